@@ -1,0 +1,66 @@
+# Environments are made on first use; nothing is installed outside this folder.
+PYTHON ?= python3
+WORKERS ?= 2
+BENCH ?=
+PIP := -m pip --disable-pip-version-check install -qq
+BIN := .venv/bin
+READY := .venv/.ready
+TRITON := .venv-triton/bin
+CUDA_TESTS = $(wildcard tests/backends/test_cuda_*.py)
+
+.PHONY: help test lint demo bench bench-quick test-gpu test-triton format clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make test         lint, types, layers and tests        (.venv)"
+	@echo "make demo         train a small GPT                    (.venv)"
+	@echo "make bench        compare with PyTorch and JAX         (.bench, or BENCH_ROOT)"
+	@echo "make bench-quick  the same for a few rows"
+	@echo "make test-gpu     the tests that need a GPU, with the current python"
+	@echo "make test-triton  CUDA kernels without a GPU           (.venv-triton)"
+	@echo "make format       let ruff rewrite what it can"
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python $(PIP) -e ".[dev,cli]"
+	@touch $@
+
+.venv-triton/.ready: pyproject.toml
+	$(PYTHON) -m venv .venv-triton
+	$(TRITON)/python $(PIP) -e ".[dev]" "triton>=3.6,<3.8"
+	@touch $@
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not gpu"
+
+demo: $(READY)
+	$(BIN)/python examples/train_gpt.py
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks.run --setup --limits --redo $(BENCH)
+
+bench-quick: $(READY)
+	$(BIN)/python -m benchmarks.run --setup --redo $(BENCH) \
+	  --only '^A\.|softmax|layernorm_4096|gemm_(64|512|bias_gelu)$$|mlp'
+
+test-gpu:
+	PYTHONPATH=src $(PYTHON) -m pytest tests -m gpu
+
+# Each kernel twice: run by Triton's interpreter on the CPU, and compiled for sm_90. A test that
+# belongs to one of the two skips itself in the other by looking at TRITON_INTERPRET.
+test-triton: .venv-triton/.ready
+	TRITON_INTERPRET=1 $(TRITON)/python -m pytest -n $(WORKERS) -m "not gpu" $(CUDA_TESTS)
+	TRITON_INTERPRET=0 $(TRITON)/python -m pytest -n $(WORKERS) -m "not gpu" $(CUDA_TESTS)
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf .venv .venv-triton .bench build dist .hypothesis .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,1 @@
+"""Treadle beside other frameworks, on one machine, in one run."""

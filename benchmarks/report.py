@@ -1,0 +1,115 @@
+"""The results as a table: times, the floor of the machine, and our time against the best peer's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from benchmarks.workloads import COMPILED, LAZY, PEERS, WORKLOADS, Bar, Workload
+
+Row = dict[str, dict[str, Any]]  # column -> result
+SHOWN = (*PEERS, LAZY, COMPILED)
+
+
+def _time_of(row: Row, column: str) -> float | None:
+    result = row.get(column, {})
+    return result["median"] if result.get("status") == "ok" else None
+
+
+def ratio_of(row: Row, bar: Bar) -> float | None:
+    """Our time over the best of the peers the bar names; None where either is missing."""
+    ours = _time_of(row, bar.column)
+    peers = [t for t in (_time_of(row, peer) for peer in bar.against) if t is not None]
+    return ours / min(peers) if ours is not None and peers else None
+
+
+def floor_of(workload: Workload, limits: dict[str, float]) -> float | None:
+    """The least seconds this machine needs for the workload's bytes and flops."""
+    if not limits or not (workload.bytes or workload.flops):
+        return None
+    return max(
+        workload.bytes / limits["bytes_per_second"], workload.flops / limits["flops_per_second"]
+    )
+
+
+def _show_time(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    scale, unit = (1e6, "µs") if seconds < 1e-3 else (1e3, "ms")
+    value = seconds * scale
+    return f"{value:.{2 if value < 10 else 1 if value < 100 else 0}f} {unit}"
+
+
+def _show_result(row: Row, column: str) -> str:
+    result = row.get(column, {})
+    if result.get("status") == "ok":
+        return _show_time(result["median"]) + ("" if result["clean"] else " ~")
+    return {"failed": "failed", "absent": "–"}.get(result.get("status", ""), "")
+
+
+def _show_ratio(row: Row, workload: Workload, column: str) -> str:
+    bar = next((bar for bar in workload.bars if bar.column == column), None)
+    ratio = ratio_of(row, bar or Bar(column, 0.0))
+    if ratio is None:
+        return "" if bar is None else f"? (bar {bar.ratio})"
+    if bar is None:
+        return f"{ratio:.2f}"
+    against = " of torch" if bar.against == ("torch",) else ""
+    sign = "≤" if ratio <= bar.ratio else "> !"
+    return f"{ratio:.2f} {sign} {bar.ratio}{against}"
+
+
+def cells(rows: dict[str, Row], limits: dict[str, float]) -> list[list[str]]:
+    """The table as text, heading first."""
+    heading = ["workload", *SHOWN, "floor", "lazy/peer", "compiled/peer"]
+    table = [heading]
+    for name, workload in WORKLOADS.items():
+        if name not in rows:
+            continue
+        row = rows[name]
+        table.append(
+            [
+                name,
+                *(_show_result(row, column) for column in SHOWN),
+                _show_time(floor_of(workload, limits)),
+                _show_ratio(row, workload, LAZY),
+                _show_ratio(row, workload, COMPILED),
+            ]
+        )
+    return table
+
+
+def as_text(table: list[list[str]]) -> str:
+    """Columns padded for a terminal."""
+    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+    lines = [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
+        for row in table
+    ]
+    return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:]])
+
+
+def as_markdown(table: list[list[str]]) -> str:
+    """The same table for a README."""
+    rule = ["---", *["---:"] * (len(table[0]) - 1)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in [table[0], rule, *table[1:]])
+
+
+def remarks(rows: dict[str, Row]) -> Iterable[str]:
+    """Bars met, results that failed, and what '~' means where it occurs."""
+    ratios = [
+        (ratio_of(rows[name], bar), bar.ratio)
+        for name, workload in WORKLOADS.items()
+        if name in rows
+        for bar in workload.bars
+    ]
+    measured = [(ratio, limit) for ratio, limit in ratios if ratio is not None]
+    if measured:
+        met = sum(ratio <= limit for ratio, limit in measured)
+        yield f"{met} of {len(measured)} measured bars met"
+    results = [(name, column, r) for name, row in rows.items() for column, r in row.items()]
+    if any(not r.get("clean", True) for _, _, r in results):
+        yield "~ no window was free of other processes: an upper bound"
+    for name, column, result in results:
+        if result.get("status") == "failed":
+            yield f"{column}, {name}: {result['why']}"

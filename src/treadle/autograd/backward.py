@@ -1,0 +1,83 @@
+"""Reverse mode as graph construction: walk back, apply each row's gradient, sum cotangents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from treadle.base.errors import GradientError, explain
+from treadle.ir.graph import toposort
+from treadle.ir.node import Node, expand, full
+from treadle.ops.defs import Kind
+from treadle.ops.elementwise import cast
+from treadle.ops.movement import summed_to
+
+
+def gradients(
+    outputs: Sequence[Node],
+    wrt: Sequence[Node],
+    cotangents: Sequence[Node | None],
+    stop: frozenset[Node] = frozenset(),
+) -> list[Node | None]:
+    """d(sum of outputs · cotangents) / d(wrt): a node each, or None where nothing depends on it.
+
+    Nothing below the nodes in stop is looked at.
+    """
+    order = toposort(outputs, stop.__contains__ if stop else None)
+    needed = _between(order, wrt)
+    flowing: dict[Node, Node] = {}
+    for output, cotangent in zip(outputs, cotangents, strict=True):
+        _accumulate(flowing, output, cotangent if cotangent is not None else _one(output))
+    wanted = set(wrt)
+    for node in reversed(order):
+        g = flowing.get(node) if node in wanted else flowing.pop(node, None)
+        if g is None or node not in needed or not node.operands:
+            continue
+        for operand, part in zip(node.operands, _vjp(node, g), strict=True):
+            if part is not None and operand in needed:
+                _accumulate(flowing, operand, _fitted(part, operand))
+    return [flowing.get(node) for node in wrt]
+
+
+def _between(order: Sequence[Node], wrt: Sequence[Node]) -> set[Node]:
+    """Nodes through which a gradient flows to wrt."""
+    needed = set(wrt)
+    for node in order:
+        if node not in needed and any(x in needed for x in node.operands):
+            needed.add(node)
+    return needed
+
+
+def _one(output: Node) -> Node:
+    if output.shape != ():
+        hint = "reduce it first, e.g. y.sum(), or pass the upstream gradient"
+        raise GradientError(explain("backward", "needs a scalar", hint, shape=output.shape))
+    return full(1, output.type)
+
+
+def _vjp(node: Node, g: Node) -> tuple[Node | None, ...]:
+    """Cotangents of the operands; a composite without a rule is differentiated through its parts."""
+    rule = node.op.grad
+    if isinstance(rule, str):
+        hint = "detach() it if no gradient should flow here"
+        raise GradientError(explain(node.op.name, f"has no gradient: {rule}", hint))
+    if rule is not None:
+        parts = rule(g, node, *node.operands)
+    elif node.op.kind is Kind.COMPOSITE:
+        unique = list(dict.fromkeys(node.operands))
+        found = gradients([expand(node)], unique, [g], frozenset(unique))
+        once = dict(zip(unique, found, strict=True))
+        parts = [once.pop(x, None) for x in node.operands]
+    else:
+        raise GradientError(explain(node.op.name, "has no gradient rule"))
+    return tuple(parts)
+
+
+def _fitted(part: Node, operand: Node) -> Node:
+    """A cotangent in the shape and dtype of the operand it belongs to."""
+    part = summed_to(part, operand.shape)
+    return part if part.dtype is operand.dtype else cast(part, operand.dtype)
+
+
+def _accumulate(flowing: dict[Node, Node], node: Node, part: Node) -> None:
+    before = flowing.get(node)
+    flowing[node] = part if before is None else before + part

@@ -1,0 +1,1 @@
+"""The host processor: loop programs as LLVM IR."""

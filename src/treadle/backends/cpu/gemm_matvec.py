@@ -1,0 +1,141 @@
+"""How is a single row times a matrix computed?
+
+B is read once, in the direction it is stored, so the speed is that of memory.
+"""
+
+from __future__ import annotations
+
+from treadle.backends.cpu.gemm_params import ENTRY_PARAMS, Params, call_epilogue
+from treadle.backends.cpu.gemm_tiles import Tile, element, fma, read_scalar, read_vector
+from treadle.backends.cpu.writer import Int, Writer
+from treadle.base.dtypes import DType
+
+COLUMNS_PER_TASK = 512
+_SIDE_BY_SIDE = 8  # rows of B read together
+
+
+def matvec(tile: Tile, dtype: DType, right: DType) -> Writer:
+    """The entry point that computes a few columns of a product with m == 1."""
+    w = Writer("gemm_matvec", ENTRY_PARAMS)
+    numbers = "n k left_step right_step right_column out_row block_columns blocks swapped"
+    p = Params(w, numbers, "left right out", "left right out")
+    item, task = p.split_block()
+    offsets = p.offsets(item)
+    column = w.mul(task, p["block_columns"])
+    n = w.smaller(p["block_columns"], w.sub(p["n"], column))
+    sums = w.alloca(f"[{COLUMNS_PER_TASK + _SIDE_BY_SIDE} x {tile.scalar}]")
+    x = w.gep(p.pointers["left"], offsets["left"], element(dtype))
+    start = w.add(offsets["right"], w.mul(column, p["right_column"]))
+    b = w.gep(p.pointers["right"], start, element(right))
+    along_columns = w.compare("eq", p["right_column"], 1)
+    along_k = w.compare("ne", p["right_column"], 1)
+    with w.when(along_columns):
+        _add_rows(w, tile, (dtype, right), p, (x, b, sums, n))
+    with w.when(along_k):
+        _dot_rows(w, tile, (dtype, right), p, (x, b, sums, n))
+    plain = w.compare("eq", p.word("epilogue"), 0)
+    wanted = w.compare("ne", p.word("epilogue"), 0)
+    with w.when(plain):
+        out = w.gep(p.pointers["out"], w.add(offsets["out"], column), tile.scalar)
+        rows = f"ptr {sums}, i64 0, ptr {out}, i64 0"
+        w.do(f"call void @gemm_merge({rows}, i64 1, i64 {n}, i64 0)")
+    with w.when(wanted):
+        across = w.compare("ne", p["swapped"], 0)
+        m, width = _either(w, across, column, 0), _either(w, across, 1, n)
+        at, height = _either(w, across, 0, column), _either(w, across, n, 1)
+        place = f"i64 {item}, i64 {m}, i64 {at}, i64 {height}, i64 {width}"
+        call_epilogue(w, p, f"ptr {sums}, i64 {width}, {place}")
+    return w
+
+
+def _either(w: Writer, condition: str, a: Int, b: Int) -> str:
+    return w.op(f"select i1 {condition}, i64 {a}, i64 {b}")
+
+
+def _add_rows(
+    w: Writer, tile: Tile, dtypes: tuple[DType, DType], p: Params, at: tuple[str, str, str, Int]
+) -> None:
+    """B stored by k: sums += x[k] * B[k], several k at a time."""
+    sums, n = at[2:]
+    with w.loop(0, n, tile.lanes) as (j, _, _):
+        w.store(tile.vector, "zeroinitializer", w.gep(sums, j, tile.scalar), tile.dtype.size)
+    most = w.op(f"and i64 {p['k']}, {-_SIDE_BY_SIDE}")
+    with w.loop(0, most, _SIDE_BY_SIDE) as (k, _, _):
+        _scaled_rows(w, tile, dtypes, p, at, k, _SIDE_BY_SIDE)
+    with w.loop(most, p["k"]) as (k, _, _):
+        _scaled_rows(w, tile, dtypes, p, at, k, 1)
+
+
+def _scaled_rows(
+    w: Writer,
+    tile: Tile,
+    dtypes: tuple[DType, DType],
+    p: Params,
+    at: tuple[str, str, str, Int],
+    k: str,
+    count: int,
+) -> None:
+    (dtype, right), (x, b, sums, n) = dtypes, at
+    scale, rows = [], []
+    for r in range(count):
+        step = w.add(k, r)
+        pointer = w.gep(x, w.mul(step, p["left_step"]), element(dtype))
+        scale.append(read_scalar(w, tile, dtype, pointer))
+        rows.append(w.gep(b, w.mul(step, p["right_step"]), element(right)))
+    # The next rows begin on other pages, where the processor's own prefetch does not look.
+    ahead = w.mul(p["right_step"], count)
+    whole = w.op(f"and i64 {n}, {-tile.lanes}")
+
+    def add(j: str, bound: Int | None) -> None:
+        total = w.load(tile.vector, w.gep(sums, j, tile.scalar), tile.dtype.size)
+        for factor, row in zip(scale, rows, strict=True):
+            pointer = w.gep(row, j, element(right))
+            if bound is None and count > 1:
+                following = w.gep(pointer, ahead, element(right))
+                w.call("void", "llvm.prefetch.p0", f"ptr {following}", "i32 0", "i32 3", "i32 1")
+            total = fma(w, tile, factor, read_vector(w, tile, right, pointer, bound), total)
+        w.store(tile.vector, total, w.gep(sums, j, tile.scalar), tile.dtype.size)
+
+    with w.loop(0, whole, tile.lanes) as (j, _, _):
+        add(j, None)
+    with w.when(w.compare("slt", whole, n)):
+        add(whole, w.sub(n, whole))
+
+
+def _dot_rows(
+    w: Writer, tile: Tile, dtypes: tuple[DType, DType], p: Params, at: tuple[str, str, str, Int]
+) -> None:
+    """B stored by n: several dot products side by side. Needs x at unit stride."""
+    (dtype, right), (x, b, sums, n) = dtypes, at
+    whole = w.op(f"and i64 {p['k']}, {-tile.lanes}")
+    rest = w.sub(p["k"], whole)
+    with w.loop(0, n, _SIDE_BY_SIDE) as (j, _, _):
+        # Rows past the end read the last one again; their sums are not stored.
+        last = w.sub(n, 1)
+        rows = [
+            w.gep(b, w.mul(w.smaller(w.add(j, r), last), p["right_column"]), element(right))
+            for r in range(_SIDE_BY_SIDE)
+        ]
+        zero = [(tile.vector, "zeroinitializer")] * _SIDE_BY_SIDE
+        with w.loop(0, whole, tile.lanes, carry=zero) as (k, now, later):
+            factor = read_vector(w, tile, dtype, w.gep(x, k, element(dtype)))
+            for r, row in enumerate(rows):
+                value = read_vector(w, tile, right, w.gep(row, k, element(right)))
+                later[r] = fma(w, tile, factor, value, now[r])
+        factor = read_vector(w, tile, dtype, w.gep(x, whole, element(dtype)), rest)
+        for r, row in enumerate(rows):
+            value = read_vector(w, tile, right, w.gep(row, whole, element(right)), rest)
+            total = _lane_sum(w, tile, fma(w, tile, factor, value, now[r]))
+            place = w.gep(sums, w.add(j, r), tile.scalar)
+            w.store(tile.scalar, total, place, tile.dtype.size)
+
+
+def _lane_sum(w: Writer, tile: Tile, value: str) -> str:
+    """The sum of all lanes, by halves: an order written here is the same on every processor."""
+    distance = tile.lanes // 2
+    while distance:
+        lanes = [(i + distance) % tile.lanes for i in range(tile.lanes)]
+        moved = w.shuffle(tile.scalar, value, value, lanes, tile.lanes)
+        value = w.op(f"fadd {tile.vector} {value}, {moved}")
+        distance //= 2
+    return w.op(f"extractelement {tile.vector} {value}, i32 0")

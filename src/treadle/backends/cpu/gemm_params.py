@@ -1,0 +1,85 @@
+"""How are the words of a matrix product laid out, and how does a kernel read them?"""
+
+from __future__ import annotations
+
+from treadle.backends.cpu.writer import Int, Writer
+
+BATCH_AXES = 4
+
+SLOTS = {"left": 0, "right": 2, "out": 4, "scratch": 6, "epilogue": 8, "eparams": 9}
+"""Words the caller fills: two for a buffer (index, byte offset), one for an address."""
+
+NUMBERS = (
+    "m", "n", "k",
+    "left_row", "left_step", "left_panel", "left_run",  # strides of A, in elements
+    "right_step", "right_column", "right_packed",  # strides of B along k and n; pack it first?
+    "out_row",
+    "depth", "runs",  # k steps between two visits of a tile, and how many visits
+    "block_rows", "block_columns", "row_blocks", "blocks",  # the cut of one batch item
+    "scratch_stride", "sums",  # bytes for a thread, and where in them running sums lie
+    "swapped",  # is this the transposed product?
+)  # fmt: skip
+GROUPS = ("extent", "left", "right", "out")
+"""Batch axes: their extents, and the strides of each operand along them."""
+
+_FIRST = 10
+POSITION = {name: _FIRST + i for i, name in enumerate(NUMBERS)} | {
+    f"{group}_{axis}": _FIRST + len(NUMBERS) + BATCH_AXES * g + axis
+    for g, group in enumerate(GROUPS)
+    for axis in range(BATCH_AXES)
+}
+WORDS = _FIRST + len(NUMBERS) + BATCH_AXES * len(GROUPS)
+
+
+class Params:
+    """The params words of the kernel being written, loaded where this is made."""
+
+    def __init__(self, w: Writer, numbers: str, buffers: str, batched: str) -> None:
+        self.w = w
+        names = numbers.split()
+        for group in ("extent", *batched.split()):
+            names += [f"{group}_{axis}" for axis in range(BATCH_AXES)]
+        self.loaded = {name: w.word("%params", POSITION[name]) for name in names}
+        self.pointers = {name: self._pointer(name) for name in buffers.split()}
+        self.batched = batched.split()
+
+    def __getitem__(self, name: str) -> str:
+        return self.loaded[name]
+
+    def word(self, slot: str) -> str:
+        """A word the caller filled."""
+        return self.w.word("%params", SLOTS[slot])
+
+    def _pointer(self, slot: str) -> str:
+        """The address of a buffer argument."""
+        index = self.word(slot)
+        offset = self.w.word("%params", SLOTS[slot] + 1)
+        return self.w.gep(self.w.load("ptr", self.w.gep("%bases", index, "ptr"), 8), offset)
+
+    def split_block(self) -> tuple[str, str]:
+        """The batch item of this block, and its number within the item."""
+        item = self.w.op(f"udiv i64 %block, {self['blocks']}")
+        return item, self.w.op(f"urem i64 %block, {self['blocks']}")
+
+    def offsets(self, item: Int) -> dict[str, Int]:
+        """Where batch item number `item` begins in each operand, in elements."""
+        w = self.w
+        offsets: dict[str, Int] = dict.fromkeys(self.batched, 0)
+        rest = item
+        for axis in reversed(range(BATCH_AXES)):
+            extent = self[f"extent_{axis}"]
+            index = w.rem(rest, extent)
+            rest = w.div(rest, extent)
+            for group in self.batched:
+                offsets[group] = w.add(offsets[group], w.mul(index, self[f"{group}_{axis}"]))
+        return offsets
+
+
+ENTRY_PARAMS = ("ptr %bases", "ptr %params", "i64 %block", "i64 %tid")
+
+
+def call_epilogue(w: Writer, p: Params, arguments: str) -> None:
+    """Hand a finished tile over: arguments are the tile, its row stride, position and size."""
+    function = w.op(f"inttoptr i64 {p.word('epilogue')} to ptr")
+    own = w.op(f"inttoptr i64 {p.word('eparams')} to ptr")
+    w.do(f"call void {function}(ptr %bases, ptr {own}, {arguments})")

@@ -1,0 +1,264 @@
+"""Which kernels compute a given matrix product, cut how, with which parameters?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+
+from treadle.backends.cpu.gemm_matvec import COLUMNS_PER_TASK
+from treadle.backends.cpu.gemm_pack import PANELS_PER_TASK
+from treadle.backends.cpu.gemm_params import BATCH_AXES, POSITION, SLOTS, WORDS
+from treadle.backends.cpu.gemm_tiles import Tile, tile_for
+from treadle.base.dtypes import DType, float32
+from treadle.base.target import Target
+
+_PAD = 16  # elements after a packed row, so that rows do not share cache sets
+
+
+@dataclass(frozen=True)
+class Problem:
+    """C[m, n] = A[m, k] B[k, n] for every batch item; strides in elements, 0 to broadcast."""
+
+    m: int
+    n: int
+    k: int
+    a_strides: tuple[int, int]  # along m and k; one of them 1
+    b_strides: tuple[int, int]  # along k and n; one of them 1
+    c_row: int  # along m; n has stride 1
+    batch: tuple[int, ...] = ()
+    a_batch: tuple[int, ...] = ()
+    b_batch: tuple[int, ...] = ()
+    c_batch: tuple[int, ...] = ()
+    a_dtype: DType = float32
+    b_dtype: DType = float32
+    has_epilogue: bool = False
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The decisions: what is packed, and the block of C that is one task."""
+
+    rows: int
+    columns: int
+    depth: int  # longest run of k between two visits of a tile
+    pack_left: bool = False
+    pack_right: bool = True
+    matvec: bool = False
+    swapped: bool = False  # C^T = B^T A^T instead
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One parallel loop: run entry for every block below blocks."""
+
+    entry: str
+    blocks: int
+    words: tuple[int, ...]
+    slots: tuple[tuple[str, int], ...]  # argument name, its first word; SLOTS says how many
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Phases in order, each complete before the next, and the memory they need."""
+
+    phases: tuple[Phase, ...]
+    apack_bytes: int  # packed A, one for the product
+    scratch_bytes: int  # for each thread; scratch is threads times this
+
+
+def plan(problem: Problem, target: Target) -> Plan:
+    """How to compute problem on target."""
+    if problem.m * problem.n * prod(problem.batch) == 0:
+        return Plan((), 0, 0)
+    problem = _normalise(problem)
+    tile = tile_for(problem.a_dtype, target)
+    return lay_out(problem, choose(problem, tile, target), tile)
+
+
+def _normalise(problem: Problem) -> Problem:
+    """Give axes of size 1 the stride that makes their partner's the fast direction, or unit."""
+    (sam, sak), (sbk, sbn) = problem.a_strides, problem.b_strides
+    if problem.m == 1 and sak != 1:
+        sam = 1
+    if problem.k <= 1:
+        sak = sak if sam == 1 else 1
+        sbk = sbk if sbn == 1 else 1
+    if problem.n == 1 and sbk != 1:
+        sbn = 1
+    assert 1 in (sam, sak), problem
+    assert 1 in (sbk, sbn), problem
+    return replace(problem, a_strides=(sam, sak), b_strides=(sbk, sbn))
+
+
+def _round_up(value: int, multiple: int) -> int:
+    return -(-value // multiple) * multiple
+
+
+def choose(problem: Problem, tile: Tile, target: Target) -> Cut:
+    """The cut for a problem. It depends on the shape alone, so results do not on threads."""
+    (sam, sak), (sbk, sbn) = problem.a_strides, problem.b_strides
+    if problem.m == 1 and (sbn == 1 or sak == 1):
+        return _matvec_cut(problem.n, problem.k, tile, swapped=False)
+    same = problem.a_dtype is problem.b_dtype  # the kernel reads A and B as what they are
+    if problem.n == 1 and problem.c_row == 1 and same and (sam == 1 or sbk == 1):
+        return _matvec_cut(problem.m, problem.k, tile, swapped=True)
+    return _block_cut(problem, tile, target)
+
+
+def _matvec_cut(columns: int, k: int, tile: Tile, swapped: bool) -> Cut:
+    share = _round_up(-(-columns // 8), tile.lanes)
+    width = min(COLUMNS_PER_TASK, max(share, 4 * tile.lanes))
+    return Cut(1, width, max(k, 1), pack_right=False, matvec=True, swapped=swapped)
+
+
+def _block_cut(problem: Problem, tile: Tile, target: Target) -> Cut:
+    m, n, k = problem.m, problem.n, max(problem.k, 1)
+    runs = -(-k // 1024)
+    depth = _round_up(-(-k // runs), 8)
+    rows, columns = _round_up(m, tile.rows), tile.columns
+    if n >= 24 * tile.columns:
+        columns *= 2
+    stored = problem.a_dtype is tile.dtype
+    by_rows = problem.a_strides[1] == 1
+    compact = by_rows and (k < 1024 or m <= 256) or m * k <= 1 << 14
+    small = m <= 64 and k <= 256
+    direct = problem.b_strides[1] == 1 and n % tile.lanes == 0 and problem.b_dtype is tile.dtype
+    work = m * n * k * prod(problem.batch)
+    wanted = 1 if work <= 40**3 else 2 if work < 200**3 else 4 if work < 400**3 else 8
+    while (
+        prod(problem.batch) * -(-n // columns) * -(-m // rows) < wanted and rows > 4 * tile.rows
+    ):
+        rows = _round_up(rows // 2, tile.rows)
+    return Cut(rows, columns, depth, not (stored and compact), not (direct and small))
+
+
+def lay_out(problem: Problem, cut: Cut, tile: Tile) -> Plan:
+    """The phases that carry out a cut."""
+    if cut.swapped:
+        problem = _transposed(problem)
+    phases = []
+    apack = 0
+    left = _left_in_place(problem, cut)
+    if cut.pack_left:
+        packing, left, apack = _pack_left(problem, cut, tile)
+        phases.append(packing)
+    strides = {
+        "left": problem.a_batch, "right": problem.b_batch, "out": problem.c_batch
+    } | left.strides  # fmt: skip
+    slots = {"left": "b" if cut.swapped else "a", "right": "a" if cut.swapped else "b"}
+    slots |= {"left": "apack"} if cut.pack_left else {}
+    slots |= {"epilogue": "epilogue", "eparams": "eparams"} if problem.has_epilogue else {"out": "c"}
+    numbers = _block_numbers(problem, cut, tile) | left.numbers
+    if numbers["scratch_stride"]:
+        slots["scratch"] = "scratch"
+    entry = "gemm_matvec" if cut.matvec else "gemm_block"
+    phases.append(_phase(entry, numbers, problem.batch, strides, slots))
+    return Plan(tuple(phases), apack, numbers["scratch_stride"])
+
+
+def _transposed(problem: Problem) -> Problem:
+    """C^T = B^T A^T, for an n of 1: the column of C becomes its only row."""
+    return replace(
+        problem,
+        m=problem.n,
+        n=problem.m,
+        a_strides=problem.b_strides[::-1],
+        b_strides=problem.a_strides[::-1],
+        a_batch=problem.b_batch,
+        b_batch=problem.a_batch,
+        a_dtype=problem.b_dtype,
+        b_dtype=problem.a_dtype,
+    )
+
+
+def _block_numbers(problem: Problem, cut: Cut, tile: Tile) -> dict[str, int]:
+    runs = max(1, -(-problem.k // cut.depth))
+    row_blocks, column_blocks = -(-problem.m // cut.rows), -(-problem.n // cut.columns)
+    slice_ = cut.depth * _round_up(cut.columns, tile.columns) if cut.pack_right else 0
+    sums = cut.rows * cut.columns if runs > 1 and problem.has_epilogue else 0
+    # An odd number of lines, so that the buffers of two threads do not share cache sets.
+    scratch = (_round_up((slice_ + sums) * tile.dtype.size, 128) + 64) if slice_ + sums else 0
+    return {
+        "m": problem.m,
+        "n": problem.n,
+        "k": problem.k,
+        "right_step": problem.b_strides[0],
+        "right_column": problem.b_strides[1],
+        "right_packed": int(cut.pack_right),
+        "out_row": problem.c_row,
+        "depth": cut.depth,
+        "runs": runs,
+        "block_rows": cut.rows,
+        "block_columns": cut.columns,
+        "row_blocks": row_blocks,
+        "blocks": row_blocks * column_blocks,
+        "scratch_stride": scratch,
+        "sums": slice_ * tile.dtype.size,
+        "swapped": int(cut.swapped),
+    }
+
+
+@dataclass(frozen=True)
+class _Left:
+    """How the block kernel reaches A."""
+
+    numbers: dict[str, int]
+    strides: dict[str, tuple[int, ...]]
+
+
+def _left_in_place(problem: Problem, cut: Cut) -> _Left:
+    row, step = problem.a_strides
+    numbers = {
+        "left_row": row, "left_step": step, "left_panel": row, "left_run": step * cut.depth
+    }  # fmt: skip
+    return _Left(numbers, {})
+
+
+def _pack_left(problem: Problem, cut: Cut, tile: Tile) -> tuple[Phase, _Left, int]:
+    """The phase that packs A, how the copy is reached, and its bytes."""
+    row, step = problem.a_strides
+    runs = max(1, -(-problem.k // cut.depth))
+    pitch = cut.depth + _PAD
+    run = _round_up(problem.m, tile.rows) * pitch
+    strides, item = [], runs * run
+    for extent, stride in zip(reversed(problem.batch), reversed(problem.a_batch), strict=True):
+        strides.append(item if stride else 0)
+        item *= extent if stride else 1
+    copied = tuple(reversed(strides))
+    distinct = tuple(
+        extent if stride else 1
+        for extent, stride in zip(problem.batch, problem.a_batch, strict=True)
+    )
+    groups = -(-problem.m // (tile.rows * PANELS_PER_TASK))
+    numbers = {"m": problem.m, "k": problem.k, "left_row": row, "left_step": step}
+    numbers |= {"left_panel": pitch, "left_run": run, "depth": cut.depth}
+    numbers |= {"row_blocks": groups, "blocks": groups * runs}
+    phase = _phase(
+        "gemm_pack_a",
+        numbers,
+        distinct,
+        {"left": problem.a_batch, "out": copied},
+        {"left": "a", "out": "apack"},
+    )
+    reached = {"left_row": pitch, "left_step": 1} if step == 1 else {"left_row": 1, "left_step": tile.rows}
+    left = _Left({"left_panel": pitch, "left_run": run} | reached, {"left": copied})
+    return phase, left, item * tile.dtype.size
+
+
+def _phase(
+    entry: str,
+    numbers: dict[str, int],
+    extents: tuple[int, ...],
+    strides: dict[str, tuple[int, ...]],
+    slots: dict[str, str],
+) -> Phase:
+    words = [0] * WORDS
+    for name, value in numbers.items():
+        words[POSITION[name]] = value
+    ahead = BATCH_AXES - len(extents)
+    for group, values in {"extent": (1,) * ahead + extents, **strides}.items():
+        padded = (0,) * (BATCH_AXES - len(values)) + tuple(values)
+        for axis, value in enumerate(padded):
+            words[POSITION[f"{group}_{axis}"]] = value
+    named = tuple((name, SLOTS[slot]) for slot, name in slots.items())
+    return Phase(entry, numbers["blocks"] * prod(extents), tuple(words), named)

@@ -1,0 +1,197 @@
+"""What does one task of a matrix product do?
+
+A task is one block of C over the whole of k, for one batch item. What it computes depends on the
+shape alone, never on the thread that takes it, so any number of threads gives the same bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from treadle.backends.cpu.gemm_matvec import matvec
+from treadle.backends.cpu.gemm_pack import pack_a, pack_b
+from treadle.backends.cpu.gemm_params import ENTRY_PARAMS, Params, call_epilogue
+from treadle.backends.cpu.gemm_tiles import (
+    KERNEL_TYPES,
+    Tile,
+    element,
+    kernel_name,
+    merge,
+    micro_kernel,
+    pieces,
+    tile_for,
+)
+from treadle.backends.cpu.writer import Int, Writer, module
+from treadle.base.dtypes import DType
+from treadle.base.target import Target
+
+SYMBOLS = ("gemm_pack_a", "gemm_block", "gemm_matvec")
+
+
+def text(dtype: DType, target: Target, right: DType | None = None) -> str:
+    """The IR module of products of dtype (A) with right (B, the same type unless said)."""
+    tile = tile_for(dtype, target)
+    right = right or dtype
+    kernels = [micro_kernel(tile, h, v) for h in tile.heights for v in tile.widths]
+    shared = [merge(tile), pack_b(tile, right), pack_a(tile, dtype)]
+    return module([*kernels, *shared, block(tile, right), matvec(tile, dtype, right)])
+
+
+@dataclass(frozen=True)
+class Block:
+    """Values that hold for the whole task."""
+
+    p: Params
+    item: str
+    row: Int  # of C, where the block begins
+    column: Int
+    rows: Int
+    columns: Int
+    left: str  # A, at the block's first row
+    place: str  # where tiles are stored or summed: C or this thread's running sums
+    place_row: str
+    tile: str  # a register tile in memory, for ragged edges, sums and the epilogue
+    epilogue: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """Values that hold for one run of k."""
+
+    k: Int
+    left: str
+    right: str
+    right_panel: str  # elements between two columns of panels, for one column
+    right_step: str
+    add: str  # i64 1 when this run adds to sums of earlier ones
+    finish: str  # i1: hand tiles to the epilogue
+
+
+def block(tile: Tile, right: DType) -> Writer:
+    """The entry point that computes one block of C."""
+    w = Writer("gemm_block", ENTRY_PARAMS)
+    numbers = (
+        "m n k left_row left_step left_panel left_run right_step right_column right_packed out_row"
+        " depth runs block_rows block_columns row_blocks blocks scratch_stride sums"
+    )
+    p = Params(w, numbers, "left right out scratch", "left right out")
+    item, task = p.split_block()
+    offsets = p.offsets(item)
+    row = w.mul(w.rem(task, p["row_blocks"]), p["block_rows"])
+    column = w.mul(w.div(task, p["row_blocks"]), p["block_columns"])
+    scratch = w.gep(p.pointers["scratch"], w.mul("%tid", p["scratch_stride"]))
+    epilogue = p.word("epilogue")
+    plain = w.compare("eq", epilogue, 0)
+    start = w.add(offsets["out"], w.add(w.mul(row, p["out_row"]), column))
+    out = w.gep(p.pointers["out"], start, tile.scalar)
+    start = w.add(offsets["left"], w.mul(row, p["left_panel"]))
+    whole = Block(
+        p=p,
+        item=item,
+        row=row,
+        column=column,
+        rows=w.smaller(p["block_rows"], w.sub(p["m"], row)),
+        columns=w.smaller(p["block_columns"], w.sub(p["n"], column)),
+        left=w.gep(p.pointers["left"], start, tile.scalar),
+        place=w.op(f"select i1 {plain}, ptr {out}, ptr {w.gep(scratch, p['sums'])}"),
+        place_row=w.op(f"select i1 {plain}, i64 {p['out_row']}, i64 {p['block_columns']}"),
+        tile=w.alloca(f"[{tile.rows * tile.columns} x {tile.scalar}]"),
+        epilogue=epilogue,
+    )
+    start = w.add(offsets["right"], w.mul(column, p["right_column"]))
+    source = w.gep(p.pointers["right"], start, element(right))
+    with w.loop(0, p["runs"]) as (index, _, _):
+        step = w.mul(w.mul(index, p["depth"]), p["right_step"])
+        run = _run(w, tile, whole, index, w.gep(source, step, element(right)), scratch)
+        _tiles(w, tile, whole, run)
+    return w
+
+
+def _run(w: Writer, tile: Tile, b: Block, index: str, source: str, scratch: str) -> Run:
+    """One run of k: pack its slice of B if that pays, and find where the operands begin."""
+    p = b.p
+    k = w.smaller(p["depth"], w.sub(p["k"], w.mul(index, p["depth"])))
+    packed = w.compare("ne", p["right_packed"], 0)
+    with w.when(packed):
+        arguments = f"ptr {source}, i64 {p['right_step']}, i64 {p['right_column']}"
+        w.do(f"call void @gemm_pack_b({arguments}, ptr {scratch}, i64 {k}, i64 {b.columns})")
+    later = w.compare("ne", index, 0)
+    last = w.compare("eq", w.add(index, 1), p["runs"])
+    wanted = w.compare("ne", b.epilogue, 0)
+    return Run(
+        k=k,
+        left=w.gep(b.left, w.mul(index, p["left_run"]), tile.scalar),
+        right=w.op(f"select i1 {packed}, ptr {scratch}, ptr {source}"),
+        right_panel=w.op(f"select i1 {packed}, i64 {k}, i64 1"),
+        right_step=w.op(f"select i1 {packed}, i64 {tile.columns}, i64 {p['right_step']}"),
+        add=w.op(f"zext i1 {later} to i64"),
+        finish=w.op(f"and i1 {last}, {wanted}"),
+    )
+
+
+def _tiles(w: Writer, tile: Tile, b: Block, run: Run) -> None:
+    """Every tile of the block: rows outside, so that a panel of A stays in L1."""
+    p = b.p
+    vectors = w.div(w.add(b.columns, tile.lanes - 1), tile.lanes)
+    with pieces(w, b.rows, tile.heights) as (i, height):
+        panel = w.mul(w.div(i, tile.rows), tile.rows)
+        start = w.add(w.mul(panel, p["left_panel"]), w.mul(w.sub(i, panel), p["left_row"]))
+        left = w.gep(run.left, start, tile.scalar)
+        of_width = {
+            v: _choose(w, height, {h: "@" + kernel_name(h, v) for h in tile.heights})
+            for v in tile.widths
+        }
+        with pieces(w, vectors, tile.widths) as (at, width):
+            panel = w.mul(w.div(at, tile.vectors), tile.columns)
+            j = w.mul(at, tile.lanes)
+            start = w.add(w.mul(panel, run.right_panel), w.sub(j, panel))
+            right = w.gep(run.right, start, tile.scalar)
+            kernel = _choose(w, width, of_width)
+            _tile(w, tile, b, run, (i, j, height, w.mul(width, tile.lanes)), (kernel, left, right))
+
+
+def _choose(w: Writer, size: str, options: dict[int, str]) -> str:
+    """The pointer among options whose key is size."""
+    chosen, *others = options.values()
+    for key, other in zip(list(options)[1:], others, strict=True):
+        found = w.compare("eq", size, key)
+        chosen = w.op(f"select i1 {found}, ptr {other}, ptr {chosen}")
+    return chosen
+
+
+def _tile(
+    w: Writer,
+    tile: Tile,
+    b: Block,
+    run: Run,
+    area: tuple[Int, Int, Int, Int],
+    operands: tuple[str, str, str],
+) -> None:
+    """One tile: straight to its place if it may, else through memory in L1."""
+    i, j, rows, width = area
+    kernel, left, right = operands
+    columns = w.smaller(width, w.sub(b.columns, j))
+    place = w.gep(b.place, w.add(w.mul(i, b.place_row), j), tile.scalar)
+    ragged = w.compare("ne", columns, width)
+    adds = w.compare("ne", run.add, 0)
+    detour = w.op(f"or i1 {ragged}, {w.op(f'or i1 {adds}, {run.finish}')}")
+    out = w.op(f"select i1 {detour}, ptr {b.tile}, ptr {place}")
+    out_row = w.op(f"select i1 {detour}, i64 {tile.columns}, i64 {b.place_row}")
+    p = b.p
+    values = (
+        left, right, run.k, p["left_row"], p["left_step"], run.right_step, out, out_row
+    )  # fmt: skip
+    typed = [f"{type_} {value}" for type_, value in zip(KERNEL_TYPES, values, strict=True)]
+    w.do(f"call void {kernel}({', '.join(typed)})")
+    with w.when(detour):
+        size = f"i64 {rows}, i64 {columns}"
+        unfinished = w.op(f"xor i1 {run.finish}, true")
+        through = f"ptr {b.tile}, i64 {tile.columns}"
+        there = f"ptr {place}, i64 {b.place_row}"
+        with w.when(unfinished):
+            w.do(f"call void @gemm_merge({through}, {there}, {size}, i64 {run.add})")
+        with w.when(run.finish):
+            with w.when(adds):
+                w.do(f"call void @gemm_merge({there}, {through}, {size}, i64 1)")
+            position = f"i64 {b.item}, i64 {w.add(b.row, i)}, i64 {w.add(b.column, j)}"
+            call_epilogue(w, p, f"{through}, {position}, {size}")

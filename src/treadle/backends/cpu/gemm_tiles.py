@@ -1,0 +1,224 @@
+"""How is a register tile of a matrix product computed, and how does it leave the registers?
+
+The micro-kernels know neither packing nor transposes: A is reached by two run-time strides, B by
+one, and a finished tile is stored whole. One family of them serves every layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from treadle.backends.cpu.writer import Int, Writer
+from treadle.base.dtypes import DType, bfloat16, float32, float64
+from treadle.base.target import Target
+
+_SCALARS = {"float16": "half", "bfloat16": "i16", "float32": "float", "float64": "double"}
+
+
+@dataclass(frozen=True)
+class Tile:
+    """The largest block of C that fits the registers, and the arithmetic it is computed in."""
+
+    dtype: DType  # float32 or float64
+    lanes: int
+    rows: int
+    vectors: int
+
+    @property
+    def columns(self) -> int:
+        """Width in elements."""
+        return self.vectors * self.lanes
+
+    @property
+    def heights(self) -> tuple[int, ...]:
+        """Rows of the tiles that exist, ascending: any number of rows is a sum of a few of them."""
+        return (1, 2, self.rows)
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Vectors of the tiles that exist, ascending."""
+        return (1, 2, 4) if self.vectors == 4 else (1, 2)
+
+    @property
+    def scalar(self) -> str:
+        """LLVM's name of the element type."""
+        return _SCALARS[self.dtype.name]
+
+    @property
+    def vector(self) -> str:
+        """LLVM's name of one register."""
+        return f"<{self.lanes} x {self.scalar}>"
+
+    @property
+    def suffix(self) -> str:
+        """The part of an intrinsic's name that says the vector type."""
+        return f"v{self.lanes}f{self.dtype.bits}"
+
+
+def tile_for(dtype: DType, target: Target) -> Tile:
+    """The tile of products of dtype: 24 sums in 32 registers, or 12 in 16, leave room for B and A."""
+    compute = float64 if dtype is float64 else float32
+    lanes = target.vector_bytes // compute.size
+    return Tile(compute, lanes, rows=6, vectors=4 if target.registers >= 32 else 2)
+
+
+def read_vector(
+    w: Writer, tile: Tile, dtype: DType, pointer: str, bound: Int | None = None
+) -> str:
+    """A vector of the compute type from memory of type dtype; lanes at or past bound read as zero."""
+    stored = _SCALARS[dtype.name]
+    type_ = f"<{tile.lanes} x {stored}>"
+    if bound is None:
+        value = w.load(type_, pointer, dtype.size)
+    else:
+        mask = w.lanes_below(bound, tile.lanes)
+        suffix = f"v{tile.lanes}{'i16' if dtype is bfloat16 else f'f{dtype.bits}'}"
+        value = w.call(
+            type_,
+            f"llvm.masked.load.{suffix}.p0",
+            f"ptr align {dtype.size} {pointer}",
+            f"<{tile.lanes} x i1> {mask}",
+            f"{type_} zeroinitializer",
+        )
+    return _widen(w, tile, dtype, value, tile.lanes)
+
+
+def read_scalar(w: Writer, tile: Tile, dtype: DType, pointer: str) -> str:
+    """One element, converted, in all lanes."""
+    value = w.load(_SCALARS[dtype.name], pointer, dtype.size)
+    return w.splat(tile.scalar, _widen(w, tile, dtype, value, 1), tile.lanes)
+
+
+def element(dtype: DType) -> str:
+    """LLVM's name of an element in memory."""
+    return _SCALARS[dtype.name]
+
+
+def _widen(w: Writer, tile: Tile, dtype: DType, value: str, lanes: int) -> str:
+    def named(scalar: str) -> str:
+        return scalar if lanes == 1 else f"<{lanes} x {scalar}>"
+
+    if dtype is tile.dtype:
+        return value
+    if dtype is not bfloat16:
+        return w.op(f"fpext {named(element(dtype))} {value} to {named(tile.scalar)}")
+    # A bfloat16 is the upper half of a float32; the shift needs no processor support.
+    wide = w.op(f"zext {named('i16')} {value} to {named('i32')}")
+    sixteen = "16" if lanes == 1 else "splat (i32 16)"
+    shifted = w.op(f"shl {named('i32')} {wide}, {sixteen}")
+    return w.op(f"bitcast {named('i32')} {shifted} to {named('float')}")
+
+
+def write_vector(w: Writer, tile: Tile, value: str, pointer: str, bound: Int) -> None:
+    """Store the lanes below bound."""
+    mask = w.lanes_below(bound, tile.lanes)
+    w.call(
+        "void",
+        f"llvm.masked.store.{tile.suffix}.p0",
+        f"{tile.vector} {value}",
+        f"ptr align {tile.dtype.size} {pointer}",
+        f"<{tile.lanes} x i1> {mask}",
+    )
+
+
+def fma(w: Writer, tile: Tile, a: str, b: str, c: str) -> str:
+    """a * b + c, rounded once."""
+    vector = tile.vector
+    return w.call(
+        vector, f"llvm.fma.{tile.suffix}", f"{vector} {a}", f"{vector} {b}", f"{vector} {c}"
+    )
+
+
+def kernel_name(rows: int, vectors: int) -> str:
+    """The symbol of the micro-kernel of that size."""
+    return f"gemm_tile_{rows}x{vectors}"
+
+
+KERNEL_TYPES = ("ptr", "ptr", "i64", "i64", "i64", "i64", "ptr", "i64")
+
+
+def micro_kernel(tile: Tile, rows: int, vectors: int) -> Writer:
+    """out[i, j] = sum over k of a[i * a_row + k * a_step] * b[k * b_step + j], strides in elements."""
+    names = ("%a", "%b", "%k", "%a_row", "%a_step", "%b_step", "%out", "%out_row")
+    params = [f"{type_} {name}" for type_, name in zip(KERNEL_TYPES, names, strict=True)]
+    w = Writer(kernel_name(rows, vectors), params, internal=True)
+    scalar, size = tile.scalar, tile.dtype.size
+    # One pointer for three rows: base, base + stride and base + 2 stride are all addressing modes.
+    bases = [w.gep("%a", w.mul("%a_row", 3 * g), scalar) for g in range(-(-rows // 3))]
+    offsets = [0, "%a_row", w.mul("%a_row", 2)]
+    pointers = [("ptr", base) for base in [*bases, "%b"]]
+    sums = [(tile.vector, "zeroinitializer")] * (rows * vectors)
+    with w.loop(0, "%k", carry=[*pointers, *sums]) as (_, now, later):
+        count = len(pointers)
+        # Values LLVM cannot see through keep the addresses as written; it would spill otherwise.
+        here = [w.op(f'call ptr asm "", "=r,0"(ptr {p})') for p in now[:count]]
+        b = [
+            w.load(tile.vector, w.gep(here[-1], j * tile.lanes, scalar), size)
+            for j in range(vectors)
+        ]
+        for i in range(rows):
+            address = w.gep(here[i // 3], offsets[i % 3], scalar)
+            a = w.splat(scalar, w.load(scalar, address, size), tile.lanes)
+            for j in range(vectors):
+                at = count + i * vectors + j
+                later[at] = fma(w, tile, a, b[j], now[at])
+        steps = ["%a_step"] * len(bases) + ["%b_step"]
+        for g, step in enumerate(steps):
+            later[g] = w.gep(here[g], step, scalar)
+    for i in range(rows):
+        row = w.gep("%out", w.mul("%out_row", i), scalar)
+        for j in range(vectors):
+            value = now[len(pointers) + i * vectors + j]
+            w.store(tile.vector, value, w.gep(row, j * tile.lanes, scalar), size)
+    return w
+
+
+def merge(tile: Tile) -> Writer:
+    """into[i, j] = from[i, j], plus into[i, j] where add is 1; touches rows x columns exactly."""
+    w = Writer(
+        "gemm_merge",
+        ["ptr %from", "i64 %from_row", "ptr %into", "i64 %into_row"]
+        + ["i64 %rows", "i64 %columns", "i64 %add"],
+        internal=True,
+    )
+    scalar = tile.scalar
+    with w.loop(0, "%rows") as (i, _, _):
+        source = w.gep("%from", w.mul(i, "%from_row"), scalar)
+        into = w.gep("%into", w.mul(i, "%into_row"), scalar)
+        with w.loop(0, "%columns", tile.lanes) as (j, _, _):
+            bound = w.sub("%columns", j)
+            place = w.gep(into, j, scalar)
+            before = read_vector(w, tile, tile.dtype, place, w.mul(bound, "%add"))
+            fresh = read_vector(w, tile, tile.dtype, w.gep(source, j, scalar), bound)
+            total = w.op(f"fadd {tile.vector} {fresh}, {before}")
+            write_vector(w, tile, total, place, bound)
+    return w
+
+
+@contextmanager
+def pieces(w: Writer, total: Int, sizes: tuple[int, ...]) -> Iterator[tuple[str, str]]:
+    """Cover 0..total with pieces, always the largest size that fits: yields (start, size).
+
+    sizes ascend and begin with 1.
+    """
+    head, body, done = w.fresh("head"), w.fresh("body"), w.fresh("done")
+    index, following = "%" + w.fresh("i"), "%" + w.fresh("n")
+    before = w.block
+    w.do(f"br label %{head}")
+    w.start(head)
+    at = len(w.lines)
+    w.lines.append("")
+    w.do(f"br i1 {w.compare('slt', index, total)}, label %{body}, label %{done}")
+    w.start(body)
+    left = w.sub(total, index)
+    size = "1"
+    for option in sizes[1:]:
+        fits = w.compare("sge", left, option)
+        size = w.op(f"select i1 {fits}, i64 {option}, i64 {size}")
+    yield index, size
+    w.do(f"{following} = add nsw i64 {index}, {size}")
+    w.do(f"br label %{head}")
+    w.lines[at] = f"  {index} = phi i64 [ 0, %{before} ], [ {following}, %{w.block} ]"
+    w.start(done)

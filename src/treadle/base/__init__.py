@@ -1,0 +1,1 @@
+"""Words every layer shares; standard library only."""

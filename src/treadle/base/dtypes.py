@@ -1,0 +1,142 @@
+"""Element types, their promotion order and limits."""
+
+from __future__ import annotations
+
+from treadle.base.errors import DtypeError, explain
+
+
+class DType:
+    """An element type. There is one object per type, so compare with `is`."""
+
+    __slots__ = ("bits", "compute", "kind", "name", "rank", "short", "size")
+
+    name: str
+    short: str
+    kind: str  # "bool", "int", "uint" or "float"
+    bits: int
+    size: int  # bytes in memory
+    rank: int  # position in the promotion order
+    compute: DType  # what arithmetic is done in
+
+    def __init__(self, name: str, short: str, kind: str, bits: int, rank: int) -> None:
+        self.name, self.short, self.kind, self.bits, self.rank = name, short, kind, bits, rank
+        self.size = max(1, bits // 8)
+        self.compute = self
+
+    def __repr__(self) -> str:
+        return f"treadle.{self.name}"
+
+    def __reduce__(self) -> str | tuple[object, ...]:
+        return (dtype, (self.name,))
+
+    @property
+    def is_float(self) -> bool:
+        """A floating-point type?"""
+        return self.kind == "float"
+
+    @property
+    def is_integer(self) -> bool:
+        """A signed or unsigned integer type?"""
+        return self.kind in ("int", "uint")
+
+    @property
+    def least(self) -> float | int:
+        """The identity of max: -inf, or the smallest integer."""
+        if self.is_float:
+            return float("-inf")
+        return -(1 << (self.bits - 1)) if self.kind == "int" else 0
+
+    @property
+    def greatest(self) -> float | int:
+        """The identity of min: inf, or the largest integer."""
+        if self.is_float:
+            return float("inf")
+        if self.kind == "bool":
+            return 1
+        return (1 << (self.bits - (self.kind == "int"))) - 1
+
+
+bool_ = DType("bool", "b1", "bool", 1, 0)
+uint8 = DType("uint8", "u8", "uint", 8, 1)
+int8 = DType("int8", "i8", "int", 8, 2)
+uint16 = DType("uint16", "u16", "uint", 16, 3)
+int16 = DType("int16", "i16", "int", 16, 4)
+uint32 = DType("uint32", "u32", "uint", 32, 5)
+int32 = DType("int32", "i32", "int", 32, 6)
+uint64 = DType("uint64", "u64", "uint", 64, 7)
+int64 = DType("int64", "i64", "int", 64, 8)
+float16 = DType("float16", "f16", "float", 16, 9)
+bfloat16 = DType("bfloat16", "bf16", "float", 16, 10)
+float32 = DType("float32", "f32", "float", 32, 11)
+float64 = DType("float64", "f64", "float", 64, 12)
+
+ALL = (
+    bool_, uint8, int8, uint16, int16, uint32, int32, uint64, int64,
+    float16, bfloat16, float32, float64,
+)  # fmt: skip
+FLOATS = tuple(d for d in ALL if d.is_float)
+INTEGERS = tuple(d for d in ALL if d.is_integer)
+NUMBERS = INTEGERS + FLOATS
+float16.compute = bfloat16.compute = float32  # 16-bit floats are storage types
+
+_NAMES: dict[object, DType] = {d.name: d for d in ALL} | {d.short: d for d in ALL}
+_NAMES |= {bool: bool_, int: int64, float: float32}
+
+
+def dtype(spec: object) -> DType:
+    """The DType meant by a DType, a name, a Python type or anything with a NumPy-style name.
+
+    >>> dtype("float32") is float32
+    True
+    """
+    if isinstance(spec, DType):
+        return spec
+    found = _NAMES.get(spec) if isinstance(spec, str | type) else None
+    if found is None:
+        found = _NAMES.get(getattr(spec, "name", None) or getattr(spec, "__name__", None))
+    if found is None:
+        names = ", ".join(d.name for d in ALL)
+        raise DtypeError(explain("dtype", "unknown element type", f"one of {names}", got=repr(spec)))
+    return found
+
+
+_PROMOTED: dict[tuple[DType, DType], DType] = {}
+
+
+def promote(a: DType, b: DType) -> DType:
+    """The smallest type both convert to: bool < integers < floats, on one lattice."""
+    if a is b:
+        return a
+    found = _PROMOTED.get((a, b))
+    if found is None:
+        found = _PROMOTED[a, b] = _join(a, b)
+    return found
+
+
+def _join(a: DType, b: DType) -> DType:
+    low, high = sorted((a, b), key=lambda d: d.rank)
+    if low.kind == "bool":
+        return high
+    if {low, high} == {float16, bfloat16}:
+        return float32
+    if high.is_float or low.kind == high.kind:
+        return high
+    signed, unsigned = (low, high) if low.kind == "int" else (high, low)
+    if signed.bits > unsigned.bits:
+        return signed
+    wide = {8: int16, 16: int32, 32: int64}
+    return wide.get(unsigned.bits, float32)  # uint64 with a signed integer has no integer join
+
+
+def weak(value: bool | int | float, other: DType) -> DType:
+    """The type a Python scalar takes beside a tensor of type other."""
+    if isinstance(value, bool) or other.is_float:
+        return other
+    if isinstance(value, int):
+        return int64 if other is bool_ else other
+    return float32
+
+
+def to_float(d: DType) -> DType:
+    """d if it is a float, else the default float: the type of a division or an exponential."""
+    return d if d.is_float else float32

@@ -1,0 +1,54 @@
+"""The error family and the one function that words them."""
+
+from __future__ import annotations
+
+
+class TreadleError(Exception):
+    """Root of everything Treadle raises on purpose."""
+
+
+class ShapeError(TreadleError, ValueError):
+    """Shapes or axes that do not fit the op."""
+
+
+class DtypeError(TreadleError, TypeError):
+    """Element types that the op does not take."""
+
+
+class IndexingError(TreadleError, IndexError):
+    """An index out of range or of the wrong kind."""
+
+
+class ArgumentError(TreadleError, ValueError):
+    """Any other argument that cannot be right."""
+
+
+class OperandError(TreadleError, TypeError):
+    """Something that is not a tensor where a tensor is needed."""
+
+
+class DeviceError(TreadleError, RuntimeError):
+    """A device that is missing, or operands on different devices."""
+
+
+class OutOfMemory(TreadleError, MemoryError):
+    """No memory left for a buffer."""
+
+
+class GradientError(TreadleError, RuntimeError):
+    """A gradient that does not exist or was not asked for."""
+
+
+class NotSupported(TreadleError, RuntimeError):
+    """A combination of op, dtype and backend that is not there."""
+
+
+class CompilerError(TreadleError, RuntimeError):
+    """A fault of ours: a stage broke its own rules."""
+
+
+def explain(what: str, wrong: str, hint: str = "", **facts: object) -> str:
+    """Word a message: `<op>: <what is wrong> (<fact>=<value>, ...)` and a hint on its own line."""
+    shown = ", ".join(f"{name}={value}" for name, value in facts.items())
+    message = f"{what}: {wrong}" + (f" ({shown})" if shown else "")
+    return f"{message}\n  hint: {hint}" if hint else message

@@ -1,0 +1,68 @@
+"""Every environment switch, typed, documented, scoped."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Generic, TypeVar, cast
+
+from treadle.base.errors import ArgumentError, explain
+
+T = TypeVar("T", int, str)
+REGISTRY: dict[str, Knob[int] | Knob[str]] = {}
+
+
+class Knob(Generic[T]):
+    """A switch read once from TREADLE_<NAME>; change it for a while with `override`."""
+
+    __slots__ = ("doc", "name", "value")
+
+    def __init__(self, name: str, default: T, doc: str) -> None:
+        self.name, self.doc = name, doc
+        text = os.environ.get(f"TREADLE_{name.upper()}")
+        self.value: T = default
+        if text is not None:
+            self.value = _parse(name, text, default)
+        REGISTRY[name] = cast("Knob[int] | Knob[str]", self)
+
+
+def _parse(name: str, text: str, default: T) -> T:
+    kind = type(default)
+    try:
+        return kind(text)
+    except ValueError:
+        hint = f"TREADLE_{name.upper()} takes a value like {default!r}"
+        raise ArgumentError(explain("knobs", "cannot read the variable", hint, got=text)) from None
+
+
+@contextmanager
+def override(**values: int | str) -> Iterator[None]:
+    """Set knobs for the time of a with block.
+
+    >>> with override(debug=0):
+    ...     DEBUG.value
+    0
+    """
+    unknown = sorted(set(values) - set(REGISTRY))
+    if unknown:
+        hint = f"one of {', '.join(sorted(REGISTRY))}"
+        raise ArgumentError(explain("override", "unknown knob", hint, got=", ".join(unknown)))
+    before = {name: REGISTRY[name].value for name in values}
+    for name, value in values.items():
+        REGISTRY[name].value = type(before[name])(value)  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        for name, old in before.items():
+            REGISTRY[name].value = old  # type: ignore[assignment]
+
+
+DEBUG = Knob("debug", 0, "1 kernels run, 2 timings, 3 fusion, 4 source, 5 rewrites, 6 assembly")
+THREADS = Knob("threads", 0, "threads of the CPU backend; 0: the cores this process may use")
+CACHE_DIR = Knob("cache_dir", "", "folder of the disk cache; 'off': none; '': the user's cache")
+CACHE_BYTES = Knob("cache_bytes", 1 << 30, "bound of the disk cache, in bytes")
+POOL_BYTES = Knob("pool_bytes", 4 << 30, "bound of freed memory kept for reuse, in bytes")
+VERIFY = Knob("verify", 0, "1: check the graph after every pass")
+EXPLAIN = Knob("explain", 0, "1: every node remembers the line that made it")
+PENDING = Knob("pending", 20000, "longest lazy chain before it is computed by itself")

@@ -1,0 +1,84 @@
+"""Broadcasting, axis normalisation, strides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from treadle.base.errors import ShapeError, explain
+
+Shape = tuple[int, ...]
+
+
+def broadcast(what: str, *shapes: Shape) -> Shape:
+    """The shape all broadcast to, by the NumPy rule.
+
+    >>> broadcast("add", (3, 1), (4,))
+    (3, 4)
+    """
+    rank = max(map(len, shapes))
+    result = []
+    for axis in range(-rank, 0):
+        sizes = {shape[axis] for shape in shapes if len(shape) >= -axis} - {1}
+        if len(sizes) > 1:
+            hint = "sizes must be equal or 1, counted from the last axis"
+            shown = " and ".join(map(str, shapes))
+            raise ShapeError(explain(what, f"cannot broadcast axis {axis}", hint, shapes=shown))
+        result.append(sizes.pop() if sizes else 1)
+    return tuple(result)
+
+
+def axis_in(what: str, axis: int, rank: int) -> int:
+    """axis as a number in [0, rank)."""
+    if not isinstance(axis, int):
+        raise ShapeError(explain(what, "an axis is an integer", got=repr(axis)))
+    if not -rank <= axis < rank:
+        hint = f"axes run from {-rank} to {rank - 1}" if rank else "a 0-d tensor has no axes"
+        raise ShapeError(explain(what, "axis out of range", hint, axis=axis, rank=rank))
+    return axis % rank
+
+
+def axes_in(what: str, axes: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
+    """axes (None: all) as sorted numbers in [0, rank), each once."""
+    if axes is None:
+        return tuple(range(rank))
+    chosen = [axes] if isinstance(axes, int) else list(axes)
+    found = sorted(axis_in(what, axis, rank) for axis in chosen)
+    if len(set(found)) < len(found):
+        raise ShapeError(explain(what, "an axis is named twice", axes=tuple(chosen)))
+    return tuple(found)
+
+
+def drop_axes(shape: Shape, axes: tuple[int, ...], keepdims: bool) -> Shape:
+    """The shape left when axes are reduced."""
+    if keepdims:
+        return tuple(1 if axis in axes else size for axis, size in enumerate(shape))
+    return tuple(size for axis, size in enumerate(shape) if axis not in axes)
+
+
+def fill_reshape(what: str, shape: Shape, wanted: Sequence[int]) -> Shape:
+    """The reshape target with -1 worked out."""
+    total = prod(shape)
+    target = tuple(int(size) for size in wanted)
+    facts = {"shape": shape, "target": target}
+    if target.count(-1) > 1 or any(size < -1 for size in target):
+        raise ShapeError(explain(what, "at most one size may be -1, none below", **facts))
+    if -1 in target:
+        known = prod(size for size in target if size != -1)
+        if known == 0 or total % known:
+            raise ShapeError(explain(what, "-1 cannot be worked out", **facts))
+        target = tuple(total // known if size == -1 else size for size in target)
+    if prod(target) != total:
+        hint = f"{total} elements before, {prod(target)} after"
+        raise ShapeError(explain(what, "the number of elements changes", hint, **facts))
+    return target
+
+
+def strides_of(shape: Shape) -> tuple[int, ...]:
+    """Row-major strides in elements."""
+    strides = []
+    step = 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))

@@ -1,0 +1,35 @@
+"""What a device can do, as a value passed to the compiler."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Target:
+    """A processor as the compiler sees it. Every tile, width and threshold derives from these."""
+
+    backend: str  # "cpu", "cuda", "reference"
+    triple: str = ""  # LLVM's name of architecture and system; empty: the host's
+    cpu: str = ""  # LLVM's name of the processor
+    features: str = ""  # LLVM's feature string
+    vector_bytes: int = 64  # one vector register
+    registers: int = 32  # vector registers
+    l1_bytes: int = 32 << 10
+    l2_bytes: int = 1 << 20
+    l3_bytes: int = 16 << 20
+
+    @property
+    def lanes(self) -> int:
+        """Elements handled side by side: one register of float32. Other types take the same count."""
+        return self.vector_bytes // 4
+
+    @property
+    def is_x86(self) -> bool:
+        """An x86-64 processor?"""
+        return self.triple.startswith(("x86_64", "i686"))
+
+    @property
+    def has_avx512(self) -> bool:
+        """512-bit registers with masks, scalef and rcp14?"""
+        return self.is_x86 and self.vector_bytes == 64

@@ -1,0 +1,1 @@
+"""The graph and how to rewrite it."""

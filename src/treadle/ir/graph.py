@@ -1,0 +1,101 @@
+"""Questions about graphs: order, users, substitution, structure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from treadle.ir.node import Call, Node
+
+
+def toposort(roots: Iterable[Node], stop: Callable[[Node], bool] | None = None) -> list[Node]:
+    """Every node reachable from roots, operands first. Nodes for which stop holds are not entered."""
+    order: list[Node] = []
+    done: set[Node] = set()
+    stack: list[Node] = list(roots)[::-1]
+    while stack:
+        node = stack[-1]
+        if node in done:
+            stack.pop()
+            continue
+        operands = () if stop is not None and stop(node) else node.operands
+        waiting = [x for x in operands if x not in done]
+        if waiting:
+            stack.extend(reversed(waiting))
+            continue
+        stack.pop()
+        done.add(node)
+        order.append(node)
+    return order
+
+
+def users_of(order: Sequence[Node]) -> dict[Node, list[Node]]:
+    """Node to the nodes that read it, in order."""
+    users: dict[Node, list[Node]] = {node: [] for node in order}
+    for node in order:
+        for operand in set(node.operands):
+            if operand in users:
+                users[operand].append(node)
+    return users
+
+
+def rebuild(node: Node, operands: tuple[Node, ...]) -> Node:
+    """The same op on other operands of the same types."""
+    if all(a is b for a, b in zip(operands, node.operands, strict=True)):
+        return node
+    copy = Node(node.call, operands, node.needs_grad)
+    copy.site = node.site
+    return copy
+
+
+def substitute(roots: Sequence[Node], change: dict[Node, Node]) -> list[Node]:
+    """Roots with nodes replaced, sharing whatever does not change."""
+    done = dict(change)
+    for node in toposort(roots, stop=lambda n: n in change):
+        if node not in done:
+            done[node] = rebuild(node, tuple(done[x] for x in node.operands))
+    return [done[root] for root in roots]
+
+
+def is_realised(node: Node) -> bool:
+    """Is the value in memory?"""
+    return node.buffer is not None
+
+
+Structure = tuple[Call | int, ...]
+
+
+def structure(roots: Sequence[Node]) -> tuple[Structure, list[Node]]:
+    """A key equal for graphs of the same shape, and the leaves in the order the key numbers them.
+
+    Each node adds its Call and the numbers of its operands; the numbers of the roots come last.
+    """
+    number: dict[Node, int] = {}
+    key: list[Any] = []
+    leaves: list[Node] = []
+    stack = list(roots)
+    while stack:
+        node = stack[-1]
+        if node in number:
+            stack.pop()
+            continue
+        if node.buffer is not None:
+            stack.pop()
+            number[node] = len(number)
+            key.append(node.call.type)
+            leaves.append(node)
+            continue
+        before = len(stack)
+        for operand in node.operands:
+            if operand not in number:
+                stack.append(operand)
+        if len(stack) > before:
+            continue
+        stack.pop()
+        key.append(node.call)
+        for operand in node.operands:
+            key.append(number[operand])
+        number[node] = len(number)
+    for root in roots:
+        key.append(number[root])
+    return tuple(key), leaves

@@ -1,0 +1,278 @@
+"""Immutable graph nodes and the only ways to make them.
+
+A `Type` (shape, dtype, device) and a `Call` (op, arg, result type) exist once each, so recording an
+op that was seen before with operands of the same types is one dictionary look-up, and a graph's
+structure is a sequence of identities. Shapes and dtypes are checked when a Call is first made, which
+is at the user's line.
+"""
+
+from __future__ import annotations
+
+import sys
+from math import prod
+from typing import Any
+
+from treadle.base import knobs
+from treadle.base.device import CPU, Device
+from treadle.base.dtypes import DType, int64, weak
+from treadle.base.errors import DeviceError, OperandError, explain
+from treadle.base.shapes import Shape
+from treadle.ops.defs import Kind, Op
+from treadle.ops.elementwise import cast
+from treadle.ops.syntax import Syntax
+
+
+class Type:
+    """Shape, dtype and device of a value; one object each, so compare with `is`."""
+
+    __slots__ = ("device", "dtype", "nbytes", "shape", "size")
+
+    def __init__(self, shape: Shape, dtype: DType, device: Device) -> None:
+        self.shape, self.dtype, self.device = shape, dtype, device
+        self.size = prod(shape)
+        self.nbytes = self.size * dtype.size
+
+    def __repr__(self) -> str:
+        return f"{self.dtype.short}[{', '.join(map(str, self.shape))}]"
+
+
+class Call:
+    """An op with its arg and the type of its result; one object each."""
+
+    __slots__ = ("arg", "casts", "op", "type")
+
+    def __init__(self, op: Op, arg: Any, type_: Type, casts: tuple[DType | None, ...]) -> None:
+        self.op, self.arg, self.type, self.casts = op, arg, type_, casts
+
+    def __repr__(self) -> str:
+        return f"{self.op}({self.arg}) -> {self.type}"
+
+
+_TYPES: dict[tuple[Shape, DType, Device], Type] = {}
+_CALLS: dict[tuple[Any, ...], Call] = {}
+_CONSTANTS: dict[tuple[Any, ...], Node] = {}
+
+LEAF = Op("leaf", Kind.SOURCE, "A value in memory.", flops=0.0)
+CONST = Op("const", Kind.SOURCE, "One number.", flops=0.0)
+IOTA = Op("iota", Kind.SOURCE, "The index along an axis: arg is the axis.", flops=0.0)
+
+
+def type_of(shape: Shape, dtype: DType, device: Device = CPU) -> Type:
+    """The one Type with these fields."""
+    key = (shape, dtype, device)
+    found = _TYPES.get(key)
+    if found is None:
+        found = _TYPES[key] = Type(*key)
+    return found
+
+
+class Recording:
+    """Switches read by every recorded node."""
+
+    __slots__ = ("gradients", "sites")
+
+    def __init__(self) -> None:
+        self.gradients = True
+        self.sites = bool(knobs.EXPLAIN.value or knobs.DEBUG.value >= 2)
+
+
+RECORDING = Recording()
+
+
+class Node(Syntax):
+    """An op applied to operands. `buffer` is set once the value is in memory."""
+
+    __slots__ = ("buffer", "call", "needs_grad", "operands", "owner", "site")
+
+    call: Call
+    operands: tuple[Node, ...]
+    buffer: Any
+    needs_grad: bool
+    owner: Any  # weak reference to the tensor that collects this leaf's gradient
+    site: str | None  # the user's file:line
+
+    def __init__(self, call: Call, operands: tuple[Node, ...], needs_grad: bool = False) -> None:
+        self.call, self.operands, self.needs_grad = call, operands, needs_grad
+        self.buffer = self.owner = self.site = None
+
+    # fmt: off
+    @property
+    def op(self) -> Op: return self.call.op
+    @property
+    def arg(self) -> Any: return self.call.arg
+    @property
+    def type(self) -> Type: return self.call.type
+    @property
+    def shape(self) -> Shape: return self.call.type.shape  # type: ignore[override]
+    @property
+    def dtype(self) -> DType: return self.call.type.dtype  # type: ignore[override]
+    @property
+    def device(self) -> Device: return self.call.type.device
+    # fmt: on
+
+    def __repr__(self) -> str:
+        return f"<{self.op} {self.type}>"
+
+    def __bool__(self) -> bool:
+        return True
+
+    def _apply(self, op: Op, operands: tuple[Any, ...], arg: Any) -> Node:
+        return apply(op, operands, arg)
+
+    def iota_like(self, axis: int) -> Node:
+        """The index along an axis, with the other axes of size 1."""
+        axis %= len(self.shape)
+        shape = tuple(n if k == axis else 1 for k, n in enumerate(self.shape))
+        return iota(shape, axis, self.device)
+
+    def zeros_like(self) -> Node:
+        """Zeros of the same type."""
+        return full(0, self.type)
+
+
+def apply(op: Op, operands: tuple[Any, ...], arg: Any = None) -> Node:
+    """Record an op. Python scalars among the operands become constants."""
+    for operand in operands:
+        if operand.__class__ is not Node:
+            operands = _as_nodes(op, operands)
+            break
+    if len(operands) == 2:
+        key: tuple[Any, ...] = (op, arg, operands[0].call.type, operands[1].call.type)
+    else:
+        key = (op, arg, *[operand.call.type for operand in operands])
+    call = _CALLS.get(key)
+    if call is None:
+        call = _CALLS[key] = _first_call(op, operands, arg)
+    if call.casts:
+        operands = tuple(
+            x if d is None else apply(cast, (x,), d)
+            for x, d in zip(operands, call.casts, strict=True)
+        )
+    needs_grad = False
+    if RECORDING.gradients:
+        for operand in operands:
+            if operand.needs_grad:
+                needs_grad = call.type.dtype.kind == "float"
+                break
+    node = Node(call, operands, needs_grad)
+    if RECORDING.sites:
+        node.site = user_site()
+    return node
+
+
+def _as_nodes(op: Op, operands: tuple[Any, ...]) -> tuple[Node, ...]:
+    """Operands with Python scalars as constants of the type they take beside the tensors."""
+    nodes = [x for x in operands if x.__class__ is Node]
+    scalars = [x for x in operands if isinstance(x, bool | int | float)]
+    if not nodes or len(nodes) + len(scalars) < len(operands):
+        odd = next(x for x in operands if not isinstance(x, Node | bool | int | float))
+        hint = "wrap it with td.tensor(...)"
+        raise OperandError(explain(op.name, "not a tensor", hint, got=type(odd).__name__))
+    beside = nodes[-1].dtype  # where(condition, x, 0): the last tensor decides
+    device = nodes[0].device
+    if op.name == "where" and len(nodes) == 1:
+        beside = weak(scalars[0], weak(scalars[1], beside))
+    return tuple(
+        x if x.__class__ is Node else const(x, weak(x, beside), device) for x in operands
+    )
+
+
+def _first_call(op: Op, operands: tuple[Node, ...], arg: Any) -> Call:
+    """Check an op on operand types never seen together, and work out the result."""
+    device = operands[0].device
+    for operand in operands[1:]:
+        if operand.device is not device:
+            hint = f"move one: x.to({str(device)!r})"
+            both = f"{device} and {operand.device}"
+            raise DeviceError(explain(op.name, "operands on different devices", hint, devices=both))
+    if op.kind is Kind.COMPOSITE:
+        with_no_grad = [placeholder(operand.type) for operand in operands]
+        return Call(op, arg, _define(op, arg, with_no_grad).type, ())
+    dtypes = [operand.dtype for operand in operands]
+    shapes = [operand.shape for operand in operands]
+    if op is cast:
+        wanted, result = tuple(dtypes), arg
+    else:
+        assert op.types is not None, op
+        wanted, result = op.types(dtypes)
+    assert op.shape is not None, op
+    casts = tuple(None if d is w else w for d, w in zip(dtypes, wanted, strict=True))
+    type_ = type_of(op.shape(arg, shapes), result, device)
+    return Call(op, arg, type_, casts if any(casts) else ())
+
+
+def _define(op: Op, arg: Any, operands: list[Node]) -> Node:
+    """The definition of a composite applied to operands."""
+    present, options = arg
+    assert op.define is not None and op.signature is not None, op
+    given = iter(operands)
+    slots = [
+        next(given) if name in present else None
+        for name, p in op.signature.parameters.items()
+        if p.kind is p.POSITIONAL_ONLY
+    ]
+    result = op.define(*slots, **dict(options))
+    assert isinstance(result, Node), op
+    return result
+
+
+def expand(node: Node) -> Node:
+    """A composite node as its definition; the parts remember the line of the whole."""
+    before, RECORDING.sites = RECORDING.sites, False
+    result = _define(node.op, node.arg, list(node.operands))
+    RECORDING.sites = before
+    return result
+
+
+# ---- sources
+
+
+def placeholder(type_: Type) -> Node:
+    """A leaf without memory yet."""
+    key = (LEAF, type_)
+    call = _CALLS.get(key)
+    if call is None:
+        call = _CALLS[key] = Call(LEAF, None, type_, ())
+    return Node(call, ())
+
+
+def leaf(type_: Type, buffer: Any) -> Node:
+    """A value in memory."""
+    node = placeholder(type_)
+    node.buffer = buffer
+    return node
+
+
+def const(value: bool | int | float, dtype: DType, device: Device = CPU) -> Node:
+    """A 0-d constant."""
+    value = float(value) if dtype.is_float else bool(value) if dtype.kind == "bool" else int(value)
+    key = (CONST, repr(value) if value == 0 or value != value else value, dtype, device)  # noqa: PLR0124
+    found = _CONSTANTS.get(key)
+    if found is None:
+        call = Call(CONST, value, type_of((), dtype, device), ())
+        found = _CONSTANTS[key] = Node(call, ())
+    return found
+
+
+def full(value: bool | int | float, type_: Type) -> Node:
+    """A constant of any shape."""
+    node = const(value, type_.dtype, type_.device)
+    return node if not type_.shape else node.expand(type_.shape)
+
+
+def iota(shape: Shape, axis: int, device: Device = CPU) -> Node:
+    """int64 indices along an axis."""
+    type_ = type_of(shape, int64, device)
+    key = (IOTA, axis, type_)
+    call = _CALLS.get(key)
+    if call is None:
+        call = _CALLS[key] = Call(IOTA, axis, type_, ())
+    return Node(call, ())
+
+
+def user_site() -> str:
+    """file:line of the innermost frame outside this package."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and "/treadle/" in frame.f_code.co_filename:
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"

@@ -1,0 +1,109 @@
+"""Expressions with holes, and rules made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from treadle.base.dtypes import DType, float32
+from treadle.base.shapes import Shape
+from treadle.ir.node import CONST, Node
+from treadle.ops.defs import Kind, Op
+from treadle.ops.syntax import Syntax
+
+
+class Pattern(Syntax):
+    """A hole (op is None), a number, or an op on patterns. Arithmetic on patterns makes patterns."""
+
+    __slots__ = ("name", "op", "operands", "value")
+
+    shape: Shape = ()
+    dtype: DType = float32
+
+    def __init__(
+        self, op: Op | None, operands: tuple[Pattern, ...] = (), name: str = "", value: Any = None
+    ) -> None:
+        self.op, self.operands, self.name, self.value = op, operands, name, value
+
+    def _apply(self, op: Op, operands: tuple[Any, ...], arg: Any) -> Pattern:
+        parts = tuple(x if isinstance(x, Pattern) else Pattern(CONST, value=x) for x in operands)
+        return Pattern(op, parts)
+
+    def match(self, node: Node, found: dict[str, Node]) -> bool:
+        """Does node fit? Holes are filled in found; a hole named twice must fit the same node."""
+        if self.op is None:
+            return found.setdefault(self.name, node) is node
+        if self.op is CONST:
+            return constant_value(node) == self.value
+        return node.op is self.op and all(
+            part.match(x, found) for part, x in zip(self.operands, node.operands, strict=True)
+        )
+
+
+def hole(name: str) -> Pattern:
+    """A variable of a pattern."""
+    return Pattern(None, name=name)
+
+
+def constant_value(node: Node) -> float | int | bool | None:
+    """The number every element of node is, if that is known from constants and views alone."""
+    while node.op.kind is Kind.MOVEMENT and len(node.operands) == 1 and node.op.name != "pad":
+        node = node.operands[0]
+    return node.arg if node.op is CONST else None
+
+
+class Rule:
+    """A named rewrite. `apply` gives the replacement of a node, or None where it does not fit."""
+
+    __slots__ = ("apply", "exact", "example", "name", "op")
+
+    def __init__(
+        self,
+        name: str,
+        op: Op,
+        apply: Callable[[Node], Node | None],
+        example: Callable[[Callable[..., Node]], Node],
+        exact: bool = True,
+    ) -> None:
+        self.name, self.op, self.apply, self.example, self.exact = name, op, apply, example, exact
+
+
+def rule(
+    name: str,
+    pattern: Pattern,
+    replacement: Callable[..., Node],
+    only: Callable[[DType], bool] = lambda d: True,
+    exact: bool = True,
+) -> Rule:
+    """A rule from a pattern; replacement takes the holes by name."""
+    assert pattern.op is not None
+
+    def apply(node: Node) -> Node | None:
+        found: dict[str, Node] = {}
+        if not only(node.dtype) or not pattern.match(node, found):
+            return None
+        return replacement(**found)
+
+    def example(leaf: Callable[..., Node]) -> Node:
+        holes: dict[str, Node] = {}
+        for dtype in ("float32", "int32", "bool"):
+            holes.clear()
+            try:
+                node = _instance(pattern, lambda d=dtype: leaf((3, 4), d), holes)
+            except TypeError:  # a pattern of logic has no float instance
+                continue
+            if only(node.dtype):
+                return node
+        raise AssertionError(name)
+
+    return Rule(name, pattern.op, apply, example, exact)
+
+
+def _instance(pattern: Pattern, leaf: Callable[[], Node], holes: dict[str, Node]) -> Node | Any:
+    if pattern.op is None:
+        if pattern.name not in holes:
+            holes[pattern.name] = leaf()
+        return holes[pattern.name]
+    if pattern.op is CONST:
+        return pattern.value
+    return pattern.op(*(_instance(x, leaf, holes) for x in pattern.operands))

@@ -1,0 +1,1 @@
+"""Facts about ops: one row each, no behaviour of the compiler."""

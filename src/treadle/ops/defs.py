@@ -1,0 +1,122 @@
+"""What a row of the op table is."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from treadle.base.dtypes import DType
+from treadle.base.errors import OperandError, explain
+from treadle.base.shapes import Shape
+
+TABLE: dict[str, Op] = {}
+"""Every op by name, in the order of definition."""
+
+
+class Kind(Enum):
+    """How an op relates the elements of its result to those of its operands."""
+
+    SOURCE = "makes elements from nothing"
+    ELEMENTWISE = "one element from the elements at the same index, with broadcasting"
+    REDUCE = "one element from all elements along some axes"
+    MOVEMENT = "the same elements at other indices"
+    CONTRACT = "sums of products"
+    GATHER = "elements at computed indices"
+    SCATTER = "adds elements at computed indices"
+    COMPOSITE = "defined by other ops"
+
+
+Rule = Callable[[Sequence[DType]], tuple[tuple[DType, ...], DType]]
+"""Dtypes of the operands to (dtypes they are cast to, dtype of the result); raises DtypeError."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """How an op is sampled for tests and sized for benchmarks."""
+
+    low: float = -4.0
+    high: float = 4.0
+    cases: tuple[tuple[Any, ...], ...] = ()
+    """(operand shapes..., options dict) for ops that are not elementwise."""
+    bench: tuple[tuple[int, ...], ...] = ((4096, 1024),)
+    smooth: bool = True
+    """May finite differences check the gradient at any point of the range?"""
+
+
+class Op:
+    """One row: everything there is to say about an operation, once."""
+
+    def __init__(
+        self,
+        name: str,
+        kind: Kind,
+        doc: str,
+        *,
+        types: Rule | None = None,
+        shape: Callable[[Any, Sequence[Shape]], Shape] | None = None,
+        arguments: Callable[..., tuple[tuple[Any, ...], Any]] | None = None,
+        define: Callable[..., Any] | None = None,
+        grad: Callable[..., Any] | str | None = None,
+        reference: Callable[..., Any] | None = None,
+        samples: Samples | None = None,
+        flops: float = 1.0,
+    ) -> None:
+        self.name, self.kind, self.__doc__ = name, kind, doc
+        self.types, self.shape, self.define = types, shape, define
+        self.arguments, self.grad, self.reference = arguments, grad, reference
+        self.samples, self.flops = samples or Samples(), flops
+        public = define or arguments
+        self.signature = inspect.signature(public) if public else None
+        TABLE[name] = self
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (TABLE.__getitem__, (self.name,))
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Record the op on tensors (or on graph nodes: both carry `_apply`)."""
+        if self.arguments is not None:
+            operands, arg = self.arguments(*args, **options)
+        else:
+            operands, arg = args, None
+        for operand in operands:
+            apply = getattr(operand, "_apply", None)
+            if apply is not None:
+                return apply(self, operands, arg)
+        hint = "make a tensor first: td.tensor(...)"
+        got = ", ".join(type(operand).__name__ for operand in operands) or "nothing"
+        raise OperandError(explain(self.name, "needs a tensor operand", hint, got=got))
+
+
+def options_of(define: Callable[..., Any]) -> Callable[..., tuple[tuple[Any, ...], Any]]:
+    """Arguments of a composite: what stands before `/` are operands, the rest are options.
+
+    Operands left out (None) are dropped and remembered in the arg as (names of operands, options).
+    """
+    parameters = list(inspect.signature(define).parameters.values())
+    operands = [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY]
+    options = [p for p in parameters if p.kind is not p.POSITIONAL_ONLY]
+    defaults = {p.name: p.default for p in options}
+    order = [p.name for p in options]
+    count = len(operands)
+
+    def arguments(*args: Any, **given: Any) -> tuple[tuple[Any, ...], Any]:
+        for name in operands[len(args) :]:
+            args += (given.pop(name, None),)
+        chosen = defaults | dict(zip(order, args[count:], strict=False)) | given
+        if len(chosen) > len(defaults) or len(args) > count + len(order):
+            raise TypeError(f"{define.__name__}() takes {operands} and {order}, got {given}")
+        present = tuple(name for name, x in zip(operands, args, strict=False) if x is not None)
+        values = tuple((name, _frozen(value)) for name, value in chosen.items())
+        return tuple(x for x in args[:count] if x is not None), (present, values)
+
+    return arguments
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

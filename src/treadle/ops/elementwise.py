@@ -1,0 +1,167 @@
+"""Rows of the elementwise primitives: (g, y, *operands) -> one cotangent per operand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from treadle.base.dtypes import bool_, dtype, uint32
+from treadle.ops import rules
+from treadle.ops.defs import Kind, Op, Samples
+
+Reference = Callable[..., Any]
+
+
+def elementwise(
+    name: str,
+    rule: Callable[..., Any],
+    doc: str,
+    reference: Reference,
+    grad: Callable[..., Any] | str,
+    low: float = -4.0,
+    high: float = 4.0,
+    smooth: bool = True,
+    flops: float = 1.0,
+) -> Op:
+    """An elementwise row; grad may be a string that says why there is none."""
+    return Op(
+        name, Kind.ELEMENTWISE, doc, types=partial(rule, name), shape=rules.broadcasting(name),
+        grad=grad, reference=reference, samples=Samples(low, high, smooth=smooth), flops=flops,
+    )  # fmt: skip
+
+
+NOT_SMOOTH = "its result is not a continuous function of its operands"
+INTEGERS = "it is defined on integers"
+COSTLY = 12.0
+
+# fmt: off
+# ---- unary
+neg = elementwise("neg", rules.number, "-x.", lambda np, x: np.negative(x), lambda g, y, x: (-g,))
+abs_ = elementwise("abs", rules.number, "|x|.", lambda np, x: np.abs(x),
+                   lambda g, y, x: (g * sign_of(x),), smooth=False)
+exp = elementwise("exp", rules.floating, "e to the power x.", lambda np, x: np.exp(x),
+                  lambda g, y, x: (g * y,), flops=COSTLY)
+log = elementwise("log", rules.floating, "Natural logarithm.", lambda np, x: np.log(x),
+                  lambda g, y, x: (g / x,), 0.1, 8.0, flops=COSTLY)
+sqrt = elementwise("sqrt", rules.floating, "Square root.", lambda np, x: np.sqrt(x),
+                   lambda g, y, x: (g * 0.5 / y,), 0.1, 8.0, flops=4.0)
+sin = elementwise("sin", rules.floating, "Sine, in radians.", lambda np, x: np.sin(x),
+                  lambda g, y, x: (g * cos(x),), flops=COSTLY)
+cos = elementwise("cos", rules.floating, "Cosine, in radians.", lambda np, x: np.cos(x),
+                  lambda g, y, x: (-g * sin(x),), flops=COSTLY)
+tanh = elementwise("tanh", rules.floating, "Hyperbolic tangent.", lambda np, x: np.tanh(x),
+                   lambda g, y, x: (g * (1.0 - y * y),), flops=COSTLY)
+sigmoid = elementwise("sigmoid", rules.floating, "1 / (1 + exp(-x)).",
+                      lambda np, x: 1.0 / (1.0 + np.exp(-x)),
+                      lambda g, y, x: (g * y * (1.0 - y),), -8.0, 8.0, flops=COSTLY)
+erf = elementwise("erf", rules.floating, "Error function.",
+                  lambda np, x: np.vectorize(math.erf, otypes=[np.float64])(x),
+                  lambda g, y, x: (g * (2.0 / math.sqrt(math.pi)) * exp(-(x * x)),), flops=COSTLY)
+floor = elementwise("floor", rules.only_floats, "Largest integer not above x.",
+                    lambda np, x: np.floor(x), NOT_SMOOTH)
+
+# ---- binary
+add = elementwise("add", rules.any_dtype, "x + y; or, on bool.", lambda np, x, y: np.add(x, y),
+                  lambda g, y, a, b: (g, g))
+sub = elementwise("sub", rules.number, "x - y.", lambda np, x, y: np.subtract(x, y),
+                  lambda g, y, a, b: (g, -g))
+mul = elementwise("mul", rules.any_dtype, "x * y; and, on bool.",
+                  lambda np, x, y: np.multiply(x, y), lambda g, y, a, b: (g * b, g * a))
+div = elementwise("div", rules.floating, "x / y, always a float.",
+                  lambda np, x, y: np.true_divide(x, y),
+                  lambda g, y, a, b: (g / b, -g * y / b), 0.5, 4.0, flops=4.0)
+pow_ = elementwise("pow", rules.only_floats, "x to the power y.", lambda np, x, y: np.power(x, y),
+                   lambda g, y, a, b: (g * b * pow_(a, b - 1.0), g * y * log(a)),
+                   0.5, 3.0, flops=2 * COSTLY)
+minimum = elementwise("minimum", rules.any_dtype, "The smaller; NaN if either is.",
+                      lambda np, x, y: np.minimum(x, y),
+                      lambda g, y, a, b: (where(a <= b, g, 0.0), where(a <= b, 0.0, g)),
+                      smooth=False)
+maximum = elementwise("maximum", rules.any_dtype, "The larger; NaN if either is.",
+                      lambda np, x, y: np.maximum(x, y),
+                      lambda g, y, a, b: (where(a >= b, g, 0.0), where(a >= b, 0.0, g)),
+                      smooth=False)
+floor_divide = elementwise("floor_divide", rules.number, "floor(x / y).",
+                           lambda np, x, y: np.floor_divide(x, y), NOT_SMOOTH, 1.0, 8.0, flops=8.0)
+remainder = elementwise("remainder", rules.number, "x - y * floor(x / y): the sign of y.",
+                        lambda np, x, y: np.remainder(x, y),
+                        lambda g, y, a, b: (g, -g * floor(a / b)), 1.0, 8.0, False, 8.0)
+
+# ---- comparisons and choice
+eq = elementwise("eq", rules.comparison, "x == y.", lambda np, x, y: np.equal(x, y), NOT_SMOOTH)
+ne = elementwise("ne", rules.comparison, "x != y.", lambda np, x, y: np.not_equal(x, y), NOT_SMOOTH)
+lt = elementwise("lt", rules.comparison, "x < y.", lambda np, x, y: np.less(x, y), NOT_SMOOTH)
+le = elementwise("le", rules.comparison, "x <= y.", lambda np, x, y: np.less_equal(x, y), NOT_SMOOTH)
+gt = elementwise("gt", rules.comparison, "x > y.", lambda np, x, y: np.greater(x, y), NOT_SMOOTH)
+ge = elementwise("ge", rules.comparison, "x >= y.", lambda np, x, y: np.greater_equal(x, y),
+                 NOT_SMOOTH)
+where = elementwise("where", rules.choice, "x where the condition holds, y elsewhere.",
+                    lambda np, c, x, y: np.where(c, x, y),
+                    lambda g, y, c, a, b: (None, where(c, g, 0.0), where(c, 0.0, g)))
+
+# ---- bits
+bitwise_and = elementwise("bitwise_and", rules.whole, "Bits set in both; and, on bool.",
+                          lambda np, x, y: np.bitwise_and(x, y), INTEGERS)
+bitwise_or = elementwise("bitwise_or", rules.whole, "Bits set in either; or, on bool.",
+                         lambda np, x, y: np.bitwise_or(x, y), INTEGERS)
+bitwise_xor = elementwise("bitwise_xor", rules.whole, "Bits set in one alone.",
+                          lambda np, x, y: np.bitwise_xor(x, y), INTEGERS)
+shift_left = elementwise("shift_left", rules.shifts, "x << y, for 0 <= y < bits of x.",
+                         lambda np, x, y: np.left_shift(x, y), INTEGERS, 0.0, 7.0)
+shift_right = elementwise("shift_right", rules.shifts, "x >> y, keeping the sign.",
+                          lambda np, x, y: np.right_shift(x, y), INTEGERS, 0.0, 7.0)
+# fmt: on
+
+
+def _threefry_types(_: Any) -> Any:
+    return (uint32,) * 4, uint32
+
+
+def _threefry(np: Any, key0: Any, key1: Any, low: Any, high: Any) -> Any:
+    """Threefry-2x32 with 20 rounds (Salmon et al. 2011), the first word of the result."""
+    mask = np.uint64(0xFFFFFFFF)
+    keys = [np.asarray(k, np.uint64) for k in (key0, key1)]
+    keys.append(keys[0] ^ keys[1] ^ np.uint64(0x1BD11BDA))
+    x, y = (np.asarray(c, np.uint64) for c in (low, high))
+    x, y = (x + keys[0]) & mask, (y + keys[1]) & mask
+    for group in range(5):
+        for turn in ROTATIONS[group % 2]:
+            x = (x + y) & mask
+            y = ((y << np.uint64(turn)) | (y >> np.uint64(32 - turn))) & mask
+            y = y ^ x
+        x = (x + keys[(group + 1) % 3]) & mask
+        y = (y + keys[(group + 2) % 3] + np.uint64(group + 1)) & mask
+    return x.astype(np.uint32)
+
+
+ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+threefry = Op(
+    "threefry", Kind.ELEMENTWISE, "32 random bits of a counter (low, high) under a key (2 words).",
+    types=_threefry_types, shape=rules.broadcasting("threefry"), reference=_threefry,
+    grad=INTEGERS, samples=Samples(0, 1 << 30), flops=100.0,
+)  # fmt: skip
+
+cast = Op(
+    "cast", Kind.ELEMENTWISE, "The elements converted to another dtype.",
+    types=None, shape=lambda _, shapes: shapes[0],
+    arguments=lambda x, to: ((x,), dtype(to)),
+    grad=lambda g, y, x: (cast(g, x.dtype),) if y.dtype.is_float and x.dtype.is_float else (None,),
+    reference=lambda np, x: x, samples=Samples(), flops=1.0,
+)  # fmt: skip
+detach = Op(
+    "detach", Kind.ELEMENTWISE, "The same values, with no gradient flowing back.",
+    types=partial(rules.any_dtype, "detach"), shape=lambda _, shapes: shapes[0],
+    grad=lambda g, y, x: (None,), reference=lambda np, x: x, flops=0.0,
+)  # fmt: skip
+
+
+def sign_of(x: Any) -> Any:
+    """-1, 0 or 1 in x's dtype, for gradients."""
+    return cast(x > 0.0, x.dtype) - cast(x < 0.0, x.dtype)
+
+
+def logical_not(x: Any) -> Any:
+    """True where x is zero."""
+    return x == False if x.dtype is bool_ else x == 0  # noqa: E712

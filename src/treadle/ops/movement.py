@@ -1,0 +1,210 @@
+"""Rows of the ops that move elements: views as index functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from treadle.base.errors import ArgumentError, ShapeError, explain
+from treadle.base.shapes import Shape, axes_in, axis_in, fill_reshape
+from treadle.ops import rules
+from treadle.ops.defs import Kind, Op, Samples
+from treadle.ops.reduce import sum_
+
+Pair = tuple[int, int]
+
+
+def movement(name: str, doc: str, **row: Any) -> Op:
+    """A row whose result has the dtype of its operand."""
+    return Op(name, Kind.MOVEMENT, doc, types=partial(rules.any_dtype, name), flops=0.0, **row)
+
+
+def _sizes(sizes: Sequence[Any]) -> Sequence[int]:
+    return sizes[0] if len(sizes) == 1 and isinstance(sizes[0], tuple | list) else sizes
+
+
+# ---- reshape, permute, expand
+
+
+def _reshape(x: Any, *shape: Any) -> Any:
+    return (x,), fill_reshape("reshape", x.shape, _sizes(shape))
+
+
+reshape = movement(
+    "reshape", "The same elements in row-major order under another shape; -1 is worked out.",
+    shape=lambda arg, _: arg, arguments=_reshape,
+    grad=lambda g, y, x: (g.reshape(x.shape),),
+    reference=lambda np, x, *shape: np.reshape(x, _sizes(shape)),
+    samples=Samples(cases=(((2, 6), (3, 4)), ((2, 3, 4), (-1,)), ((1,), ()), ((0, 3), (3, 0)))),
+)  # fmt: skip
+
+
+def _permute(x: Any, *axes: Any) -> Any:
+    chosen = tuple(axis_in("permute", axis, x.ndim) for axis in _sizes(axes))
+    if sorted(chosen) != list(range(x.ndim)):
+        hint = f"name each of {x.ndim} axes once"
+        raise ShapeError(explain("permute", "not a permutation", hint, axes=chosen))
+    return (x,), chosen
+
+
+def inverse(axes: Sequence[int]) -> tuple[int, ...]:
+    """The permutation that undoes axes."""
+    return tuple(sorted(range(len(axes)), key=axes.__getitem__))
+
+
+permute = movement(
+    "permute", "The axes in another order.",
+    shape=lambda arg, shapes: tuple(shapes[0][axis] for axis in arg), arguments=_permute,
+    grad=lambda g, y, x: (g.permute(inverse(y.arg)),),
+    reference=lambda np, x, *axes: np.transpose(x, _sizes(axes)),
+    samples=Samples(cases=(((2, 3), (1, 0)), ((2, 3, 4), (2, 0, 1)), ((17, 35), (1, 0)))),
+)  # fmt: skip
+
+
+def _expand(x: Any, *shape: Any) -> Any:
+    target = tuple(int(size) for size in _sizes(shape))
+    lead = len(target) - x.ndim
+    if lead < 0 or any(
+        a not in (1, b) for a, b in zip(x.shape, target[max(lead, 0) :], strict=False)
+    ):
+        hint = "sizes must be equal or 1, counted from the last axis"
+        raise ShapeError(explain("expand", "cannot", hint, shape=x.shape, target=target))
+    return (x,), target
+
+
+def summed_to(g: Any, shape: Shape) -> Any:
+    """g summed over the axes along which shape was broadcast: the cotangent of a broadcast."""
+    if g.shape == shape:
+        return g
+    lead = len(g.shape) - len(shape)
+    axes = tuple(
+        axis for axis, size in enumerate(g.shape)
+        if axis < lead or (shape[axis - lead] == 1 and size != 1)
+    )  # fmt: skip
+    return sum_(g, axis=axes, keepdims=True).reshape(shape) if axes else g.reshape(shape)
+
+
+expand = movement(
+    "expand", "Broadcast to a shape: size-1 axes repeat their element.",
+    shape=lambda arg, _: arg, arguments=_expand, grad=lambda g, y, x: (summed_to(g, x.shape),),
+    reference=lambda np, x, *shape: np.broadcast_to(x, _sizes(shape)),
+    samples=Samples(cases=(((3, 1), (3, 4)), ((1,), (2, 3, 5)), ((2, 1, 3), (2, 0, 3)))),
+)  # fmt: skip
+
+
+# ---- slice, pad, flip, concat
+
+
+def _slice(x: Any, ranges: Sequence[tuple[int, int, int]]) -> Any:
+    ranges = tuple(tuple(r) for r in ranges)
+    for (start, stop, step), size in zip(ranges, x.shape, strict=True):
+        if step < 1 or not 0 <= start <= max(stop, start) <= max(size, start):
+            hint = "0 <= start <= stop <= size and step >= 1; flip reverses"
+            raise ArgumentError(explain("slice", "bad range", hint, ranges=ranges, shape=x.shape))
+    return (x,), ranges
+
+
+def _slice_shape(arg: Any, _: Any) -> Shape:
+    return tuple(max(0, -(-(stop - start) // step)) for start, stop, step in arg)
+
+
+def _slice_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
+    for axis, (_, _, step) in enumerate(y.arg):
+        if step > 1:  # put step - 1 zeros behind every element
+            size = g.shape[axis]
+            wide = g.reshape((*g.shape[: axis + 1], 1, *g.shape[axis + 1 :]))
+            edges = [(0, 0)] * wide.ndim
+            edges[axis + 1] = (0, step - 1)
+            full = (*g.shape[:axis], size * step, *g.shape[axis + 1 :])
+            g = pad(wide, edges).reshape(full)
+    fit = []
+    for (start, _, _), total, size in zip(y.arg, x.shape, g.shape, strict=True):
+        fit.append((start, total - start - size))
+    cut = [(0, size + min(0, after), 1) for (_, after), size in zip(fit, g.shape, strict=True)]
+    return (pad(slice_(g, cut), [(before, max(0, after)) for before, after in fit]),)
+
+
+slice_ = movement(
+    "slice", "A range (start, stop, step) of every axis; steps are positive.",
+    shape=_slice_shape, arguments=_slice, grad=_slice_grad,
+    reference=lambda np, x, ranges: x[tuple(slice(*r) for r in ranges)],
+    samples=Samples(cases=(
+        ((5, 7), (((1, 4, 1), (0, 7, 1)),)), ((5, 7), (((0, 5, 2), (1, 7, 3)),)),
+        ((6,), (((2, 2, 1),),)), ((40,), (((3, 37, 1),),)),
+    )),
+)  # fmt: skip
+
+
+def _pad(x: Any, edges: Sequence[Pair], value: float = 0) -> Any:
+    edges = tuple((int(before), int(after)) for before, after in edges)
+    if len(edges) != x.ndim or any(n < 0 for edge in edges for n in edge):
+        hint = "one (before, after) pair per axis, none negative"
+        raise ArgumentError(explain("pad", "bad edges", hint, edges=edges, shape=x.shape))
+    return (x,), (edges, value)
+
+
+def _pad_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
+    inside = [(b, b + size, 1) for (b, _), size in zip(y.arg[0], x.shape, strict=True)]
+    return (slice_(g, inside),)
+
+
+pad = movement(
+    "pad", "A border of one value: (before, after) for every axis.",
+    shape=lambda arg, s: tuple(b + n + a for (b, a), n in zip(arg[0], s[0], strict=True)),
+    arguments=_pad, grad=_pad_grad,
+    reference=lambda np, x, edges, value=0: np.pad(x, edges, constant_values=value),
+    samples=Samples(cases=(
+        ((3, 4), (((1, 2), (0, 3)),)), ((20,), (((5, 0),), 2.5)), ((0, 2), (((1, 1), (0, 0)),)),
+    )),
+)  # fmt: skip
+
+
+def _flip(x: Any, axis: int | Sequence[int] | None = None) -> Any:
+    return (x,), axes_in("flip", axis, x.ndim)
+
+
+flip = movement(
+    "flip", "The elements in reverse order along axes.",
+    shape=lambda _, shapes: shapes[0], arguments=_flip,
+    grad=lambda g, y, x: (flip(g, y.arg),), reference=lambda np, x, axis=None: np.flip(x, axis),
+    samples=Samples(cases=(((3, 5), ()), ((3, 37), (1,)), ((3, 5), ((0,),)))),
+)  # fmt: skip
+
+
+def _concat(tensors: Sequence[Any], axis: int = 0) -> Any:
+    operands = tuple(tensors)
+    if not operands:
+        raise ArgumentError(explain("concat", "needs at least one tensor"))
+    axis = axis_in("concat", axis, operands[0].ndim)
+    rest = {(*t.shape[:axis], *t.shape[axis + 1 :]) for t in operands}
+    if len(rest) > 1 or len({t.ndim for t in operands}) > 1:
+        shown = " and ".join(str(t.shape) for t in operands)
+        hint = f"all sizes but those of axis {axis} must be equal"
+        raise ShapeError(explain("concat", "shapes do not fit", hint, shapes=shown))
+    return operands, axis
+
+
+def _concat_shape(axis: int, shapes: Sequence[Shape]) -> Shape:
+    total = sum(shape[axis] for shape in shapes)
+    return (*shapes[0][:axis], total, *shapes[0][axis + 1 :])
+
+
+def _concat_grad(g: Any, y: Any, *operands: Any) -> tuple[Any, ...]:
+    parts, start = [], 0
+    for x in operands:
+        ranges = [(0, size, 1) for size in g.shape]
+        ranges[y.arg] = (start, start + x.shape[y.arg], 1)
+        parts.append(slice_(g, ranges))
+        start += x.shape[y.arg]
+    return tuple(parts)
+
+
+concat = movement(
+    "concat", "Tensors joined along an axis.",
+    shape=_concat_shape, arguments=_concat, grad=_concat_grad,
+    reference=lambda np, *xs, axis=0: np.concatenate(xs, axis),
+    samples=Samples(cases=(
+        ((2, 3), (4, 3), {"axis": 0}), ((2, 3), (2, 40), (2, 0), {"axis": 1}),
+    )),
+)  # fmt: skip

@@ -1,0 +1,68 @@
+"""Rows of the reductions: arg is (axes, keepdims)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from treadle.base.shapes import axes_in
+from treadle.ops import rules
+from treadle.ops.defs import Kind, Op, Samples
+from treadle.ops.elementwise import cast, where
+
+CASES = (
+    ((3, 5), {}), ((3, 5), {"axis": 1}), ((3, 5), {"axis": 0}), ((2, 3, 4), {"axis": (0, 2)}),
+    ((2, 3, 4), {"axis": 1, "keepdims": True}), ((7,), {"axis": -1}), ((4, 1), {"axis": 1}),
+    ((33, 70), {"axis": -1}), ((70, 33), {"axis": 0}), ((), {}),
+)  # fmt: skip
+
+
+def arguments_of(name: str) -> Callable[..., Any]:
+    """(x, axis, keepdims) as (operands, (axes, keepdims))."""
+
+    def arguments(
+        x: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False
+    ) -> tuple[tuple[Any], Any]:
+        return (x,), (axes_in(name, axis, x.ndim), bool(keepdims))
+
+    return arguments
+
+
+def spread(value: Any, y: Any, x: Any) -> Any:
+    """A value of the reduced shape, broadcast back over x."""
+    axes, keepdims = y.arg
+    kept = tuple(1 if axis in axes else size for axis, size in enumerate(x.shape))
+    return (value if keepdims else value.reshape(kept)).expand(x.shape)
+
+
+def _extreme_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
+    hits = x == spread(y, y, x)
+    count = sum_(cast(hits, g.dtype), axis=y.arg[0], keepdims=y.arg[1])
+    return (where(hits, spread(g / count, y, x), 0.0),)
+
+
+def reduction(
+    name: str, rule: Callable[..., Any], doc: str, reference: Callable[..., Any], grad: Any,
+    smooth: bool = True, empty: bool = True,
+) -> Op:  # fmt: skip
+    """A reduction row; empty says whether a reduction over no elements has a value."""
+    cases = (*CASES, ((0, 3), {"axis": 0})) if empty else CASES
+    return Op(
+        name, Kind.REDUCE, doc, types=partial(rule, name), shape=rules.reducing,
+        arguments=arguments_of(name), grad=grad, reference=reference,
+        samples=Samples(cases=cases, smooth=smooth),
+    )  # fmt: skip
+
+
+# fmt: off
+sum_ = reduction("sum", rules.totals, "Sum of the elements along axes.",
+                 lambda np, x, axis=None, keepdims=False: np.sum(x, axis, keepdims=keepdims),
+                 lambda g, y, x: (spread(g, y, x),))
+max_ = reduction("max", rules.any_dtype, "Largest element along axes; NaN if there is one.",
+                 lambda np, x, axis=None, keepdims=False: np.max(x, axis, keepdims=keepdims),
+                 _extreme_grad, smooth=False, empty=False)
+min_ = reduction("min", rules.any_dtype, "Smallest element along axes; NaN if there is one.",
+                 lambda np, x, axis=None, keepdims=False: np.min(x, axis, keepdims=keepdims),
+                 _extreme_grad, smooth=False, empty=False)
+# fmt: on

@@ -1,0 +1,111 @@
+"""Dtype and shape rules as pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+from treadle.base.dtypes import FLOATS, INTEGERS, NUMBERS, DType, bool_, int64, promote, to_float
+from treadle.base.errors import DtypeError, explain
+from treadle.base.shapes import Shape, broadcast, drop_axes
+
+Dtypes = Sequence[DType]
+Casts = tuple[tuple[DType, ...], DType]
+
+
+def _require(what: str, dtypes: Dtypes, allowed: Sequence[DType]) -> None:
+    for d in dtypes:
+        if d not in allowed:
+            names = ", ".join(a.name for a in allowed)
+            hint = f"cast the operand first; supported: {names}"
+            raise DtypeError(explain(what, "unsupported operand dtype", hint, dtype=d.name))
+
+
+def any_dtype(name: str, dtypes: Dtypes) -> Casts:
+    """All operands promoted; the result has that type."""
+    common = reduce(promote, dtypes)
+    return (common,) * len(dtypes), common
+
+
+def number(name: str, dtypes: Dtypes) -> Casts:
+    """Promoted; anything but bool."""
+    cast, common = any_dtype(name, dtypes)
+    _require(name, (common,), NUMBERS)
+    return cast, common
+
+
+def floating(name: str, dtypes: Dtypes) -> Casts:
+    """Promoted to a float: integers become the default float."""
+    common = to_float(reduce(promote, dtypes))
+    return (common,) * len(dtypes), common
+
+
+def only_floats(name: str, dtypes: Dtypes) -> Casts:
+    """Promoted; floats only."""
+    cast, common = any_dtype(name, dtypes)
+    _require(name, (common,), FLOATS)
+    return cast, common
+
+
+def whole(name: str, dtypes: Dtypes) -> Casts:
+    """Promoted; integers and bool."""
+    cast, common = any_dtype(name, dtypes)
+    _require(name, (common,), (bool_, *INTEGERS))
+    return cast, common
+
+
+def shifts(name: str, dtypes: Dtypes) -> Casts:
+    """Promoted; integers only."""
+    cast, common = any_dtype(name, dtypes)
+    _require(name, (common,), INTEGERS)
+    return cast, common
+
+
+def comparison(name: str, dtypes: Dtypes) -> Casts:
+    """Operands promoted, result bool."""
+    return any_dtype(name, dtypes)[0], bool_
+
+
+def choice(name: str, dtypes: Dtypes) -> Casts:
+    """Condition bool, the other two promoted."""
+    _require(name, dtypes[:1], (bool_,))
+    common = promote(dtypes[1], dtypes[2])
+    return (bool_, common, common), common
+
+
+def totals(name: str, dtypes: Dtypes) -> Casts:
+    """Sums: bool and small integers add up in int64."""
+    d = dtypes[0]
+    result = int64 if d is bool_ or (d.is_integer and d.bits < 64) else d
+    return (result,), result
+
+
+def first(name: str, dtypes: Dtypes) -> Casts:
+    """The result has the type of the first operand; nothing is cast."""
+    return tuple(dtypes), dtypes[0]
+
+
+def product(name: str, dtypes: Dtypes) -> Casts:
+    """Both promoted; bool is not multiplied."""
+    return number(name, dtypes)
+
+
+def indexed(name: str, dtypes: Dtypes) -> Casts:
+    """(values, int indices, ...): indices must be integers."""
+    _require(name, dtypes[1:2], INTEGERS)
+    casts = (dtypes[0], int64) + (dtypes[0],) * (len(dtypes) - 2)
+    return casts, dtypes[0]
+
+
+# ---- shapes: (arg, operand shapes) -> shape
+
+
+def broadcasting(name: str) -> Any:
+    """Elementwise: all broadcast together."""
+    return lambda _, shapes: shapes[0] if len(shapes) == 1 else broadcast(name, *shapes)
+
+
+def reducing(arg: tuple[tuple[int, ...], bool], shapes: Sequence[Shape]) -> Shape:
+    """arg is (axes, keepdims)."""
+    return drop_axes(shapes[0], *arg)

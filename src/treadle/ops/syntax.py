@@ -1,0 +1,127 @@
+"""Operators and methods shared by graph nodes and tensors, written once over the op table."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from treadle.base.dtypes import DType
+from treadle.base.errors import ShapeError, explain
+from treadle.base.shapes import Shape, axis_in
+from treadle.ops import composite as c
+from treadle.ops import elementwise as e
+from treadle.ops import movement as m
+from treadle.ops import reduce as r
+
+
+class Syntax:
+    """Everything that reads the same on a node and on a tensor; `_apply` records."""
+
+    __slots__ = ()
+
+    shape: Shape
+    dtype: DType
+
+    def _apply(self, op: Any, operands: tuple[Any, ...], arg: Any) -> Any:
+        raise NotImplementedError  # each carrier records in its own way
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    # fmt: off
+    # ---- operators
+    def __add__(self, other: Any) -> Self: return self._apply(e.add, (self, other), None)
+    def __radd__(self, other: Any) -> Self: return self._apply(e.add, (other, self), None)
+    def __sub__(self, other: Any) -> Self: return self._apply(e.sub, (self, other), None)
+    def __rsub__(self, other: Any) -> Self: return self._apply(e.sub, (other, self), None)
+    def __mul__(self, other: Any) -> Self: return self._apply(e.mul, (self, other), None)
+    def __rmul__(self, other: Any) -> Self: return self._apply(e.mul, (other, self), None)
+    def __truediv__(self, other: Any) -> Self: return self._apply(e.div, (self, other), None)
+    def __rtruediv__(self, other: Any) -> Self: return self._apply(e.div, (other, self), None)
+    def __floordiv__(self, other: Any) -> Self: return self._apply(e.floor_divide, (self, other), None)
+    def __mod__(self, other: Any) -> Self: return self._apply(e.remainder, (self, other), None)
+    def __neg__(self) -> Self: return self._apply(e.neg, (self,), None)
+    def __abs__(self) -> Self: return self._apply(e.abs_, (self,), None)
+    def __matmul__(self, other: Any) -> Self: return c.matmul(self, other)
+    def __rmatmul__(self, other: Any) -> Self: return c.matmul(other, self)
+    def __and__(self, other: Any) -> Self: return self._apply(e.bitwise_and, (self, other), None)
+    def __or__(self, other: Any) -> Self: return self._apply(e.bitwise_or, (self, other), None)
+    def __xor__(self, other: Any) -> Self: return self._apply(e.bitwise_xor, (self, other), None)
+    def __lshift__(self, other: Any) -> Self: return self._apply(e.shift_left, (self, other), None)
+    def __rshift__(self, other: Any) -> Self: return self._apply(e.shift_right, (self, other), None)
+    def __invert__(self) -> Self: return e.logical_not(self) if self.dtype.kind == "bool" else self ^ -1
+    def __lt__(self, other: Any) -> Self: return self._apply(e.lt, (self, other), None)
+    def __le__(self, other: Any) -> Self: return self._apply(e.le, (self, other), None)
+    def __gt__(self, other: Any) -> Self: return self._apply(e.gt, (self, other), None)
+    def __ge__(self, other: Any) -> Self: return self._apply(e.ge, (self, other), None)
+    # Identity hashes make dictionaries and sets safe beside an elementwise ==.
+    def __eq__(self, other: Any) -> Self: return self._apply(e.eq, (self, other), None)  # type: ignore[override]
+    def __ne__(self, other: Any) -> Self: return self._apply(e.ne, (self, other), None)  # type: ignore[override]
+    __hash__ = object.__hash__
+    # fmt: on
+
+    def __pow__(self, other: Any) -> Self:
+        if isinstance(other, int) and 0 < other <= 4:  # exact, and cheaper than a power
+            square = self * self
+            return (self, square, square * self, square * square)[other - 1]
+        if other == 0.5:
+            return e.sqrt(self)
+        return self._apply(e.pow_, (self, other), None)
+
+    def __rpow__(self, other: Any) -> Self:
+        return self._apply(e.pow_, (other, self), None)
+
+    # ---- shapes
+
+    def reshape(self, *shape: Any) -> Self:
+        """The same elements under another shape; -1 is worked out."""
+        if len(shape) == 1 and shape[0] == self.shape:
+            return self
+        return m.reshape(self, *shape)
+
+    def expand(self, *shape: Any) -> Self:
+        """Broadcast to a shape."""
+        if len(shape) == 1 and shape[0] == self.shape:
+            return self
+        return m.expand(self, *shape)
+
+    def permute(self, *axes: Any) -> Self:
+        """The axes in another order."""
+        return m.permute(self, *axes)
+
+    def transpose(self, axis0: int, axis1: int) -> Self:
+        """Two axes exchanged."""
+        axes = list(range(self.ndim))
+        i, j = (axis_in("transpose", axis, self.ndim) for axis in (axis0, axis1))
+        axes[i], axes[j] = axes[j], axes[i]
+        return m.permute(self, tuple(axes))
+
+    @property
+    def mT(self) -> Self:  # noqa: N802
+        """The last two axes exchanged."""
+        return self.transpose(-2, -1)
+
+    @property
+    def T(self) -> Self:  # noqa: N802
+        """The matrix transposed."""
+        if self.ndim != 2:
+            hint = "use mT or permute for other ranks"
+            raise ShapeError(explain("T", "needs two axes", hint, shape=self.shape))
+        return self.transpose(0, 1)
+
+    def cast(self, dtype: Any) -> Self:
+        """The elements in another dtype."""
+        return e.cast(self, dtype)
+
+    def sum(self, axis: Any = None, keepdims: bool = False) -> Self:
+        """Sum along axes."""
+        return r.sum_(self, axis=axis, keepdims=keepdims)
+
+    def max(self, axis: Any = None, keepdims: bool = False) -> Self:
+        """Largest element along axes."""
+        return r.max_(self, axis=axis, keepdims=keepdims)
+
+    def min(self, axis: Any = None, keepdims: bool = False) -> Self:
+        """Smallest element along axes."""
+        return r.min_(self, axis=axis, keepdims=keepdims)

@@ -1,0 +1,55 @@
+"""Composite ops rewritten into primitives, and large totals into two steps."""
+
+from __future__ import annotations
+
+from math import prod
+
+from treadle.ir.node import Node, expand
+from treadle.ir.pattern import Rule
+from treadle.ops import movement as m
+from treadle.ops.defs import TABLE, Kind, Op
+from treadle.ops.reduce import max_, min_, sum_
+
+CHUNK = 4096  # elements of a partial total
+FEW_RESULTS = 64  # with more results than this there is enough to share out already
+
+
+def _split(node: Node) -> Node | None:
+    """A long reduction with few results: first rows of CHUNK, then the partial results."""
+    x = node.operands[0]
+    axes, _ = node.arg
+    count = prod(x.shape[axis] for axis in axes)
+    if prod(node.shape) > FEW_RESULTS or count < 4 * CHUNK:
+        return None
+    op = node.op
+    if x.ndim != 1:
+        if axes[-1] != x.ndim - 1:
+            return None  # the last axis stays: columns are summed in blocks of rows instead
+        last = x.shape[-1]
+        if last < 64 and len(axes) == x.ndim:
+            return op(x.reshape(-1)).reshape(node.shape)  # type: ignore[no-any-return]
+        if len(axes) < 2:
+            return None
+        inner = op(x, axis=-1, keepdims=True)
+        return op(inner, axis=axes, keepdims=node.arg[1])  # type: ignore[no-any-return]
+    whole = x.shape[0] // CHUNK * CHUNK
+    rows = op(m.slice_(x, [(0, whole, 1)]).reshape(-1, CHUNK), axis=1)
+    if whole < x.shape[0]:
+        tail = op(m.slice_(x, [(whole, x.shape[0], 1)]), axis=0, keepdims=True)
+        rows = m.concat([rows, tail])
+    return op(rows).reshape(node.shape)  # type: ignore[no-any-return]
+
+
+def _example(op: Op, leaf: object) -> Node:
+    return op(leaf((5 * CHUNK + 7,)))  # type: ignore[operator,no-any-return]
+
+
+DECOMPOSE = tuple(
+    Rule(f"define-{op}", op, expand, lambda leaf: leaf((2,)))
+    for op in TABLE.values()
+    if op.kind is Kind.COMPOSITE
+)
+SPLIT = tuple(
+    Rule(f"split-{op}", op, _split, lambda leaf, op=op: _example(op, leaf))
+    for op in (sum_, max_, min_)
+)

@@ -1,0 +1,91 @@
+"""What every test shares: Hypothesis profiles, a cache folder of its own, golden files."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+# Before treadle is imported: knobs read the environment once. Workers of xdist share the folder.
+if "TREADLE_TEST_CACHE" not in os.environ:
+    os.environ["TREADLE_TEST_CACHE"] = tempfile.mkdtemp(prefix="treadle-test-cache-")
+    os.environ["TREADLE_TEST_CACHE_OWNER"] = str(os.getpid())
+os.environ["TREADLE_CACHE_DIR"] = os.environ["TREADLE_TEST_CACHE"]
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def _choose_hypothesis_profile() -> None:
+    from hypothesis import HealthCheck, settings
+
+    # A first call compiles, so no deadline and no complaint about slow generation.
+    shared = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+    settings.register_profile("dev", max_examples=20, **shared)
+    settings.register_profile("ci", max_examples=200, derandomize=True, database=None, **shared)
+    settings.register_profile("nightly", max_examples=5000, **shared)
+    default = "ci" if os.environ.get("CI") else "dev"
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", default))
+
+
+if importlib.util.find_spec("hypothesis"):  # a machine with a GPU may have pytest alone
+    _choose_hypothesis_profile()
+
+
+def pytest_addoption(parser):
+    parser.addoption("--update-golden", action="store_true", help="accept golden text as it is")
+
+
+def pytest_unconfigure():
+    if os.environ.get("TREADLE_TEST_CACHE_OWNER") == str(os.getpid()):
+        shutil.rmtree(os.environ["TREADLE_TEST_CACHE"], ignore_errors=True)
+
+
+class Golden:
+    """Text that equals the stored file, or becomes it under --update-golden."""
+
+    def __init__(self, path: Path, update: bool):
+        self.path, self.update = path, update
+
+    def __eq__(self, text: object) -> bool:
+        if not isinstance(text, str):
+            return NotImplemented
+        text = text.rstrip("\n") + "\n"
+        if self.update:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.write_text(text, encoding="utf-8")
+            return True
+        return self.path.is_file() and self.path.read_text(encoding="utf-8") == text
+
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        return f"<golden {self.path.relative_to(GOLDEN)}>"
+
+
+@pytest.fixture
+def golden(request):
+    """The stored text of this test, to be compared with ==."""
+    name = re.sub(r"[^\w.-]+", "-", request.node.name).strip("-")
+    path = GOLDEN / request.path.stem / f"{name}.txt"
+    return Golden(path, request.config.getoption("--update-golden"))
+
+
+def pytest_assertrepr_compare(op, left, right):
+    text, stored = (right, left) if isinstance(left, Golden) else (left, right)
+    if op != "==" or not isinstance(stored, Golden) or not isinstance(text, str):
+        return None
+    if not stored.path.is_file():
+        return [
+            f"no {stored!r}",
+            "accept this text with pytest --update-golden:",
+            *text.split("\n"),
+        ]
+    expected = stored.path.read_text(encoding="utf-8").splitlines()
+    diff = difflib.unified_diff(expected, text.splitlines(), "stored", "now", lineterm="", n=2)
+    return [f"differs from {stored!r}; accept with pytest --update-golden", *diff]

@@ -1,0 +1,144 @@
+"""The shape of the code base: sizes, docstrings, where imports may stand, what importing costs."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SRC = ROOT / "src" / "treadle"
+MODULES = sorted(SRC.rglob("*.py"))
+
+FILE_LINES = 400
+FUNCTION_LINES = 60
+COMPILER = ("base", "ops", "ir", "passes", "autograd", "schedule", "kernel")
+COMPILER_LINES = 6000
+IMPORT_MILLISECONDS = 60
+
+# Name relative to src/treadle: why it may be longer than FILE_LINES. No row without a reason.
+LONG_FILES: dict[str, str] = {}
+
+# "file:function": why it may be longer than FUNCTION_LINES.
+LONG_FUNCTIONS: dict[str, str] = {}
+
+# Modules that may import inside a function, and what that buys.
+LATE_IMPORTS = {
+    "__init__.py": "a name is loaded when somebody asks for it",
+    "backends/registry.py": "backends are loaded by name",
+    "cli.py": "a command loads what it needs",
+    "tensor/interop.py": "NumPy is loaded by the first array",
+}
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(SRC).as_posix()
+
+
+@functools.cache
+def syntax_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def line_count(path: Path) -> int:
+    return len(path.read_text(encoding="utf-8").splitlines())
+
+
+def functions_of(path: Path) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return [node for node in ast.walk(syntax_of(path)) if isinstance(node, kinds)]
+
+
+every_module = pytest.mark.parametrize("path", MODULES, ids=name_of)
+
+
+@every_module
+def test_file_can_be_read_in_one_sitting(path):
+    if name_of(path) not in LONG_FILES:
+        assert line_count(path) <= FILE_LINES
+
+
+@every_module
+def test_functions_fit_on_a_screen(path):
+    sizes = {f"{name_of(path)}:{f.name}": f.end_lineno - f.lineno + 1 for f in functions_of(path)}
+    long = {name: n for name, n in sizes.items() if n > FUNCTION_LINES}
+    assert not {name: n for name, n in long.items() if name not in LONG_FUNCTIONS}
+
+
+@every_module
+def test_module_says_in_one_sentence_what_it_answers(path):
+    docstring = ast.get_docstring(syntax_of(path))
+    assert docstring, "no docstring"
+    first = docstring.splitlines()[0]
+    assert first.endswith("."), f"the first line is no sentence: {first!r}"
+    assert len(first.rstrip(".")) > 10, f"the first line says nothing: {first!r}"
+
+
+@every_module
+def test_imports_stand_at_the_top(path):
+    if name_of(path) in LATE_IMPORTS:
+        return
+    hidden = [
+        f"line {node.lineno} in {function.name}"
+        for function in functions_of(path)
+        for node in ast.walk(function)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+    ]
+    assert not hidden, f"move to the top, or list the module in LATE_IMPORTS: {hidden}"
+
+
+@every_module
+def test_nothing_depends_on_another_framework(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    named = [line.strip() for line in lines if re.search(r"\btorch\b", line)]
+    assert not [line for line in named if "dlpack" not in line.lower()]
+
+
+def test_every_exception_is_still_needed():
+    for name in LONG_FILES:
+        assert line_count(SRC / name) > FILE_LINES, f"{name} fits by now: drop its row"
+    sizes = {
+        f"{name_of(path)}:{f.name}": f.end_lineno - f.lineno + 1
+        for path in MODULES
+        for f in functions_of(path)
+    }
+    for name in LONG_FUNCTIONS:
+        assert sizes.get(name, 0) > FUNCTION_LINES, f"{name} fits by now: drop its row"
+
+
+def test_the_compiler_stays_small():
+    lines = {
+        layer: sum(line_count(path) for path in MODULES if name_of(path).startswith(f"{layer}/"))
+        for layer in COMPILER
+    }
+    assert sum(lines.values()) < COMPILER_LINES, lines
+
+
+def test_one_op_is_written_in_few_places():
+    folders = (SRC, ROOT / "tools", ROOT / "examples")
+    paths = [path for folder in folders for path in folder.rglob("*.py")]
+    places = [p.relative_to(ROOT).as_posix() for p in paths if "tanh" in p.read_text("utf-8")]
+    assert len(places) <= 5, places
+
+
+def run_python(program: str) -> str:
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+
+
+@pytest.mark.parametrize("package", ["numpy", "llvmlite", "triton"])
+def test_import_loads_no_heavy_package(package):
+    assert run_python(f"import sys, treadle; print({package!r} in sys.modules)").strip() == "False"
+
+
+def test_import_is_cheap():
+    def milliseconds(program: str) -> float:
+        ended = "import time; print(time.process_time())"
+        return 1e3 * min(float(run_python(f"{program}\n{ended}")) for _ in range(5))
+
+    assert milliseconds("import treadle") - milliseconds("pass") <= IMPORT_MILLISECONDS
