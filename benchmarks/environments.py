@@ -49,7 +49,7 @@ def prepare(names: list[str]) -> None:
             continue
         print(f"making {ROOT / column.folder} with {', '.join(column.packages)}", flush=True)
         venv.create(ROOT / column.folder, with_pip=True, clear=True)
-        pip = [column.python, "-m", "pip", "--disable-pip-version-check", "install", "-qq"]
+        pip = [str(column.python), "-m", "pip", "--disable-pip-version-check", "install", "-qq"]
         subprocess.run([*pip, *column.packages], check=True)
         ready.touch()
 

@@ -12,6 +12,8 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +34,10 @@ def _best(run: Callable[[], object], tries: int) -> float:
     return min(times)
 
 
+def _on_pieces(pool: ThreadPoolExecutor, function: Callable[..., object], *pieces: Any) -> None:
+    list(pool.map(function, *pieces))
+
+
 def bytes_per_second() -> float:
     """The best of reading and copying, with and without help from the caches.
 
@@ -43,8 +49,8 @@ def bytes_per_second() -> float:
         for size in MEMORY_BYTES:
             source = np.array_split(np.ones(size // 4, np.float32), THREADS)
             target = [np.zeros_like(piece) for piece in source]
-            copied = _best(lambda s=source, t=target: list(pool.map(np.copyto, t, s)), 10)
-            read = _best(lambda s=source: list(pool.map(np.max, s)), 10)
+            copied = _best(partial(_on_pieces, pool, np.copyto, target, source), 10)
+            read = _best(partial(_on_pieces, pool, np.max, source), 10)
             rates += [2 * size / copied, size / read]
     return max(rates)
 

@@ -11,16 +11,25 @@ Row = dict[str, dict[str, Any]]  # column -> result
 SHOWN = (*PEERS, LAZY, COMPILED)
 
 
-def _time_of(row: Row, column: str) -> float | None:
-    result = row.get(column, {})
-    return result["median"] if result.get("status") == "ok" else None
+def _rivals(row: Row, bar: Bar) -> list[dict[str, Any]]:
+    """The peers' results from the run that ours comes from: times of two runs do not compare."""
+    run = row.get(bar.column, {}).get("run")
+    results = [row.get(peer, {}) for peer in bar.against]
+    return [r for r in results if r.get("status") == "ok" and r["run"] == run]
 
 
 def ratio_of(row: Row, bar: Bar) -> float | None:
     """Our time over the best of the peers the bar names; None where either is missing."""
-    ours = _time_of(row, bar.column)
-    peers = [t for t in (_time_of(row, peer) for peer in bar.against) if t is not None]
-    return ours / min(peers) if ours is not None and peers else None
+    ours, rivals = row.get(bar.column, {}), _rivals(row, bar)
+    if ours.get("status") != "ok" or not rivals:
+        return None
+    ratio: float = ours["median"] / min(rival["median"] for rival in rivals)
+    return ratio
+
+
+def is_trusted(row: Row, bar: Bar) -> bool:
+    """Were all times behind the ratio free of other processes?"""
+    return all(result["clean"] for result in [row[bar.column], *_rivals(row, bar)])
 
 
 def floor_of(workload: Workload, limits: dict[str, float]) -> float | None:
@@ -48,15 +57,17 @@ def _show_result(row: Row, column: str) -> str:
 
 
 def _show_ratio(row: Row, workload: Workload, column: str) -> str:
-    bar = next((bar for bar in workload.bars if bar.column == column), None)
-    ratio = ratio_of(row, bar or Bar(column, 0.0))
+    plain = Bar(column, float("inf"))
+    bar = next((bar for bar in workload.bars if bar.column == column), plain)
+    ratio = ratio_of(row, bar)
     if ratio is None:
-        return "" if bar is None else f"? (bar {bar.ratio})"
-    if bar is None:
-        return f"{ratio:.2f}"
+        return "" if bar is plain else f"? (bar {bar.ratio})"
+    noise = "" if is_trusted(row, bar) else " ~"
+    if bar is plain:
+        return f"{ratio:.2f}{noise}"
     against = " of torch" if bar.against == ("torch",) else ""
     sign = "≤" if ratio <= bar.ratio else "> !"
-    return f"{ratio:.2f} {sign} {bar.ratio}{against}"
+    return f"{ratio:.2f}{noise} {sign} {bar.ratio}{against}"
 
 
 def cells(rows: dict[str, Row], limits: dict[str, float]) -> list[list[str]]:
@@ -97,16 +108,15 @@ def as_markdown(table: list[list[str]]) -> str:
 
 def remarks(rows: dict[str, Row]) -> Iterable[str]:
     """Bars met, results that failed, and what '~' means where it occurs."""
-    ratios = [
-        (ratio_of(rows[name], bar), bar.ratio)
+    measured = [
+        (ratio, bar.ratio)
         for name, workload in WORKLOADS.items()
-        if name in rows
         for bar in workload.bars
+        if (ratio := ratio_of(rows.get(name, {}), bar)) is not None and is_trusted(rows[name], bar)
     ]
-    measured = [(ratio, limit) for ratio, limit in ratios if ratio is not None]
     if measured:
         met = sum(ratio <= limit for ratio, limit in measured)
-        yield f"{met} of {len(measured)} measured bars met"
+        yield f"{met} of {len(measured)} bars met, of those measured without noise"
     results = [(name, column, r) for name, row in rows.items() for column, r in row.items()]
     if any(not r.get("clean", True) for _, _, r in results):
         yield "~ no window was free of other processes: an upper bound"

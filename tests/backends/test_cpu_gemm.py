@@ -15,6 +15,7 @@ from treadle.backends.cpu.gemm_plan import Cut, Problem
 from treadle.backends.cpu.gemm_tiles import tile_for
 from treadle.backends.cpu.host import AARCH64, AVX2, host_target
 from treadle.base import dtypes
+from treadle.base.target import Target
 
 NUMPY = {
     dtypes.float32: np.float32,
@@ -74,9 +75,13 @@ done:
 Kernel = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
 
+# The host's own tile, and where it can run, the smaller one of AVX2.
+TARGETS = [host_target()] + [AVX2] * host_target().has_avx512
+every_target = pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.cpu)
+
+
 @cache
-def kernels(a: dtypes.DType, b: dtypes.DType) -> dict[str, object]:
-    target = host_target()
+def kernels(a: dtypes.DType, b: dtypes.DType, target: Target) -> dict[str, object]:
     text = gemm_tasks.text(a, target, b)
     found = jit.load(text, lambda: text, gemm_tasks.SYMBOLS, target, 2, passes=True)
     return {name: Kernel(address) for name, address in found.items()}
@@ -88,23 +93,21 @@ def bias_epilogue() -> int:
     return jit.load(EPILOGUE, lambda: EPILOGUE, ("add_bias",), target, 2)["add_bias"]
 
 
-def run(problem, plan, arrays, words=None, order=None):
+def run(problem, plan, arrays, words=None, order=None, target=None):
     """Carry out a plan with blocks in some order, each on some thread's scratch."""
     order = order or np.random.default_rng(1)
     arrays = dict(arrays)
     arrays["apack"] = np.full(plan.apack_bytes // 4 + 1, np.nan, np.float32)
     arrays["scratch"] = np.full(plan.scratch_bytes * THREADS // 4 + 1, np.nan, np.float32)
-    sizes = {name: array.nbytes for name, array in arrays.items()}
     names = list(arrays)
     bases = (ctypes.c_void_p * len(names))(*(arrays[name].ctypes.data for name in names))
-    entries = kernels(problem.a_dtype, problem.b_dtype)
+    entries = kernels(problem.a_dtype, problem.b_dtype, target or host_target())
     for phase in plan.phases:
         params = np.array(phase.words, np.int64)
         for name, position in phase.slots:
             if name in ("epilogue", "eparams"):
                 params[position] = words[name]
             else:
-                assert sizes[name] >= 0
                 params[position] = names.index(name)
         for block in order.permutation(phase.blocks):
             thread = int(order.integers(THREADS))
@@ -129,6 +132,7 @@ def product(m, n, k, *, transposes=(False, False), batch=(), broadcast=((), ()),
     a_dtype = options.pop("a_dtype", dtypes.float32)
     b_dtype = options.pop("b_dtype", a_dtype)
     cut, order = options.pop("cut", None), options.pop("order", None)
+    target = options.pop("target", host_target())
     a, a_view, a_batch, a_strides = operand(
         rng, batch, (m, k), NUMPY[a_dtype], transposes[0], broadcast[0]
     )
@@ -146,11 +150,10 @@ def product(m, n, k, *, transposes=(False, False), batch=(), broadcast=((), ()),
         m, n, k, a_strides, b_strides, c_strides[-2], batch, a_batch, b_batch,
         tuple(c_strides[:-2]), a_dtype, b_dtype,
     )  # fmt: skip
-    target = host_target()
     plan = gemm_plan.plan(problem, target)
     if cut:
         plan = gemm_plan.lay_out(problem, cut, tile_for(a_dtype, target))
-    run(problem, plan, {"a": a, "b": b, "c": c}, order=order)
+    run(problem, plan, {"a": a, "b": b, "c": c}, order=order, target=target)
     expected = np.matmul(a_view.astype(np.float64), b_view.astype(np.float64))
     close = 1e-13 if compute is np.float64 else 8e-6
     assert np.abs(c - expected).max(initial=0) <= close * (np.sqrt(k) + 1)
@@ -169,14 +172,16 @@ SHAPES = [
 LAYOUTS = [(a, b) for a in (False, True) for b in (False, True)]
 
 
+@every_target
 @pytest.mark.parametrize("transposes", LAYOUTS)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_products_equal_numpy(shape, transposes):
-    product(*shape, transposes=transposes)
+def test_products_equal_numpy(shape, transposes, target):
+    product(*shape, transposes=transposes, target=target)
 
 
+@every_target
 @pytest.mark.parametrize("seed", range(40))
-def test_random_products_equal_numpy(seed):
+def test_random_products_equal_numpy(seed, target):
     rng = np.random.default_rng(seed)
     m, n, k = (int(x) for x in rng.integers(1, rng.choice([20, 100, 300]), 3))
     batch = tuple(int(x) for x in rng.integers(1, 4, rng.integers(0, 4)))
@@ -184,14 +189,17 @@ def test_random_products_equal_numpy(seed):
         tuple(axis for axis in range(len(batch)) if rng.random() < 0.3) for _ in range(2)
     )
     transposes = tuple(bool(x) for x in rng.integers(0, 2, 2))
-    product(m, n, k, transposes=transposes, batch=batch, broadcast=broadcast, seed=seed)
+    product(
+        m, n, k, transposes=transposes, batch=batch, broadcast=broadcast, seed=seed, target=target
+    )
 
 
 @pytest.mark.parametrize("transposes", LAYOUTS)
 @pytest.mark.parametrize("dtype", [dtypes.float64, dtypes.float16, dtypes.bfloat16], ids=repr)
 @pytest.mark.parametrize("shape", [(1, 70, 33), (33, 1, 70), (7, 9, 3), (67, 130, 75)], ids=str)
-def test_other_dtypes(shape, dtype, transposes):
-    product(*shape, transposes=transposes, a_dtype=dtype, batch=(2,))
+@every_target
+def test_other_dtypes(shape, dtype, transposes, target):
+    product(*shape, transposes=transposes, a_dtype=dtype, batch=(2,), target=target)
 
 
 @pytest.mark.parametrize("shape", [(1, 70, 33), (33, 1, 70), (67, 130, 75)], ids=str)
@@ -260,9 +268,18 @@ def test_it_compiles_for_other_processors(target, dtype):
     assert jit.compile_object(text, target, 0)
 
 
-def test_small_products_are_one_task_and_large_ones_many():
-    def blocks(m, n, k):
-        return gemm_plan.plan(Problem(m, n, k, (k, 1), (n, 1), n), host_target()).phases[-1].blocks
+def blocks(m, n, k, batch=1):
+    problem = Problem(m, n, k, (k, 1), (n, 1), n, (batch,), (m * k,), (k * n,), (m * n,))
+    return gemm_plan.plan(problem, host_target()).phases[-1].blocks
 
-    assert blocks(32, 32, 32) == 1
+
+def test_small_products_are_one_block_and_large_ones_many():
+    assert blocks(32, 32, 32) == blocks(1, 200, 200) == blocks(8, 8, 8, batch=30) == 1
     assert blocks(1024, 1024, 1024) >= 16
+    assert blocks(128, 128, 64, batch=96) >= 96
+
+
+def test_tiny_batch_items_share_a_block():
+    assert 32 <= blocks(8, 8, 8, batch=4000) < 200
+    product(8, 8, 8, batch=(50, 21))
+    product(1, 40, 8, batch=(50, 21), transposes=(False, True))

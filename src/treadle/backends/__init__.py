@@ -1,1 +1,1 @@
-"""."""
+"""Loops to machine: one folder per kind of device."""

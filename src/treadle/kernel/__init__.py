@@ -1,1 +1,1 @@
-"""."""
+"""One fused kernel to loops."""

@@ -1,1 +1,1 @@
-"""."""
+"""Graph to results."""

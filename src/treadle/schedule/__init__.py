@@ -1,1 +1,1 @@
-"""."""
+"""Graph to plan: which nodes share a kernel, in which order, in which memory."""

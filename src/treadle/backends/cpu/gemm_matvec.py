@@ -1,4 +1,4 @@
-"""How is a single row times a matrix computed?
+"""How a single row times a matrix is computed.
 
 B is read once, in the direction it is stored, so the speed is that of memory.
 """
@@ -10,20 +10,36 @@ from treadle.backends.cpu.gemm_tiles import Tile, element, fma, read_scalar, rea
 from treadle.backends.cpu.writer import Int, Writer
 from treadle.base.dtypes import DType
 
-COLUMNS_PER_TASK = 512
+COLUMNS_PER_TASK = 1024  # longer rows are faster: fewer jumps for the hardware to guess
 _SIDE_BY_SIDE = 8  # rows of B read together
 
 
 def matvec(tile: Tile, dtype: DType, right: DType) -> Writer:
     """The entry point that computes a few columns of a product with m == 1."""
     w = Writer("gemm_matvec", ENTRY_PARAMS)
-    numbers = "n k left_step right_step right_column out_row block_columns blocks swapped"
+    numbers = "n k left_step right_step right_column out_row block_columns swapped"
     p = Params(w, numbers, "left right out", "left right out")
-    item, task = p.split_block()
-    offsets = p.offsets(item)
-    column = w.mul(task, p["block_columns"])
-    n = w.smaller(p["block_columns"], w.sub(p["n"], column))
     sums = w.alloca(f"[{COLUMNS_PER_TASK + _SIDE_BY_SIDE} x {tile.scalar}]")
+    with p.tasks() as (item, task):
+        offsets = p.offsets(item)
+        column = w.mul(task, p["block_columns"])
+        n = w.smaller(p["block_columns"], w.sub(p["n"], column))
+        _products(w, tile, (dtype, right), p, offsets, (sums, column, n))
+        _deliver(w, tile, p, item, offsets["out"], (sums, column, n))
+    return w
+
+
+def _products(
+    w: Writer,
+    tile: Tile,
+    dtypes: tuple[DType, DType],
+    p: Params,
+    offsets: dict[str, Int],
+    area: tuple[str, Int, Int],
+) -> None:
+    """Columns column to column + n, into sums."""
+    dtype, right = dtypes
+    sums, column, n = area
     x = w.gep(p.pointers["left"], offsets["left"], element(dtype))
     start = w.add(offsets["right"], w.mul(column, p["right_column"]))
     b = w.gep(p.pointers["right"], start, element(right))
@@ -33,19 +49,25 @@ def matvec(tile: Tile, dtype: DType, right: DType) -> Writer:
         _add_rows(w, tile, (dtype, right), p, (x, b, sums, n))
     with w.when(along_k):
         _dot_rows(w, tile, (dtype, right), p, (x, b, sums, n))
+
+
+def _deliver(
+    w: Writer, tile: Tile, p: Params, item: str, out: Int, area: tuple[str, Int, Int]
+) -> None:
+    """Finished columns to C or to the epilogue."""
+    sums, column, n = area
     plain = w.compare("eq", p.word("epilogue"), 0)
     wanted = w.compare("ne", p.word("epilogue"), 0)
     with w.when(plain):
-        out = w.gep(p.pointers["out"], w.add(offsets["out"], column), tile.scalar)
-        rows = f"ptr {sums}, i64 0, ptr {out}, i64 0"
+        place = w.gep(p.pointers["out"], w.add(out, column), tile.scalar)
+        rows = f"ptr {sums}, i64 0, ptr {place}, i64 0"
         w.do(f"call void @gemm_merge({rows}, i64 1, i64 {n}, i64 0)")
     with w.when(wanted):
         across = w.compare("ne", p["swapped"], 0)
         m, width = _either(w, across, column, 0), _either(w, across, 1, n)
         at, height = _either(w, across, 0, column), _either(w, across, n, 1)
-        place = f"i64 {item}, i64 {m}, i64 {at}, i64 {height}, i64 {width}"
-        call_epilogue(w, p, f"ptr {sums}, i64 {width}, {place}")
-    return w
+        position = f"i64 {item}, i64 {m}, i64 {at}, i64 {height}, i64 {width}"
+        call_epilogue(w, p, f"ptr {sums}, i64 {width}, {position}")
 
 
 def _either(w: Writer, condition: str, a: Int, b: Int) -> str:
@@ -80,26 +102,21 @@ def _scaled_rows(
     for r in range(count):
         step = w.add(k, r)
         pointer = w.gep(x, w.mul(step, p["left_step"]), element(dtype))
-        scale.append(read_scalar(w, tile, dtype, pointer))
+        scale.append(w.splat(tile.scalar, read_scalar(w, tile, dtype, pointer), tile.lanes))
         rows.append(w.gep(b, w.mul(step, p["right_step"]), element(right)))
-    # The next rows begin on other pages, where the processor's own prefetch does not look.
-    ahead = w.mul(p["right_step"], count)
     whole = w.op(f"and i64 {n}, {-tile.lanes}")
 
-    def add(j: str, bound: Int | None) -> None:
+    def add(j: str, mask: str = "") -> None:
         total = w.load(tile.vector, w.gep(sums, j, tile.scalar), tile.dtype.size)
         for factor, row in zip(scale, rows, strict=True):
             pointer = w.gep(row, j, element(right))
-            if bound is None and count > 1:
-                following = w.gep(pointer, ahead, element(right))
-                w.call("void", "llvm.prefetch.p0", f"ptr {following}", "i32 0", "i32 3", "i32 1")
-            total = fma(w, tile, factor, read_vector(w, tile, right, pointer, bound), total)
+            total = fma(w, tile, factor, read_vector(w, tile, right, pointer, mask), total)
         w.store(tile.vector, total, w.gep(sums, j, tile.scalar), tile.dtype.size)
 
     with w.loop(0, whole, tile.lanes) as (j, _, _):
-        add(j, None)
+        add(j)
     with w.when(w.compare("slt", whole, n)):
-        add(whole, w.sub(n, whole))
+        add(whole, w.lanes_below(w.sub(n, whole), tile.lanes))
 
 
 def _dot_rows(
@@ -108,7 +125,7 @@ def _dot_rows(
     """B stored by n: several dot products side by side. Needs x at unit stride."""
     (dtype, right), (x, b, sums, n) = dtypes, at
     whole = w.op(f"and i64 {p['k']}, {-tile.lanes}")
-    rest = w.sub(p["k"], whole)
+    rest = w.lanes_below(w.sub(p["k"], whole), tile.lanes)
     with w.loop(0, n, _SIDE_BY_SIDE) as (j, _, _):
         # Rows past the end read the last one again; their sums are not stored.
         last = w.sub(n, 1)

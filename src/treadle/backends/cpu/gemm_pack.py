@@ -1,4 +1,4 @@
-"""How are the operands of a matrix product copied into the order the micro-kernels read?
+"""How operands of a matrix product are copied into the order the micro-kernels read.
 
 Packing also converts 16-bit floats. B becomes panels [k][columns of a tile]. A keeps its direction:
 rows stay rows at a stride that avoids cache conflicts, columns become panels [k][rows of a tile].
@@ -7,16 +7,18 @@ rows stay rows at a stride that avoids cache conflicts, columns become panels [k
 from __future__ import annotations
 
 from treadle.backends.cpu.gemm_params import ENTRY_PARAMS, Params
-from treadle.backends.cpu.gemm_tiles import Tile, element, read_vector, write_vector
+from treadle.backends.cpu.gemm_tiles import Tile, element, read_scalar, read_vector, write_vector
 from treadle.backends.cpu.writer import Int, Writer
 from treadle.base.dtypes import DType
 
-PANELS_PER_TASK = 8
-_STRIP = 32  # k steps between two panels of a transposed A, so that lines they share stay in L1
+PANELS_PER_TASK = 16
+# Steps of k before the next panel of a transposed A, which shares lines with this one: so many
+# lines of one cache set are sure to stay.
+_STRIP = 8
 
 
 def pack_b(tile: Tile, dtype: DType) -> Writer:
-    """A slice of B, k x n, into panels; b_step and b_column are its strides and one of them is 1."""
+    """A slice of B, k x n, into panels; one of its strides, b_step and b_column, is 1."""
     w = Writer(
         "gemm_pack_b",
         ["ptr %b", "i64 %b_step", "i64 %b_column", "ptr %into", "i64 %k", "i64 %n"],
@@ -32,22 +34,23 @@ def pack_b(tile: Tile, dtype: DType) -> Writer:
 
 
 def _copy_panels(w: Writer, tile: Tile, dtype: DType) -> None:
-    with w.loop(0, "%n", tile.columns) as (j, _, _):
-        source = w.gep("%b", j, element(dtype))
-        into = w.gep("%into", w.mul(j, "%k"), tile.scalar)
-        left = w.sub("%n", j)
+    with w.loop(0, "%n", tile.columns) as (panel, _, _):
+        source = w.gep("%b", panel, element(dtype))
+        into = w.gep("%into", w.mul(panel, "%k"), tile.scalar)
+        left = w.sub("%n", panel)
         with w.when(w.compare("sge", left, tile.columns)), w.loop(0, "%k") as (k, _, _):
             row = w.gep(source, w.mul(k, "%b_step"), element(dtype))
             place = w.gep(into, w.mul(k, tile.columns), tile.scalar)
-            for v in range(0, tile.columns, tile.lanes):
-                value = read_vector(w, tile, dtype, w.gep(row, v, element(dtype)))
-                w.store(tile.vector, value, w.gep(place, v, tile.scalar), tile.dtype.size)
+            for j in range(0, tile.columns, tile.lanes):
+                value = read_vector(w, tile, dtype, w.gep(row, j, element(dtype)))
+                w.store(tile.vector, value, w.gep(place, j, tile.scalar), tile.dtype.size)
         narrow = w.compare("slt", left, tile.columns)
         with w.when(narrow), w.loop(0, "%k") as (k, _, _):
             row = w.gep(source, w.mul(k, "%b_step"), element(dtype))
             place = w.gep(into, w.mul(k, tile.columns), tile.scalar)
             with w.loop(0, left, tile.lanes) as (v, _, _):
-                value = read_vector(w, tile, dtype, w.gep(row, v, element(dtype)), w.sub(left, v))
+                mask = w.lanes_below(w.sub(left, v), tile.lanes)
+                value = read_vector(w, tile, dtype, w.gep(row, v, element(dtype)), mask)
                 w.store(tile.vector, value, w.gep(place, v, tile.scalar), tile.dtype.size)
 
 
@@ -56,15 +59,11 @@ def _transpose_panels(w: Writer, tile: Tile, dtype: DType) -> None:
     lanes, stored = tile.lanes, element(dtype)
     with w.loop(0, "%n", lanes) as (j, _, _):
         panel = w.mul(w.div(j, tile.columns), tile.columns)
-        into = w.gep(
-            "%into", w.add(w.mul(panel, "%k"), w.sub(j, panel)), tile.scalar
-        )
+        into = w.gep("%into", w.add(w.mul(panel, "%k"), w.sub(j, panel)), tile.scalar)
         # Lanes past the last column read it again: they are never stored, so any value will do.
         last = w.sub("%n", w.add(j, 1))
         start = w.gep("%b", w.mul(j, "%b_column"), stored)
-        rows = [
-            w.gep(start, w.mul(w.smaller(i, last), "%b_column"), stored) for i in range(lanes)
-        ]
+        rows = [w.gep(start, w.mul(w.smaller(i, last), "%b_column"), stored) for i in range(lanes)]
         end = w.sub("%k", lanes)
         with w.when(w.compare("sge", end, 0)), w.loop(0, "%k", lanes) as (at, _, _):
             k = w.smaller(at, end)  # the last square may cover some k again
@@ -72,20 +71,17 @@ def _transpose_panels(w: Writer, tile: Tile, dtype: DType) -> None:
             for u, value in enumerate(transpose(w, tile, values)):
                 place = w.gep(into, w.mul(w.add(k, u), tile.columns), tile.scalar)
                 w.store(tile.vector, value, place, tile.dtype.size)
-        with w.when(w.compare("slt", end, 0)):
-            with w.loop(0, lanes) as (i, _, _):
-                row = w.gep(start, w.mul(w.smaller(i, last), "%b_column"), stored)
-                column = w.gep(into, i, tile.scalar)
-                _spread(w, tile, dtype, row, column)
+        with w.when(w.compare("slt", end, 0)), w.loop(0, lanes) as (i, _, _):
+            row = w.gep(start, w.mul(w.smaller(i, last), "%b_column"), stored)
+            _spread(w, tile, dtype, row, w.gep(into, i, tile.scalar))
 
 
 def _spread(w: Writer, tile: Tile, dtype: DType, row: str, column: str) -> None:
     """column[k * columns] = row[k], for a k shorter than a vector."""
     with w.loop(0, "%k") as (k, _, _):
-        value = read_vector(w, tile, dtype, w.gep(row, k, element(dtype)), 1)
+        value = read_scalar(w, tile, dtype, w.gep(row, k, element(dtype)))
         place = w.gep(column, w.mul(k, tile.columns), tile.scalar)
-        first = w.op(f"extractelement {tile.vector} {value}, i32 0")
-        w.store(tile.scalar, first, place, tile.dtype.size)
+        w.store(tile.scalar, value, place, tile.dtype.size)
 
 
 def transpose(w: Writer, tile: Tile, rows: list[str]) -> list[str]:
@@ -107,9 +103,14 @@ def transpose(w: Writer, tile: Tile, rows: list[str]) -> list[str]:
 def pack_a(tile: Tile, dtype: DType) -> Writer:
     """The entry point that packs a few panels of A over one run of k."""
     w = Writer("gemm_pack_a", ENTRY_PARAMS)
-    numbers = "m k left_row left_step left_panel left_run depth row_blocks blocks"
+    numbers = "m k left_row left_step left_panel left_run depth row_blocks"
     p = Params(w, numbers, "left out", "left out")
-    item, task = p.split_block()
+    with p.tasks() as (item, task):
+        _pack_a_task(w, tile, dtype, p, item, task)
+    return w
+
+
+def _pack_a_task(w: Writer, tile: Tile, dtype: DType, p: Params, item: str, task: str) -> None:
     group, run = w.rem(task, p["row_blocks"]), w.div(task, p["row_blocks"])
     offsets = p.offsets(item)
     first = w.mul(run, p["depth"])
@@ -129,13 +130,12 @@ def pack_a(tile: Tile, dtype: DType) -> Writer:
         end = w.smaller(k, w.add(strip, _STRIP))
         with w.loop(low, high, tile.rows) as (i, _, _):
             panel = w.gep(into, w.mul(i, p["left_panel"]), tile.scalar)
-            count = w.smaller(tile.rows, w.sub(p["m"], i))
+            mask = w.lanes_below(w.smaller(tile.rows, w.sub(p["m"], i)), tile.lanes)
             with w.loop(strip, end) as (step, _, _):
                 column = w.gep(source, w.mul(step, p["left_step"]), element(dtype))
-                value = read_vector(w, tile, dtype, w.gep(column, i, element(dtype)), count)
+                value = read_vector(w, tile, dtype, w.gep(column, i, element(dtype)), mask)
                 place = w.gep(panel, w.mul(step, tile.rows), tile.scalar)
-                write_vector(w, tile, value, place, count)
-    return w
+                write_vector(w, tile, value, place, mask)
 
 
 def _copy_row(w: Writer, tile: Tile, dtype: DType, row: str, into: str, count: Int) -> None:
@@ -143,6 +143,6 @@ def _copy_row(w: Writer, tile: Tile, dtype: DType, row: str, into: str, count: I
     with w.loop(0, whole, tile.lanes) as (v, _, _):
         value = read_vector(w, tile, dtype, w.gep(row, v, element(dtype)))
         w.store(tile.vector, value, w.gep(into, v, tile.scalar), tile.dtype.size)
-    left = w.sub(count, whole)
-    value = read_vector(w, tile, dtype, w.gep(row, whole, element(dtype)), left)
-    write_vector(w, tile, value, w.gep(into, whole, tile.scalar), left)
+    mask = w.lanes_below(w.sub(count, whole), tile.lanes)
+    value = read_vector(w, tile, dtype, w.gep(row, whole, element(dtype)), mask)
+    write_vector(w, tile, value, w.gep(into, whole, tile.scalar), mask)

@@ -1,6 +1,9 @@
-"""How are the words of a matrix product laid out, and how does a kernel read them?"""
+"""How the params words of a matrix product are laid out for its kernels to read."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from treadle.backends.cpu.writer import Int, Writer
 
@@ -15,7 +18,8 @@ NUMBERS = (
     "right_step", "right_column", "right_packed",  # strides of B along k and n; pack it first?
     "out_row",
     "depth", "runs",  # k steps between two visits of a tile, and how many visits
-    "block_rows", "block_columns", "row_blocks", "blocks",  # the cut of one batch item
+    "block_rows", "block_columns", "row_blocks",  # the cut of one batch item
+    "tasks", "total", "group",  # tasks of an item, of all items, and for one call
     "scratch_stride", "sums",  # bytes for a thread, and where in them running sums lie
     "swapped",  # is this the transposed product?
 )  # fmt: skip
@@ -36,7 +40,7 @@ class Params:
 
     def __init__(self, w: Writer, numbers: str, buffers: str, batched: str) -> None:
         self.w = w
-        names = numbers.split()
+        names = ["tasks", "total", "group", *numbers.split()]
         for group in ("extent", *batched.split()):
             names += [f"{group}_{axis}" for axis in range(BATCH_AXES)]
         self.loaded = {name: w.word("%params", POSITION[name]) for name in names}
@@ -56,10 +60,15 @@ class Params:
         offset = self.w.word("%params", SLOTS[slot] + 1)
         return self.w.gep(self.w.load("ptr", self.w.gep("%bases", index, "ptr"), 8), offset)
 
-    def split_block(self) -> tuple[str, str]:
-        """The batch item of this block, and its number within the item."""
-        item = self.w.op(f"udiv i64 %block, {self['blocks']}")
-        return item, self.w.op(f"urem i64 %block, {self['blocks']}")
+    @contextmanager
+    def tasks(self) -> Iterator[tuple[str, str]]:
+        """For each task of this call: its batch item, and its number within the item."""
+        w = self.w
+        first = w.mul("%block", self["group"])
+        last = w.smaller(w.add(first, self["group"]), self["total"])
+        with w.loop(first, last) as (task, _, _):
+            item = w.op(f"udiv i64 {task}, {self['tasks']}")
+            yield item, w.op(f"urem i64 {task}, {self['tasks']}")
 
     def offsets(self, item: Int) -> dict[str, Int]:
         """Where batch item number `item` begins in each operand, in elements."""

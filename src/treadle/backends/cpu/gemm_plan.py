@@ -1,4 +1,4 @@
-"""Which kernels compute a given matrix product, cut how, with which parameters?"""
+"""Which kernels compute a given matrix product, cut how, with which parameters."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from treadle.backends.cpu.gemm_tiles import Tile, tile_for
 from treadle.base.dtypes import DType, float32
 from treadle.base.target import Target
 
+_MOST_TASKS = 32  # worth cutting into: more would only be smaller
+_SHORTEST = 1 << 16  # multiplications in one call: about a microsecond
+_SERIAL = 40**3  # multiplications below which a second thread does not pay
+_ENOUGH_PANELS = 16  # panels of A that make packing a slice of B worth while
 _PAD = 16  # elements after a packed row, so that rows do not share cache sets
 
 
@@ -106,30 +110,49 @@ def choose(problem: Problem, tile: Tile, target: Target) -> Cut:
 
 
 def _matvec_cut(columns: int, k: int, tile: Tile, swapped: bool) -> Cut:
-    share = _round_up(-(-columns // 8), tile.lanes)
-    width = min(COLUMNS_PER_TASK, max(share, 4 * tile.lanes))
+    width = min(COLUMNS_PER_TASK, max(_round_up(-(-columns // 4), tile.lanes), tile.columns))
     return Cut(1, width, max(k, 1), pack_right=False, matvec=True, swapped=swapped)
 
 
 def _block_cut(problem: Problem, tile: Tile, target: Target) -> Cut:
     m, n, k = problem.m, problem.n, max(problem.k, 1)
-    runs = -(-k // 1024)
-    depth = _round_up(-(-k // runs), 8)
-    rows, columns = _round_up(m, tile.rows), tile.columns
-    if n >= 24 * tile.columns:
-        columns *= 2
-    stored = problem.a_dtype is tile.dtype
+    items, size = prod(problem.batch), tile.dtype.size
+    wanted = min(_MOST_TASKS, max(2, _work(problem) >> 19)) if _work(problem) > _SERIAL else 1
+    columns = tile.columns
+    if m * k * size > target.l3_bytes // 2:
+        columns *= 2  # A comes from memory: read it half as often
+    elif items * max(1, m // (_ENOUGH_PANELS * tile.rows)) >= wanted:
+        # Two threads that write neighbouring columns slow each other down by a quarter.
+        widest = target.l2_bytes // 4 // (min(k, 2048) * size * tile.columns)
+        columns *= max(1, min(-(-n // tile.columns), widest))
+    # The slice of B that a task packs takes at most half of L2.
+    deepest = max(256, min(2048, target.l2_bytes // 2 // (columns * size)))
+    depth = _round_up(-(-k // -(-k // deepest)), 8)
+    pack_right = _packs_right(problem, tile)
+    parts = -(-wanted // (items * -(-n // columns)))
+    # Every task packs its own slice of B, so it should have enough rows to use it on.
+    parts = min(parts, max(1, m // ((_ENOUGH_PANELS if pack_right else 4) * tile.rows)))
+    rows = _round_up(-(-m // parts), tile.rows)
+    return Cut(rows, columns, depth, _packs_left(problem, tile, target), pack_right)
+
+
+def _packs_left(problem: Problem, tile: Tile, target: Target) -> bool:
+    """A by rows is read in place at no loss; by columns only while it stays in L2."""
+    if problem.a_dtype is not tile.dtype:
+        return True
     by_rows = problem.a_strides[1] == 1
-    compact = by_rows and (k < 1024 or m <= 256) or m * k <= 1 << 14
-    small = m <= 64 and k <= 256
-    direct = problem.b_strides[1] == 1 and n % tile.lanes == 0 and problem.b_dtype is tile.dtype
-    work = m * n * k * prod(problem.batch)
-    wanted = 1 if work <= 40**3 else 2 if work < 200**3 else 4 if work < 400**3 else 8
-    while (
-        prod(problem.batch) * -(-n // columns) * -(-m // rows) < wanted and rows > 4 * tile.rows
-    ):
-        rows = _round_up(rows // 2, tile.rows)
-    return Cut(rows, columns, depth, not (stored and compact), not (direct and small))
+    small = problem.m * problem.k * tile.dtype.size <= target.l2_bytes // 4
+    return not (by_rows or small or problem.n <= 2 * tile.columns)
+
+
+def _packs_right(problem: Problem, tile: Tile) -> bool:
+    """B by rows is read in place if it is read few times, or lies as it would when packed."""
+    step, column = problem.b_strides
+    if problem.b_dtype is not tile.dtype or column != 1:
+        return True
+    m, k = problem.m, problem.k
+    few = m <= 2 * tile.rows or (m <= 64 and k <= 256)
+    return not (few or (step <= tile.columns and m <= 256))
 
 
 def lay_out(problem: Problem, cut: Cut, tile: Tile) -> Plan:
@@ -147,7 +170,9 @@ def lay_out(problem: Problem, cut: Cut, tile: Tile) -> Plan:
     } | left.strides  # fmt: skip
     slots = {"left": "b" if cut.swapped else "a", "right": "a" if cut.swapped else "b"}
     slots |= {"left": "apack"} if cut.pack_left else {}
-    slots |= {"epilogue": "epilogue", "eparams": "eparams"} if problem.has_epilogue else {"out": "c"}
+    slots |= (
+        {"epilogue": "epilogue", "eparams": "eparams"} if problem.has_epilogue else {"out": "c"}
+    )
     numbers = _block_numbers(problem, cut, tile) | left.numbers
     if numbers["scratch_stride"]:
         slots["scratch"] = "scratch"
@@ -174,7 +199,8 @@ def _transposed(problem: Problem) -> Problem:
 def _block_numbers(problem: Problem, cut: Cut, tile: Tile) -> dict[str, int]:
     runs = max(1, -(-problem.k // cut.depth))
     row_blocks, column_blocks = -(-problem.m // cut.rows), -(-problem.n // cut.columns)
-    slice_ = cut.depth * _round_up(cut.columns, tile.columns) if cut.pack_right else 0
+    packs = cut.pack_right or problem.n % tile.lanes
+    slice_ = cut.depth * _round_up(cut.columns, tile.columns) if packs and not cut.matvec else 0
     sums = cut.rows * cut.columns if runs > 1 and problem.has_epilogue else 0
     # An odd number of lines, so that the buffers of two threads do not share cache sets.
     scratch = (_round_up((slice_ + sums) * tile.dtype.size, 128) + 64) if slice_ + sums else 0
@@ -191,11 +217,25 @@ def _block_numbers(problem: Problem, cut: Cut, tile: Tile) -> dict[str, int]:
         "block_rows": cut.rows,
         "block_columns": cut.columns,
         "row_blocks": row_blocks,
-        "blocks": row_blocks * column_blocks,
+        "tasks": row_blocks * column_blocks,
+        "group": _group(problem, cut, row_blocks * column_blocks),
         "scratch_stride": scratch,
         "sums": slice_ * tile.dtype.size,
         "swapped": int(cut.swapped),
     }
+
+
+def _group(problem: Problem, cut: Cut, tasks: int) -> int:
+    """Tasks for one call: tiny batch items would cost more to hand out than to compute."""
+    total = tasks * prod(problem.batch)
+    if _work(problem) <= _SERIAL:
+        return total
+    task = min(cut.rows, problem.m) * min(cut.columns, problem.n) * max(problem.k, 1)
+    return max(1, min(_SHORTEST // task, total // _MOST_TASKS))
+
+
+def _work(problem: Problem) -> int:
+    return problem.m * problem.n * max(problem.k, 1) * prod(problem.batch)
 
 
 @dataclass(frozen=True)
@@ -232,7 +272,7 @@ def _pack_left(problem: Problem, cut: Cut, tile: Tile) -> tuple[Phase, _Left, in
     groups = -(-problem.m // (tile.rows * PANELS_PER_TASK))
     numbers = {"m": problem.m, "k": problem.k, "left_row": row, "left_step": step}
     numbers |= {"left_panel": pitch, "left_run": run, "depth": cut.depth}
-    numbers |= {"row_blocks": groups, "blocks": groups * runs}
+    numbers |= {"row_blocks": groups, "tasks": groups * runs, "group": 1}
     phase = _phase(
         "gemm_pack_a",
         numbers,
@@ -240,7 +280,11 @@ def _pack_left(problem: Problem, cut: Cut, tile: Tile) -> tuple[Phase, _Left, in
         {"left": problem.a_batch, "out": copied},
         {"left": "a", "out": "apack"},
     )
-    reached = {"left_row": pitch, "left_step": 1} if step == 1 else {"left_row": 1, "left_step": tile.rows}
+    reached = (
+        {"left_row": pitch, "left_step": 1}
+        if step == 1
+        else {"left_row": 1, "left_step": tile.rows}
+    )
     left = _Left({"left_panel": pitch, "left_run": run} | reached, {"left": copied})
     return phase, left, item * tile.dtype.size
 
@@ -252,8 +296,10 @@ def _phase(
     strides: dict[str, tuple[int, ...]],
     slots: dict[str, str],
 ) -> Phase:
+    assert len(extents) <= BATCH_AXES, "batch axes are merged before"
     words = [0] * WORDS
-    for name, value in numbers.items():
+    total = numbers["tasks"] * prod(extents)
+    for name, value in {**numbers, "total": total}.items():
         words[POSITION[name]] = value
     ahead = BATCH_AXES - len(extents)
     for group, values in {"extent": (1,) * ahead + extents, **strides}.items():
@@ -261,4 +307,4 @@ def _phase(
         for axis, value in enumerate(padded):
             words[POSITION[f"{group}_{axis}"]] = value
     named = tuple((name, SLOTS[slot]) for slot, name in slots.items())
-    return Phase(entry, numbers["blocks"] * prod(extents), tuple(words), named)
+    return Phase(entry, -(-total // numbers["group"]), tuple(words), named)

@@ -1,4 +1,4 @@
-"""What does one task of a matrix product do?
+"""What one task of a matrix product does.
 
 A task is one block of C over the whole of k, for one batch item. What it computes depends on the
 shape alone, never on the thread that takes it, so any number of threads gives the same bits.
@@ -72,10 +72,19 @@ def block(tile: Tile, right: DType) -> Writer:
     w = Writer("gemm_block", ENTRY_PARAMS)
     numbers = (
         "m n k left_row left_step left_panel left_run right_step right_column right_packed out_row"
-        " depth runs block_rows block_columns row_blocks blocks scratch_stride sums"
+        " depth runs block_rows block_columns row_blocks scratch_stride sums"
     )
     p = Params(w, numbers, "left right out scratch", "left right out")
-    item, task = p.split_block()
+    memory = w.alloca(f"[{tile.rows * tile.columns} x {tile.scalar}]")
+    with p.tasks() as (item, task):
+        _block_task(w, tile, right, p, (item, task), memory)
+    return w
+
+
+def _block_task(
+    w: Writer, tile: Tile, right: DType, p: Params, number: tuple[str, str], memory: str
+) -> None:
+    item, task = number
     offsets = p.offsets(item)
     row = w.mul(w.rem(task, p["row_blocks"]), p["block_rows"])
     column = w.mul(w.div(task, p["row_blocks"]), p["block_columns"])
@@ -95,7 +104,7 @@ def block(tile: Tile, right: DType) -> Writer:
         left=w.gep(p.pointers["left"], start, tile.scalar),
         place=w.op(f"select i1 {plain}, ptr {out}, ptr {w.gep(scratch, p['sums'])}"),
         place_row=w.op(f"select i1 {plain}, i64 {p['out_row']}, i64 {p['block_columns']}"),
-        tile=w.alloca(f"[{tile.rows * tile.columns} x {tile.scalar}]"),
+        tile=memory,
         epilogue=epilogue,
     )
     start = w.add(offsets["right"], w.mul(column, p["right_column"]))
@@ -104,14 +113,15 @@ def block(tile: Tile, right: DType) -> Writer:
         step = w.mul(w.mul(index, p["depth"]), p["right_step"])
         run = _run(w, tile, whole, index, w.gep(source, step, element(right)), scratch)
         _tiles(w, tile, whole, run)
-    return w
 
 
 def _run(w: Writer, tile: Tile, b: Block, index: str, source: str, scratch: str) -> Run:
     """One run of k: pack its slice of B if that pays, and find where the operands begin."""
     p = b.p
     k = w.smaller(p["depth"], w.sub(p["k"], w.mul(index, p["depth"])))
-    packed = w.compare("ne", p["right_packed"], 0)
+    # A vector that reaches past the last column can only be read from a padded copy.
+    ragged = w.op(f"and i64 {b.columns}, {tile.lanes - 1}")
+    packed = w.compare("ne", w.op(f"or i64 {ragged}, {p['right_packed']}"), 0)
     with w.when(packed):
         arguments = f"ptr {source}, i64 {p['right_step']}, i64 {p['right_column']}"
         w.do(f"call void @gemm_pack_b({arguments}, ptr {scratch}, i64 {k}, i64 {b.columns})")

@@ -1,4 +1,4 @@
-"""How is a register tile of a matrix product computed, and how does it leave the registers?
+"""How a register tile of a matrix product is computed and leaves the registers.
 
 The micro-kernels know neither packing nor transposes: A is reached by two run-time strides, B by
 one, and a finished tile is stored whole. One family of them serves every layout.
@@ -44,7 +44,7 @@ class Tile:
     @property
     def scalar(self) -> str:
         """LLVM's name of the element type."""
-        return _SCALARS[self.dtype.name]
+        return element(self.dtype)
 
     @property
     def vector(self) -> str:
@@ -58,22 +58,18 @@ class Tile:
 
 
 def tile_for(dtype: DType, target: Target) -> Tile:
-    """The tile of products of dtype: 24 sums in 32 registers, or 12 in 16, leave room for B and A."""
+    """The tile for products of dtype: 24 sums in 32 registers, 12 in 16, the rest for A and B."""
     compute = float64 if dtype is float64 else float32
     lanes = target.vector_bytes // compute.size
     return Tile(compute, lanes, rows=6, vectors=4 if target.registers >= 32 else 2)
 
 
-def read_vector(
-    w: Writer, tile: Tile, dtype: DType, pointer: str, bound: Int | None = None
-) -> str:
-    """A vector of the compute type from memory of type dtype; lanes at or past bound read as zero."""
-    stored = _SCALARS[dtype.name]
-    type_ = f"<{tile.lanes} x {stored}>"
-    if bound is None:
+def read_vector(w: Writer, tile: Tile, dtype: DType, pointer: str, mask: str = "") -> str:
+    """A vector of the compute type from memory of type dtype; lanes not in mask read as zero."""
+    type_ = f"<{tile.lanes} x {element(dtype)}>"
+    if not mask:
         value = w.load(type_, pointer, dtype.size)
     else:
-        mask = w.lanes_below(bound, tile.lanes)
         suffix = f"v{tile.lanes}{'i16' if dtype is bfloat16 else f'f{dtype.bits}'}"
         value = w.call(
             type_,
@@ -86,9 +82,8 @@ def read_vector(
 
 
 def read_scalar(w: Writer, tile: Tile, dtype: DType, pointer: str) -> str:
-    """One element, converted, in all lanes."""
-    value = w.load(_SCALARS[dtype.name], pointer, dtype.size)
-    return w.splat(tile.scalar, _widen(w, tile, dtype, value, 1), tile.lanes)
+    """One element, converted."""
+    return _widen(w, tile, dtype, w.load(element(dtype), pointer, dtype.size), 1)
 
 
 def element(dtype: DType) -> str:
@@ -111,9 +106,8 @@ def _widen(w: Writer, tile: Tile, dtype: DType, value: str, lanes: int) -> str:
     return w.op(f"bitcast {named('i32')} {shifted} to {named('float')}")
 
 
-def write_vector(w: Writer, tile: Tile, value: str, pointer: str, bound: Int) -> None:
-    """Store the lanes below bound."""
-    mask = w.lanes_below(bound, tile.lanes)
+def write_vector(w: Writer, tile: Tile, value: str, pointer: str, mask: str) -> None:
+    """Store the lanes in mask."""
     w.call(
         "void",
         f"llvm.masked.store.{tile.suffix}.p0",
@@ -140,14 +134,14 @@ KERNEL_TYPES = ("ptr", "ptr", "i64", "i64", "i64", "i64", "ptr", "i64")
 
 
 def micro_kernel(tile: Tile, rows: int, vectors: int) -> Writer:
-    """out[i, j] = sum over k of a[i * a_row + k * a_step] * b[k * b_step + j], strides in elements."""
+    """out[i, j] = sum over k of a[i * a_row + k * a_step] * b[k * b_step + j], all in elements."""
     names = ("%a", "%b", "%k", "%a_row", "%a_step", "%b_step", "%out", "%out_row")
     params = [f"{type_} {name}" for type_, name in zip(KERNEL_TYPES, names, strict=True)]
     w = Writer(kernel_name(rows, vectors), params, internal=True)
     scalar, size = tile.scalar, tile.dtype.size
     # One pointer for three rows: base, base + stride and base + 2 stride are all addressing modes.
     bases = [w.gep("%a", w.mul("%a_row", 3 * g), scalar) for g in range(-(-rows // 3))]
-    offsets = [0, "%a_row", w.mul("%a_row", 2)]
+    offsets: list[Int] = [0, "%a_row", w.mul("%a_row", 2)]
     pointers = [("ptr", base) for base in [*bases, "%b"]]
     sums = [(tile.vector, "zeroinitializer")] * (rows * vectors)
     with w.loop(0, "%k", carry=[*pointers, *sums]) as (_, now, later):
@@ -177,23 +171,23 @@ def micro_kernel(tile: Tile, rows: int, vectors: int) -> Writer:
 
 def merge(tile: Tile) -> Writer:
     """into[i, j] = from[i, j], plus into[i, j] where add is 1; touches rows x columns exactly."""
-    w = Writer(
-        "gemm_merge",
-        ["ptr %from", "i64 %from_row", "ptr %into", "i64 %into_row"]
-        + ["i64 %rows", "i64 %columns", "i64 %add"],
-        internal=True,
-    )
+    memory = ("ptr %from", "i64 %from_row", "ptr %into", "i64 %into_row")
+    sizes = ("i64 %rows", "i64 %columns", "i64 %add")
+    w = Writer("gemm_merge", [*memory, *sizes], internal=True)
     scalar = tile.scalar
+    adds = w.compare("ne", "%add", 0)
     with w.loop(0, "%rows") as (i, _, _):
         source = w.gep("%from", w.mul(i, "%from_row"), scalar)
         into = w.gep("%into", w.mul(i, "%into_row"), scalar)
         with w.loop(0, "%columns", tile.lanes) as (j, _, _):
-            bound = w.sub("%columns", j)
+            mask = w.lanes_below(w.sub("%columns", j), tile.lanes)
+            lanes = f"<{tile.lanes} x i1>"
+            summed = w.op(f"select i1 {adds}, {lanes} {mask}, {lanes} zeroinitializer")
             place = w.gep(into, j, scalar)
-            before = read_vector(w, tile, tile.dtype, place, w.mul(bound, "%add"))
-            fresh = read_vector(w, tile, tile.dtype, w.gep(source, j, scalar), bound)
+            before = read_vector(w, tile, tile.dtype, place, summed)
+            fresh = read_vector(w, tile, tile.dtype, w.gep(source, j, scalar), mask)
             total = w.op(f"fadd {tile.vector} {fresh}, {before}")
-            write_vector(w, tile, total, place, bound)
+            write_vector(w, tile, total, place, mask)
     return w
 
 

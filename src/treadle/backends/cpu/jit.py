@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import llvmlite
 import llvmlite.binding as llvm
@@ -107,7 +108,8 @@ def load_many(jobs: Sequence[Job]) -> list[dict[str, int]]:
 def _object(job: Job) -> bytes:
     target = job.target
     name = disk.digest(
-        *("cpu-object", llvmlite.__version__, target.triple, target.cpu, target.features),
+        *("cpu-object", llvmlite.__version__, _source_version()),
+        *(target.triple, target.cpu, target.features),
         *(str(job.level), str(job.passes), job.key),
     )
     image = disk.read(name)
@@ -115,6 +117,15 @@ def _object(job: Job) -> bytes:
         image = compile_object(job.make_text(), target, job.level, job.passes)
         disk.write(name, image)
     return image
+
+
+@cache
+def _source_version() -> str:
+    """Changes whenever the code that writes kernels does."""
+    package = Path(__file__).parents[2]
+    files = sorted([*(package / "kernel").glob("*.py"), *(package / "backends/cpu").glob("*.py")])
+    facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    return disk.digest(repr(facts))
 
 
 def _link(image: bytes, symbols: tuple[str, ...]) -> dict[str, int]:

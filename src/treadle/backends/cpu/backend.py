@@ -1,0 +1,58 @@
+"""The protocol for the host processor."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from treadle.backends.cpu.host import host_target
+from treadle.backends.cpu.memory import Buffer, allocate, wrap
+from treadle.backends.cpu.program import Program
+from treadle.base.dtypes import DType
+from treadle.base.target import Target
+from treadle.ir.node import Node, Type
+
+
+def numpy_dtype(d: DType) -> Any:
+    """The NumPy dtype with the same elements."""
+    return np.dtype(ml_dtypes.bfloat16) if d.name == "bfloat16" else np.dtype(d.name)
+
+
+class Cpu:
+    """Backend of device "cpu"."""
+
+    name = "cpu"
+
+    def target(self) -> Target:
+        """This machine."""
+        return host_target()
+
+    def compile(
+        self, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
+    ) -> Program:
+        """Native code for simplified roots."""
+        return Program(roots, leaves, replaces)
+
+    def upload(self, array: Any, type_: Type, copy: bool) -> Buffer:
+        """Memory with an array's elements: the array's own where it is contiguous, unless copy."""
+        source = np.ascontiguousarray(array, numpy_dtype(type_.dtype))
+        if not copy and source is array and source.ctypes.data % 64 == 0:
+            return wrap(source.ctypes.data, source.nbytes, source)
+        buffer = allocate(type_.nbytes)
+        ctypes.memmove(buffer.address, source.ctypes.data, type_.nbytes)
+        return buffer
+
+    def download(self, buffer: Buffer, type_: Type) -> Any:
+        """An array over the memory; it keeps the memory alive."""
+        flat = np.frombuffer(buffer.view(), numpy_dtype(type_.dtype), type_.size)
+        return flat.reshape(type_.shape)
+
+    def copy(self, buffer: Buffer) -> Buffer:
+        """The same bytes in memory of their own."""
+        fresh = allocate(buffer.size)
+        ctypes.memmove(fresh.address, buffer.address, buffer.size)
+        return fresh

@@ -1,0 +1,395 @@
+"""Loop programs as LLVM IR: rows shared out by blocks, passes over each row, vectors along an axis.
+
+Parameters of a kernel, in words: rows per block, rows in all, scratch (base, bytes per thread),
+then (base, byte offset) of every buffer, then the slots of its signature.
+"""
+
+from __future__ import annotations
+
+from treadle.backends.cpu.ops import JOIN, ROWS, Lanes, identity, memory_type, register_type
+from treadle.backends.cpu.points import Access, Point
+from treadle.backends.cpu.writer import Int, Writer, module
+from treadle.base.dtypes import DType, bool_
+from treadle.base.target import Target
+from treadle.kernel.choose import Style
+from treadle.kernel.index import Axis
+from treadle.kernel.levels import ELEMENT, ENTRY, ROW, Levels
+from treadle.kernel.loops import Ex, Loops, Pass, Reduce, Store, indices_of
+from treadle.kernel.signature import Signature
+
+HEADER = 4  # words before the buffers
+KERNEL = ["ptr %bases", "ptr %params", "i64 %block", "i64 %tid"]
+EPILOGUE = ["ptr %bases", "ptr %params", "ptr %tile", "i64 %stride", "i64 %batch", "i64 %m",
+            "i64 %n", "i64 %rows", "i64 %cols"]  # fmt: skip
+
+
+class Emitter:
+    """One kernel on its way to text."""
+
+    def __init__(self, loops: Loops, signature: Signature, target: Target, style: Style) -> None:
+        self.loops, self.style = loops, style
+        self.w = Writer("kernel", EPILOGUE if loops.epilogue else KERNEL)
+        self.ln = Lanes(self.w, target.lanes, target)
+        self.order = signature.order
+        self.to = Access(self.ln, signature)
+        axes = loops.outer if loops.across else loops.inner
+        self.vector: Axis | None = axes[-1] if axes else None
+        levels = Levels(loops, self.order)
+        self.level, self.needs, self.kept = levels.level, levels.needs, levels.kept
+        self.to.inner = set(loops.inner)
+        self.moving = {i: None for ex in self.order if self.level[ex] == ELEMENT for i in indices_of(ex)}
+        self.moving |= {s.position: None for step in loops.passes for s in step.stores}
+        self.partial: dict[int, str] = {}
+
+    # ---- the function
+
+    def text(self) -> str:
+        """The module."""
+        entry = self._prologue()
+        if self.loops.epilogue:
+            self._tile_rows(entry)
+        elif self.loops.across:
+            self._across_rows(entry)
+        elif not self.loops.outer:
+            self._flat(entry)
+        else:
+            self._rows(entry)
+        if any(a.stream for a in self.loops.arguments) and self.ln.target.is_x86:
+            self.w.call("void", "llvm.x86.sse.sfence")
+        return module([self.w])
+
+    def _prologue(self) -> Point:
+        """Load parameters and pointers, compute what never changes."""
+        w, to = self.w, self.to
+        for k in range(len(self.loops.arguments)):
+            number = w.word("%params", HEADER + 2 * k)
+            base = w.load("ptr", w.gep("%bases", number, "ptr"), 8)
+            to.pointers.append(w.gep(base, w.word("%params", HEADER + 2 * k + 1)))
+        start = HEADER + 2 * len(self.loops.arguments)
+        for k, (dtype, _) in enumerate(to.signature.values):
+            place = w.gep("%params", start + k, "i64")
+            kind = register_type(dtype) if dtype is not bool_ else "i8"
+            to.slots.append(w.load(kind, place, 8))
+        if self.kept:
+            base = w.load("ptr", w.gep("%bases", w.word("%params", 2), "ptr"), 8)
+            self.scratch = w.gep(base, w.mul("%tid", w.word("%params", 3)))
+        entry = Point({}, None)
+        self._compute([ex for ex in self.order if self.level[ex] == ENTRY], entry)
+        return entry
+
+    def _block(self) -> tuple[Int, Int]:
+        """First and last unit of this block."""
+        w = self.w
+        grain, total = w.word("%params", 0), w.word("%params", 1)
+        low = w.mul("%block", grain)
+        return low, w.smaller(w.add(low, grain), total)
+
+    def _flat(self, entry: Point) -> None:
+        """No outer axes: a map over one long axis is cut by itself, a reduction is one row."""
+        row = Point({}, None, parent=entry)
+        one = self.loops.passes[0] if len(self.loops.passes) == 1 else None
+        if one and not one.reduces and not self.loops.row_stores and len(self.loops.inner) == 1:
+            self._compute_rows(row, 0)
+            self._vectors(0, one, row, self._block(), {})
+        else:
+            self._passes(row)
+
+    def _rows(self, entry: Point) -> None:
+        low, high = self._block()
+        self._clear_partials(entry)
+        with self.w.loop(low, high) as (r, _, _):
+            self._passes(Point(self._split(r, self.loops.outer), None, parent=entry))
+
+    def _split(self, unit: Int, axes: list[Axis]) -> dict[Axis, Int]:
+        """Values of axes at a row-major position."""
+        values: dict[Axis, Int] = {}
+        for axis in reversed(axes[1:]):
+            extent = self.to.slot("extent", axis)
+            values[axis] = self.w.rem(unit, extent)
+            unit = self.w.div(unit, extent)
+        if axes:
+            values[axes[0]] = unit
+        return values
+
+    def _across_rows(self, entry: Point) -> None:
+        """Vectors along the last outer axis: every lane is a row of its own."""
+        w, assert_axis = self.w, self.vector
+        assert assert_axis is not None
+        width = self.style.unroll * self.ln.lanes
+        extent = self.to.slot("extent", assert_axis)
+        chunks = w.div(w.add(extent, width - 1), width)
+        low, high = self._block()
+        with w.loop(low, high) as (unit, _, _):
+            start = w.mul(w.rem(unit, chunks), width)
+            axes = self._split(w.div(unit, chunks), self.loops.outer[:-1])
+            points = []
+            for u in range(self.style.unroll):
+                at = w.add(start, u * self.ln.lanes)
+                mask = "" if self.style.exact else w.lanes_below(w.sub(extent, at), self.ln.lanes)
+                points.append(Point({**axes, assert_axis: at}, assert_axis, mask, parent=entry))
+            self._passes(*points)
+
+    def _tile_rows(self, entry: Point) -> None:
+        """Rows of a finished tile: the row number counts through batch and m."""
+        w = self.w
+        height = w.word("%params", 1)
+        first = w.add(w.mul("%batch", height), "%m")
+        step = self.loops.passes[0]
+        with w.loop(0, "%rows") as (i, _, _):
+            row = Point(self._split(w.add(first, i), self.loops.outer), None, parent=entry)
+            self.tile_row = w.gep("%tile", w.mul(i, "%stride"), self._tile_type())
+            self._compute_rows(row, 0)
+            self._vectors(0, step, row, ("%n", w.add("%n", "%cols")), {})
+
+    def _tile_type(self) -> str:
+        tiles = [ex for ex in self.order if ex.op == "tile"]
+        return register_type(tiles[0].dtype) if tiles else "float"
+
+    # ---- one row: pass after pass
+
+    def _passes(self, *rows: Point) -> None:
+        """All passes over the rows at these points (several where vectors run across rows)."""
+        for row in rows:
+            self._compute_rows(row, 0)
+        for number, step in enumerate(self.loops.passes):
+            self._one_pass(number, step, rows)
+            for row in rows:
+                self._compute_rows(row, number + 1)
+        for row in rows:
+            for s in self.loops.row_stores:
+                value = self._value(s.value, row)
+                self.to.store(self.to.pointers[s.buffer], s.position, value, s.value.dtype, row)
+
+    def _compute_rows(self, row: Point, stage: int) -> None:
+        ready = [ex for ex in self.order if self.level[ex] == ROW and ex.stage == stage]
+        self._compute(ready, row)
+        if stage == 0:
+            for index in self.moving:
+                self.to.prepare(index, row, self.to.inner)
+
+    def _one_pass(self, number: int, step: Pass, rows: tuple[Point, ...]) -> None:
+        across = self.loops.across
+        copies = self.style.unroll
+        carry: list[tuple[str, str]] = []
+        for r in step.reduces:
+            first = self.ln.number(identity(r.kind, r.dtype), r.dtype)
+            carry += [(self.ln.type(r.dtype), first)] * copies
+        inner = self.loops.inner if across else self.loops.inner[:-1]
+        sums = self._nest(number, step, rows, inner, {}, carry)
+        for k, r in enumerate(step.reduces):
+            parts = sums[k * copies : (k + 1) * copies]
+            if across:
+                for row, part in zip(rows, parts, strict=True):
+                    self._keep_reduced(r, row, part)
+            else:
+                self._keep_reduced(r, rows[0], self._joined(r, parts))
+
+    def _keep_reduced(self, r: Reduce, row: Point, value: str) -> None:
+        for ex in self.order:
+            if ex.op == "reduced" and ex.data is r:
+                row.values[ex] = value
+
+    def _nest(
+        self, number: int, step: Pass, rows: tuple[Point, ...], axes: list[Axis],
+        values: dict[Axis, Int], carry: list[tuple[str, str]],
+    ) -> list[str]:  # fmt: skip
+        """Scalar loops over the inner axes left, then the elements; returns the carried values."""
+        if axes:
+            with self.w.loop(0, self.to.slot("extent", axes[0]), 1, carry) as (i, now, later):
+                typed = [(t, v) for (t, _), v in zip(carry, now, strict=True)]
+                later[:] = self._nest(
+                    number, step, rows, axes[1:], {**values, axes[0]: i}, typed
+                )
+            return now
+        if self.loops.across:
+            return self._elements_across(number, step, rows, values, [v for _, v in carry])
+        extent: Int = self.to.slot("extent", self.vector) if self.vector else 1
+        return self._vectors(number, step, rows[0], (0, extent), values, [v for _, v in carry])
+
+    def _elements_across(
+        self, number: int, step: Pass, rows: tuple[Point, ...], values: dict[Axis, Int],
+        sums: list[str],
+    ) -> list[str]:  # fmt: skip
+        result = list(sums)
+        copies = self.style.unroll
+        for u, row in enumerate(rows):
+            at = Point(dict(values), row.vector, row.mask, parent=row)
+            mine = self._elements(number, step, at, result[u::copies], u)
+            result[u::copies] = mine
+        return result
+
+    def _vectors(
+        self, number: int, step: Pass, row: Point, bounds: tuple[Int, Int],
+        values: dict[Axis, Int], sums: list[str] | None = None,
+    ) -> list[str]:  # fmt: skip
+        """Vectors along the last inner axis: whole groups first, then masked ones."""
+        w, lanes, copies = self.w, self.ln.lanes, self.style.unroll
+        low, high = bounds
+        types = [self.ln.type(r.dtype) for r in step.reduces for _ in range(copies)]
+        carry = list(zip(types, sums or [], strict=True))
+        width = lanes * copies
+        whole = high if self.style.exact else w.add(low, w.mul(w.div(w.sub(high, low), width), width))
+        with w.loop(low, whole, width, carry) as (c, now, later):
+            for u in range(copies):
+                place = w.add(c, u * lanes)
+                at = Point({**values, self._axis(): place}, self.vector, "", parent=row)
+                later[u::copies] = self._elements(number, step, at, now[u::copies], 0)
+        if self.style.exact:
+            return now
+        firsts = [(t, v) for (t, _), v in zip(carry[::copies], now[::copies], strict=True)]
+        with w.loop(whole, high, lanes, firsts) as (c, tail, later):
+            mask = w.lanes_below(w.sub(high, c), lanes)
+            at = Point({**values, self._axis(): c}, self.vector, mask, parent=row)
+            later[:] = self._elements(number, step, at, tail, 0)
+        result = list(now)
+        result[::copies] = tail
+        return result
+
+    def _axis(self) -> Axis:
+        return self.vector or Axis("none", 1)
+
+    # ---- one vector
+
+    def _elements(
+        self, number: int, step: Pass, at: Point, sums: list[str], u: int
+    ) -> list[str]:
+        """Compute a pass at one vector; returns the reductions' new values."""
+        self._compute(self.needs[number], at, number, u)
+        result = []
+        for r, total in zip(step.reduces, sums, strict=True):
+            value = self._value(r.value, at)
+            if at.mask and not self.loops.across:
+                t = self.ln.type(r.dtype)
+                empty = self.ln.number(identity(r.kind, r.dtype), r.dtype)
+                mask = f"<{self.ln.lanes} x i1> {at.mask}"
+                value = self.w.op(f"select {mask}, {t} {value}, {t} {empty}")
+            result.append(JOIN[r.kind](self.ln, r.dtype, r.dtype, [value, total]))
+        for s in step.stores:
+            self._store(s, at)
+        return result
+
+    def _store(self, s: Store, at: Point) -> None:
+        argument = self.loops.arguments[s.buffer]
+        value = self._value(s.value, at)
+        pointer = self.to.pointers[s.buffer]
+        if s.mode == "set":
+            stream = argument.stream and not at.mask
+            self.to.store(pointer, s.position, value, argument.dtype, at, stream)
+            return
+        pointer = self.partial.get(s.buffer, pointer)
+        before = self.to.load(self._partial_load(s, argument.dtype, pointer), at)
+        total = ROWS["add"](self.ln, argument.dtype, argument.dtype, [before, value])
+        self.to.store(pointer, s.position, total, argument.dtype, at)
+
+    def _partial_load(self, s: Store, d: DType, pointer: str) -> Ex:
+        self.to.pointers.append(pointer)
+        return Ex("load", (), d, (len(self.to.pointers) - 1, s.position, ()))
+
+    def _clear_partials(self, entry: Point) -> None:
+        """Every block has its own copy of the column sums, zero at first."""
+        for step in self.loops.passes:
+            for s in step.stores:
+                if s.mode == "partial" and s.buffer not in self.partial:
+                    self.partial[s.buffer] = self._cleared(s)
+
+    def _cleared(self, s: Store) -> str:
+        w, d = self.w, self.loops.arguments[s.buffer].dtype
+        columns: Int = 1
+        for axis in self.loops.inner:
+            columns = w.mul(columns, self.to.slot("extent", axis))
+        element = memory_type(d)
+        mine = w.gep(self.to.pointers[s.buffer], w.mul("%block", columns), element)
+        with w.loop(0, columns) as (c, _, _):
+            zero = "0.0" if d.is_float else "0"
+            w.store(element, zero, w.gep(mine, c, element), d.size)
+        return mine
+
+    # ---- values
+
+    def _compute(self, order: list[Ex], at: Point, number: int = 0, u: int = 0) -> None:
+        for ex in order:
+            if ex in at.values or ex.op == "reduced":
+                continue
+            kept = self.kept.get(ex)
+            if kept and kept[0] < number:
+                at.values[ex] = self.w.load(self.ln.type(ex.dtype), self._scratch(ex, at, u), 64)
+                continue
+            at.values[ex] = self._make(ex, at)
+            if kept:
+                place = self._scratch(ex, at, u)
+                self.w.store(self.ln.type(ex.dtype), at.values[ex], place, 64)
+
+    def _scratch(self, ex: Ex, at: Point, u: int) -> str:
+        """Where a kept value lives: rows of whole vectors, one after the other."""
+        w = self.w
+        inner = self.loops.inner if self.loops.across else self.loops.inner[:-1]
+        position: Int = 0
+        room: Int = 1
+        for axis in inner:
+            extent = self.to.slot("extent", axis)
+            position = w.add(w.mul(position, extent), at.axes[axis])
+            room = w.mul(room, extent)
+        if self.loops.across:
+            position = w.add(w.mul(position, self.ln.lanes * self.style.unroll), u * self.ln.lanes)
+            room = w.mul(room, self.ln.lanes * self.style.unroll)
+        else:
+            assert self.vector is not None
+            lanes = self.ln.lanes
+            extent = w.add(self.to.slot("extent", self.vector), lanes - 1)
+            padded = w.mul(w.div(extent, lanes), lanes)
+            position = w.add(w.mul(position, padded), at.axes[self.vector])
+            room = w.mul(room, padded)
+        place = w.add(position, w.mul(room, self.kept[ex][1]))
+        return w.gep(self.scratch, w.mul(place, 8))  # 8 bytes an element: room for any dtype
+
+    def _value(self, ex: Ex, at: Point) -> str:
+        value = at.find(ex)
+        assert value is not None, ex
+        return value
+
+    def _make(self, ex: Ex, at: Point) -> str:
+        to, ln = self.to, self.ln
+        if ex.op == "load":
+            return to.load(ex, at)
+        if ex.op == "const":
+            key = ("number", ex)
+            if key not in to.signature.slots:
+                return ln.number(ex.data, ex.dtype)
+            value = to.slot(*key)
+            if ex.dtype is bool_:
+                value = self.w.op(f"trunc i8 {value} to i1")
+            return self.w.splat(register_type(ex.dtype), value, ln.lanes)
+        if ex.op == "index":
+            return to.vector(ex.data, at)
+        if ex.op == "inside":
+            return to.inside(ex.data, at)
+        if ex.op == "tile":
+            return self._tile(ex, at)
+        args = [self._value(arg, at) for arg in ex.args]
+        first = ex.args[1] if ex.op == "where" else ex.args[0]
+        return ROWS[ex.op](ln, first.dtype, ex.dtype, args)
+
+    def _tile(self, ex: Ex, at: Point) -> str:
+        assert self.vector is not None
+        kind = register_type(ex.dtype)
+        place = self.w.gep(self.tile_row, self.w.sub(at.axes[self.vector], "%n"), kind)
+        return self.w.load(self.ln.type(ex.dtype), place, 4)
+
+    def _joined(self, r: Reduce, parts: list[str]) -> str:
+        """All accumulators and lanes joined by a fixed tree; every lane holds the result."""
+        row, d, n = JOIN[r.kind], r.dtype, self.ln.lanes
+        while len(parts) > 1:
+            pairs = [parts[k : k + 2] for k in range(0, len(parts), 2)]
+            parts = [row(self.ln, d, d, p) if len(p) == 2 else p[0] for p in pairs]
+        total, step = parts[0], n // 2
+        while step:
+            lanes = [k ^ step for k in range(n)]
+            other = self.w.shuffle(register_type(d), total, "poison", lanes, n)
+            total = row(self.ln, d, d, [total, other])
+            step //= 2
+        return total
+
+
+def kernel_text(loops: Loops, signature: Signature, target: Target, style: Style) -> str:
+    """The IR module of a kernel; its one function is named `kernel`."""
+    return Emitter(loops, signature, target, style).text()

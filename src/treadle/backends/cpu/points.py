@@ -1,0 +1,276 @@
+"""Where a kernel is in its iteration space, and how indices, loads and stores look from there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from treadle.backends.cpu.ops import Lanes, memory_type, narrow, widen
+from treadle.backends.cpu.writer import Int
+from treadle.base.dtypes import DType
+from treadle.kernel.index import Atom, Axis, Index, Looked, Quotient, Remainder
+from treadle.kernel.loops import Ex, Guard
+from treadle.kernel.signature import Signature
+
+
+@dataclass
+class Point:
+    """Values of the axes here; `vector` runs over lanes starting at its value."""
+
+    axes: dict[Axis, Int]
+    vector: Axis | None
+    mask: str = ""  # lanes that exist; empty: all of them
+    values: dict[Ex, str] = field(default_factory=dict)
+    scalars: dict[Index, Int] = field(default_factory=dict)
+    parts: dict[Index, Int] = field(default_factory=dict)  # what of an index is the same all along
+    parent: Point | None = None  # a point further out whose values hold here too
+
+    def find(self, ex: Ex) -> str | None:
+        """The value of ex if it was computed here or further out."""
+        point: Point | None = self
+        while point is not None:
+            value = point.values.get(ex)
+            if value is not None:
+                return value
+            point = point.parent
+        return None
+
+
+class Access:
+    """Index arithmetic, loads and stores at a point."""
+
+    def __init__(self, ln: Lanes, signature: Signature) -> None:
+        self.ln, self.w, self.signature = ln, ln.w, signature
+        self.slots: list[str] = []
+        self.pointers: list[str] = []
+        self.inner: set[Axis] = set()
+
+    def slot(self, *key: object) -> str:
+        """The run-time value of a parameter."""
+        return self.slots[self.signature.slots[key if len(key) > 1 else key[0]]]
+
+    # ---- indices
+
+    def scalar(self, index: Index, at: Point) -> Int:
+        """The index at lane 0."""
+        point: Point | None = at
+        while point is not None:
+            if index in point.scalars:
+                return point.scalars[index]
+            point = point.parent
+        total = at.scalars[index] = self._sum(index, at)
+        return total
+
+    def prepare(self, index: Index, row: Point, inner: set[Axis]) -> None:
+        """Compute at the row whatever part of the index stays the same along it."""
+        fixed = [t for t in index.terms if self._is_fixed(t[0], row, inner)]
+        if len(fixed) == len(index.terms):
+            self.scalar(index, row)
+        elif fixed or index.constant:
+            row.parts[index] = self._total(index, row, fixed, index.constant)
+
+    def _is_fixed(self, atom: object, row: Point, inner: set[Axis]) -> bool:
+        if isinstance(atom, Axis):
+            return atom not in inner
+        if isinstance(atom, Looked):
+            return row.find(atom.value) is not None
+        assert isinstance(atom, Quotient)
+        return all(self._is_fixed(inside, row, inner) for inside, _ in atom.of.terms)
+
+    def _sum(self, index: Index, at: Point) -> Int:
+        row = at.parent
+        if row is not None and index in row.parts:
+            moving = [t for t in index.terms if not self._is_fixed(t[0], row, self.inner)]
+            return self.w.add(row.parts[index], self._total(index, at, moving, 0))
+        return self._total(index, at, list(index.terms), index.constant)
+
+    def _total(
+        self, index: Index, at: Point, terms: list[tuple[Atom, int]], constant: int
+    ) -> Int:
+        total: Int = 0
+        for atom, c in terms:
+            value = self._atom(atom, at)
+            if c != 1 and value != 0:
+                value = self.w.mul(value, self.slot("factor", index, atom))
+            total = self.w.add(total, value)
+        return self.w.add(total, self.slot("offset", index)) if constant else total
+
+    def _atom(self, atom: object, at: Point) -> Int:
+        if isinstance(atom, Axis):
+            point: Point | None = at
+            while point is not None:
+                if atom in point.axes:
+                    return point.axes[atom]
+                point = point.parent
+            return 0  # merged away
+        if isinstance(atom, Looked):
+            value = at.find(atom.value)
+            assert value is not None, atom
+            lane = self.w.op(f"extractelement {self.ln.type(atom.value.dtype)} {value}, i32 0")
+            return self._clamped(lane, self.slot("size", atom), "")
+        assert isinstance(atom, Quotient)
+        inner = self.scalar(atom.of, at)
+        by = self.slot("by", atom)
+        return self.w.rem(inner, by) if isinstance(atom, Remainder) else self.w.div(inner, by)
+
+    def _clamped(self, value: str, size: str, prefix: str) -> str:
+        """A looked-up index made safe: negative counts from the end, then kept in range."""
+        w = self.w
+        if prefix:
+            t, name = f"{prefix} i64>", f"v{self.ln.lanes}i64"
+            size = w.splat("i64", size, self.ln.lanes)
+            one, zero = "splat (i64 1)", "zeroinitializer"
+        else:
+            t, name, one, zero = "i64", "i64", "1", "0"
+        wrapped = w.op(f"add {t} {value}, {size}")
+        negative = w.op(f"icmp slt {t} {value}, {zero}")
+        flag = f"{prefix} i1>" if prefix else "i1"
+        value = w.op(f"select {flag} {negative}, {t} {wrapped}, {t} {value}")
+        top = w.op(f"sub {t} {size}, {one}")
+        value = w.call(t, f"llvm.smin.{name}", f"{t} {value}", f"{t} {top}")
+        return w.call(t, f"llvm.smax.{name}", f"{t} {value}", f"{t} {zero}")
+
+    def step(self, index: Index, at: Point) -> str:
+        """How the index moves from lane to lane: "0", "1", or "" for anything else."""
+        v = at.vector
+        if v is None:
+            return "0"
+        entangled = any(
+            (isinstance(atom, Quotient) and v in atom.of.axes())
+            or (isinstance(atom, Looked) and v in atom.value.axes)
+            for atom, _ in index.terms
+        )
+        c = index.coefficient(v)
+        return "" if entangled or c not in (0, 1) else str(c)
+
+    def vector(self, index: Index, at: Point) -> str:
+        """The index in every lane, as <L x i64>."""
+        w, n = self.w, self.ln.lanes
+        t = f"<{n} x i64>"
+        if self.step(index, at) == "0":
+            return w.splat("i64", str(self.scalar(index, at)), n)
+        if self.step(index, at) == "1":
+            start = w.splat("i64", str(self.scalar(index, at)), n)
+            return w.op(f"add {t} {start}, {self.numbers()}")
+        total = "zeroinitializer"
+        for atom, c in index.terms:
+            if isinstance(atom, Axis) and atom not in self.signature.live:
+                continue  # merged away
+            value = self._lanes_of(atom, at)
+            if c != 1:
+                factor = w.splat("i64", self.slot("factor", index, atom), n)
+                value = w.op(f"mul {t} {value}, {factor}")
+            total = w.op(f"add {t} {total}, {value}")
+        if index.constant:
+            offset = w.splat("i64", self.slot("offset", index), n)
+            total = w.op(f"add {t} {total}, {offset}")
+        return total
+
+    def _lanes_of(self, atom: object, at: Point) -> str:
+        w, n = self.w, self.ln.lanes
+        t = f"<{n} x i64>"
+        if isinstance(atom, Axis):
+            start = w.splat("i64", str(self._atom(atom, at)), n)
+            return w.op(f"add {t} {start}, {self.numbers()}") if atom is at.vector else start
+        if isinstance(atom, Looked):
+            value = at.find(atom.value)
+            assert value is not None, atom
+            return self._clamped(value, self.slot("size", atom), f"<{n} x")
+        assert isinstance(atom, Quotient)
+        by = w.splat("i64", self.slot("by", atom), n)
+        name = "urem" if isinstance(atom, Remainder) else "udiv"
+        return w.op(f"{name} {t} {self.vector(atom.of, at)}, {by}")
+
+    def numbers(self) -> str:
+        """<0, 1, 2, ...>."""
+        return "<" + ", ".join(f"i64 {k}" for k in range(self.ln.lanes)) + ">"
+
+    def inside(self, guards: tuple[Guard, ...], at: Point) -> str:
+        """The lanes in which every guard holds."""
+        w, n = self.w, self.ln.lanes
+        result = ""
+        for guard in guards:
+            index = guard[0]
+            value = self.vector(index, at)
+            for name, relation in (("low", "sge"), ("high", "slt")):
+                bound = w.splat("i64", self.slot(name, guard), n)
+                check = w.op(f"icmp {relation} <{n} x i64> {value}, {bound}")
+                result = w.op(f"and <{n} x i1> {result}, {check}") if result else check
+        return result
+
+    # ---- memory
+
+    def load(self, ex: Ex, at: Point) -> str:
+        """A load at every lane; lanes outside the mask or a guard read nothing and hold 0."""
+        number, position, guards = ex.data
+        pointer, element = self.pointers[number], memory_type(ex.dtype)
+        mask = self.inside(guards, at) if guards else ""
+        step = self.step(position, at)
+        if step == "0" and not guards:
+            place = self.w.gep(pointer, self.scalar(position, at), element)
+            one = self.w.load(element, place, ex.dtype.size)
+            return widen(self.ln, self.w.splat(element, one, self.ln.lanes), ex.dtype)
+        if at.mask:
+            both = f"and <{self.ln.lanes} x i1> {mask}, {at.mask}"
+            mask = self.w.op(both) if mask else at.mask
+        if step == "1":
+            place = self.w.gep(pointer, self.scalar(position, at), element)
+            return widen(self.ln, self._run(place, element, ex.dtype, mask), ex.dtype)
+        return widen(self.ln, self._gather(pointer, element, ex, at, mask), ex.dtype)
+
+    def _run(self, place: str, element: str, d: DType, mask: str) -> str:
+        """Neighbouring elements."""
+        n = self.ln.lanes
+        t = f"<{n} x {element}>"
+        if not mask:
+            return self.w.load(t, place, d.size)
+        name = f"llvm.masked.load.v{n}{_suffix(element)}.p0"
+        return self.w.call(
+            t, name, f"ptr {place}", f"i32 {d.size}", f"<{n} x i1> {mask}", f"{t} zeroinitializer"
+        )
+
+    def _gather(self, pointer: str, element: str, ex: Ex, at: Point, mask: str) -> str:
+        n = self.ln.lanes
+        t = f"<{n} x {element}>"
+        index = self.vector(ex.data[1], at)
+        places = self.w.op(f"getelementptr {element}, ptr {pointer}, <{n} x i64> {index}")
+        mask = mask or "splat (i1 true)"
+        name = f"llvm.masked.gather.v{n}{_suffix(element)}.v{n}p0"
+        return self.w.call(
+            t, name, f"<{n} x ptr> {places}", f"i32 {ex.dtype.size}", f"<{n} x i1> {mask}",
+            f"{t} zeroinitializer",
+        )  # fmt: skip
+
+    def store(self, pointer: str, index: Index, value: str, d: DType, at: Point,
+              stream: bool = False) -> None:  # fmt: skip
+        """Store a vector: at neighbouring elements, at one if they do not move, or wherever each goes."""
+        n, element = self.ln.lanes, memory_type(d)
+        value = narrow(self.ln, value, d)
+        t = f"<{n} x {element}>"
+        step = self.step(index, at)
+        if step == "":
+            self._scatter(pointer, index, f"{t} {value}", d, at)
+            return
+        place = self.w.gep(pointer, self.scalar(index, at), element)
+        if step == "0":
+            one = self.w.op(f"extractelement {t} {value}, i32 0")
+            self.w.store(element, one, place, d.size)
+        elif at.mask:
+            name = f"llvm.masked.store.v{n}{_suffix(element)}.p0"
+            self.w.call("void", name, f"{t} {value}", f"ptr {place}", f"i32 {d.size}",
+                        f"<{n} x i1> {at.mask}")  # fmt: skip
+        else:
+            align = n * d.size if stream else d.size
+            self.w.store(t, value, place, align, stream)
+
+
+    def _scatter(self, pointer: str, index: Index, value: str, d: DType, at: Point) -> None:
+        n, element = self.ln.lanes, memory_type(d)
+        where = self.vector(index, at)
+        places = self.w.op(f"getelementptr {element}, ptr {pointer}, <{n} x i64> {where}")
+        name = f"llvm.masked.scatter.v{n}{_suffix(element)}.v{n}p0"
+        mask = f"<{n} x i1> {at.mask or 'splat (i1 true)'}"
+        self.w.call("void", name, value, f"<{n} x ptr> {places}", f"i32 {d.size}", mask)
+
+
+def _suffix(element: str) -> str:
+    return {"float": "f32", "double": "f64", "half": "f16"}.get(element, element)

@@ -1,0 +1,391 @@
+"""A plan as one native program: a table of kernels and parameters that a native loop walks."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from treadle.backends.cpu import gemm_plan, gemm_tasks, jit
+from treadle.backends.cpu.emit import HEADER, kernel_text
+from treadle.backends.cpu.host import host_target
+from treadle.backends.cpu.memory import Buffer, allocate
+from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil
+from treadle.base.dtypes import DType, float32, float64
+from treadle.base.target import Target
+from treadle.ir.node import LEAF, Node
+from treadle.kernel.build import Built, build_copy
+from treadle.kernel.choose import choose, units
+from treadle.kernel.levels import Levels
+from treadle.kernel.plan import Product, Task, plan_tasks, without_reshape
+from treadle.kernel.signature import Signature
+from treadle.schedule.memory import Interval, Layout, lay_out
+
+ARENA, SCRATCH, FIRST_LEAF = 0, 1, 2
+SERIAL = 1  # flag of an entry
+SHORT = 1 << 16  # elements: programs below are called without letting go of the interpreter
+Place = tuple[int, int]
+Words = Callable[[Callable[[object], Place]], list[int]]
+
+
+@dataclass(eq=False)
+class Entry:
+    """One line of the program: a kernel, how many blocks, and its parameters once memory is laid."""
+
+    job: jit.Job
+    symbol: str
+    blocks: int
+    words: Words
+    task: int
+    size: int
+
+
+class Program:
+    """Compiled code for one structure of graph."""
+
+    def __init__(
+        self, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
+    ) -> None:
+        self.target = host_target()
+        self.roots, self.leaves = [without_reshape(root) for root in roots], list(leaves)
+        replaces = {without_reshape(root): leaf for root, leaf in replaces.items()}
+        self.scratch_bytes = 0
+        self.entries: list[Entry] = []
+        self.temporaries: dict[object, tuple[int, int, int]] = {}
+        self.tasks = plan_tasks(self.roots, replaces, (float32, float64))
+        self._copies(replaces)
+        for number, task in enumerate(self.tasks):
+            for built in task.kernels:
+                self._add_loops(built, number)
+            if task.product:
+                self._add_product(task.product, number)
+        self.in_place = self._in_place(replaces)
+        self.layout = self._lay_out()
+        self._write()
+        self.size = sum(entry.size for entry in self.entries)
+
+    def _copies(self, replaces: dict[Node, Node]) -> None:
+        """A root that is a leaf about to be overwritten is copied out first."""
+        self.copies: dict[int, str] = {}
+        taken = set(replaces.values())
+        for k, root in enumerate(self.roots):
+            if root.op is LEAF and root in taken:
+                self.copies[k] = f"copy{k}"
+                built = build_copy(root, frozenset(), self.copies[k])
+                self._add_loops(built, 0)
+
+    # ---- kernels
+
+    def _add_loops(self, built: Built, task: int) -> None:
+        loops = built.loops
+        if built.joins is not None:
+            rows = built.joins
+            loops.inner[0].extent = -(-rows.rows // rows.rows_per_block)
+            loops.size = loops.inner[0].extent * loops.outer[0].extent
+            name = built.buffers[0]
+            self.temporaries[name] = (loops.size * loops.arguments[0].dtype.size, task, task)
+        style = choose(loops, self.target)
+        signature = Signature(loops)
+        levels = Levels(loops, signature.order)
+        width = style.unroll * self.target.lanes
+        scratch = levels.scratch_bytes(loops, width, self.target.lanes)
+        self.scratch_bytes = max(self.scratch_bytes, scratch)
+        total = units(loops, style, self.target)
+        blocks = -(-total // loops.rows_per_block)
+
+        def words(place: Callable[[object], Place]) -> list[int]:
+            result = [loops.rows_per_block, total, SCRATCH, scratch]
+            for buffer in built.buffers:
+                result += place(buffer)
+            return result + [_encoded(value, dtype) for dtype, value in signature.values]
+
+        key = f"{style}\n{signature.text}"
+        job = jit.Job(key, lambda: kernel_text(loops, signature, self.target, style),
+                      ("kernel",), self.target, style.level)  # fmt: skip
+        self.entries.append(Entry(job, "kernel", blocks, words, task, loops.size))
+
+    def _add_product(self, product: Product, task: int) -> None:
+        problem = _problem(product)
+        plan = gemm_plan.plan(problem, self.target)
+        dtype = product.dot.dtype.compute
+        size = product.dot.type.size * max(1, problem.k)
+        packed = f"packed{task}"
+        if plan.apack_bytes:
+            self.temporaries[packed] = (plan.apack_bytes, task, task)
+        self.scratch_bytes = max(self.scratch_bytes, plan.scratch_bytes)
+        epilogue = self._epilogue(product, task) if product.epilogue else None
+        job = gemm_job(dtype, self.target)
+        for phase in plan.phases:
+
+            def words(place: Callable[[object], Place], phase: gemm_plan.Phase = phase) -> list[int]:
+                result = list(phase.words)
+                for name, at in phase.slots:
+                    if name in ("epilogue", "eparams"):
+                        if epilogue is not None:
+                            result[at] = epilogue(place)[name == "eparams"]
+                        continue
+                    result[at : at + 2] = _argument(name, product, packed, place)
+                return result
+
+            self.entries.append(Entry(job, phase.entry, phase.blocks, words, task, size))
+
+    def _epilogue(self, product: Product, task: int) -> Callable[[Callable[[object], Place]], Place]:
+        """(address of the code, address of its parameters), once memory is laid out."""
+        built = product.epilogue
+        assert built is not None
+        loops = built.loops
+        style = choose(loops, self.target)
+        style = type(style)(1, False, style.level)
+        signature = Signature(loops)
+        height = product.dot.shape[-2]
+        job = jit.Job(f"{style}\n{signature.text}",
+                      lambda: kernel_text(loops, signature, self.target, style),
+                      ("kernel",), self.target, style.level)  # fmt: skip
+        self.extra_jobs = [*getattr(self, "extra_jobs", []), job]
+
+        def addresses(place: Callable[[object], Place]) -> Place:
+            words = [0, height, 0, 0]
+            for buffer in built.buffers:
+                words += place(buffer)
+            words += [_encoded(value, dtype) for dtype, value in signature.values]
+            code = jit.load(job.key, job.make_text, job.symbols, job.target, job.level)["kernel"]
+            return code, self._pinned(words)
+
+        return addresses
+
+    # ---- memory
+
+    def _in_place(self, replaces: dict[Node, Node]) -> dict[Node, Node]:
+        """Roots written over the leaf they replace: nobody reads the leaf afterwards."""
+        writer = {node: k for k, task in enumerate(self.tasks) for node in task.writes}
+        last_read: dict[Node, int] = {}
+        for k, task in enumerate(self.tasks):
+            for node in task.reads():
+                last_read[node] = k
+        found: dict[Node, Node] = {}
+        for root, leaf in replaces.items():
+            if root not in writer or root.type.nbytes != leaf.type.nbytes:
+                continue
+            at = writer[root]
+            last = last_read.get(leaf, -1)
+            if last < at or (last == at and _reads_in_step(self.tasks[at], root, leaf)):
+                found[root] = leaf
+        return found
+
+    def _lay_out(self) -> Layout:
+        """Offsets of everything that is neither an input nor an output."""
+        outside = set(self.roots) | set(self.leaves)
+        first: dict[object, int] = {}
+        last: dict[object, int] = {}
+        for k, task in enumerate(self.tasks):
+            for node in task.writes:
+                first[node] = last[node] = k
+            for node in task.reads():
+                last[node] = k
+        intervals = [
+            Interval(node, node.type.nbytes, start, last[node])  # type: ignore[attr-defined]
+            for node, start in first.items()
+            if node not in outside
+        ]
+        intervals += [Interval(n, size, a, b) for n, (size, a, b) in self.temporaries.items()]
+        return lay_out(intervals)
+
+    def _places(self) -> Callable[[object], Place]:
+        places: dict[object, Place] = {n: (ARENA, o) for n, o in self.layout.offsets.items()}
+        for k, leaf in enumerate(self.leaves):
+            places[leaf] = (FIRST_LEAF + k, 0)
+        self.outputs: list[tuple[str, int]] = []  # ("new", bytes), ("leaf", k) or ("same", j)
+        seen: dict[Node, int] = {}
+        base = FIRST_LEAF + len(self.leaves)
+        leaf_number = {leaf: k for k, leaf in enumerate(self.leaves)}
+        for k, root in enumerate(self.roots):
+            if k in self.copies:
+                places[self.copies[k]] = (base, 0)
+            elif root in seen:
+                self.outputs.append(("same", seen[root]))
+                continue
+            elif root.op is LEAF:
+                self.outputs.append(("leaf", leaf_number[root]))
+                continue
+            elif root in self.in_place:
+                number = leaf_number[self.in_place[root]]
+                places[root] = (FIRST_LEAF + number, 0)
+                self.outputs.append(("leaf", number))
+                seen[root] = k
+                continue
+            else:
+                places[root] = (base, 0)
+                seen[root] = k
+            self.outputs.append(("new", root.type.nbytes))
+            base += 1
+        self.bases = base
+        return places.__getitem__
+
+    def _pinned(self, words: Sequence[int]) -> int:
+        memory = array("q", words)
+        self.memory.append(memory)
+        return memory.buffer_info()[0]
+
+    def _write(self) -> None:
+        """Compile what is missing and fill the table."""
+        self.memory: list[array[int]] = []
+        place = self._places()
+        self.entries = [entry for entry in self.entries if entry.blocks]
+        jobs = [entry.job for entry in self.entries] + getattr(self, "extra_jobs", [])
+        addresses = jit.load_many(jobs)
+        table: list[int] = []
+        for entry, found in zip(self.entries, addresses, strict=False):
+            flags = SERIAL if entry.size < SHORT // 4 else 0
+            params = self._pinned(entry.words(place))
+            table += [found[entry.symbol], params, entry.blocks, flags]
+        self.table = self._pinned(table)
+        self.pool = Pool.get()
+        self.short = sum(entry.size for entry in self.entries) < SHORT
+        self.free: list[ctypes.Array[ctypes.c_int64]] = []
+        self.launch = launcher_holding_gil() if self.short else launcher()
+        self.new = [nbytes for kind, nbytes in self.outputs if kind == "new"]
+        self.simple = all(kind == "new" for kind, _ in self.outputs)
+
+    # ---- running
+
+    def run(self, inputs: Sequence[Buffer]) -> list[Buffer]:
+        """Run on the leaves' memory; returns the roots' memory."""
+        words = self.free.pop() if self.free else self._words()
+        words[0] = self.pool.address  # asking for it starts the workers again after a fork
+        held = []
+        if self.layout.nbytes:
+            arena = allocate(self.layout.nbytes)
+            words[4 + ARENA] = arena.address
+            held.append(arena)
+        if self.scratch_bytes:
+            scratch = allocate(self.scratch_bytes * self.pool.threads)
+            words[4 + SCRATCH] = scratch.address
+            held.append(scratch)
+        k = 4 + FIRST_LEAF
+        for buffer in inputs:
+            words[k] = buffer.address
+            k += 1
+        new = []
+        for nbytes in self.new:
+            buffer = allocate(nbytes)
+            words[k] = buffer.address
+            new.append(buffer)
+            k += 1
+        self.launch(words.address)  # type: ignore[attr-defined]
+        self.free.append(words)
+        return new if self.simple else self._arranged(inputs, new)
+
+    def _arranged(self, inputs: Sequence[Buffer], new: list[Buffer]) -> list[Buffer]:
+        result: list[Buffer] = []
+        fresh = iter(new)
+        for kind, value in self.outputs:
+            if kind == "new":
+                result.append(next(fresh))
+            else:
+                result.append(inputs[value] if kind == "leaf" else result[value])
+        return result
+
+    def _words(self) -> ctypes.Array[ctypes.c_int64]:
+        words = _WordArray(4 + self.bases)
+        words[1] = self.table
+        words[2] = len(self.entries)
+        words[3] = words.address + 32
+        return words  # type: ignore[return-value]
+
+
+def _WordArray(count: int) -> ctypes.Array[ctypes.c_int64]:  # noqa: N802
+    kind = type("Words", (ctypes.c_int64 * count,), {})
+    words = kind()
+    words.address = ctypes.addressof(words)
+    return words  # type: ignore[no-any-return]
+
+
+def gemm_job(dtype: DType, target: Target) -> jit.Job:
+    """The shared code of all products of a dtype."""
+    return jit.Job(
+        f"gemm {dtype.name}", lambda: gemm_tasks.text(dtype, target), gemm_tasks.SYMBOLS,
+        target, 2, True,
+    )  # fmt: skip
+
+
+def _encoded(value: float | int | bool, dtype: DType) -> int:
+    """A parameter as a word."""
+    if dtype is float32:
+        return int(struct.unpack("<I", struct.pack("<f", _clipped(value)))[0])
+    if dtype is float64:
+        return int(struct.unpack("<q", struct.pack("<d", value))[0])
+    value = int(value)
+    return value - (1 << 64) if value >= 1 << 63 else value
+
+
+def _clipped(value: float) -> float:
+    try:
+        struct.pack("<f", value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+    return value
+
+
+def _argument(
+    name: str, product: Product, packed: str, place: Callable[[object], Place]
+) -> list[int]:
+    if name in ("a", "b"):
+        operand = product.left if name == "a" else product.right
+        base, offset = place(operand.base)
+        return [base, offset + operand.offset * operand.base.dtype.size]
+    if name == "scratch":
+        return [SCRATCH, 0]
+    if name == "apack":
+        return list(place(packed))
+    return [0, 0] if product.epilogue else list(place(product.dot))
+
+
+def _problem(product: Product) -> gemm_plan.Problem:
+    dot, a, b = product.dot, product.left, product.right
+    shape = dot.shape
+    m, n = shape[-2:]
+    rank = len(shape) - 2
+    return gemm_plan.Problem(
+        m=m, n=n, k=dot.operands[0].shape[-1],
+        a_strides=a.strides[-2:], b_strides=b.strides[-2:], c_row=n,  # type: ignore[arg-type]
+        batch=shape[:-2],
+        a_batch=_batch(a.strides[:-2], dot.operands[0].shape, rank),
+        b_batch=_batch(b.strides[:-2], dot.operands[1].shape, rank),
+        c_batch=_batch(_row_major(shape)[:-2], shape, rank),
+        a_dtype=a.base.dtype, b_dtype=b.base.dtype, has_epilogue=product.epilogue is not None,
+    )  # fmt: skip
+
+
+def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+def _batch(strides: tuple[int, ...], shape: tuple[int, ...], rank: int) -> tuple[int, ...]:
+    own = tuple(0 if n == 1 else s for s, n in zip(strides, shape[:-2], strict=True))
+    return (0,) * (rank - len(own)) + own
+
+
+def _reads_in_step(task: Task, root: Node, leaf: Node) -> bool:
+    """Does the kernel that writes root read leaf only at the element it is about to write?"""
+    parts = list(task.kernels)
+    if task.product:
+        if leaf in (task.product.left.base, task.product.right.base):
+            return False
+        parts += [task.product.epilogue] if task.product.epilogue else []
+    for built in parts:
+        slots = [k for k, b in enumerate(built.buffers) if b is leaf]
+        if not slots:
+            continue
+        targets = [s for s in built.loops.stores() if built.buffers[s.buffer] is root]
+        if len(targets) != 1 or len(built.loops.passes) != 1:
+            return False
+        for ex in built.loops.order():
+            if ex.op == "load" and ex.data[0] in slots and ex.data[1] != targets[0].position:
+                return False
+    return True

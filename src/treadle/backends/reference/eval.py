@@ -1,0 +1,107 @@
+"""Any graph evaluated node by node in NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from treadle.base.dtypes import DType
+from treadle.ir.graph import toposort
+from treadle.ir.node import CONST, IOTA, Node, expand
+from treadle.ops import contract as k
+from treadle.ops import elementwise as e
+from treadle.ops import movement as m
+from treadle.ops.defs import Kind, Op
+
+Array = Any
+
+
+def numpy_dtype(d: DType) -> Any:
+    """The NumPy dtype with the same elements."""
+    return np.dtype(ml_dtypes.bfloat16) if d.name == "bfloat16" else np.dtype(d.name)
+
+
+def _wrapped(index: Array, size: int) -> Array:
+    """Negative indices count from the end, others are clamped."""
+    return np.clip(np.where(index < 0, index + size, index), 0, max(0, size - 1))
+
+
+SPECIAL: dict[Op, Callable[..., Array]] = {
+    m.reshape: lambda n, x: np.reshape(x, n.shape),
+    m.permute: lambda n, x: np.transpose(x, n.arg),
+    m.expand: lambda n, x: np.broadcast_to(x, n.shape),
+    m.slice_: lambda n, x: x[tuple(slice(*r) for r in n.arg)],
+    m.pad: lambda n, x: np.pad(x, n.arg[0], constant_values=n.arg[1]),
+    m.flip: lambda n, x: np.flip(x, n.arg),
+    m.concat: lambda n, *xs: np.concatenate(xs, n.arg),
+    k.gather: lambda n, x, i: np.take_along_axis(x, _wrapped(i, x.shape[n.arg]), n.arg),
+    k.scatter_add: lambda n, x, i, v: k.scatter_add.reference(  # type: ignore[misc]
+        np, x, _wrapped(i, x.shape[n.arg]), v, n.arg
+    ),
+    e.cast: lambda n, x: x,
+    IOTA: lambda n: np.arange(n.shape[n.arg]).reshape(n.shape),
+    CONST: lambda n: np.asarray(n.arg),
+}
+
+
+def evaluate(
+    roots: Sequence[Node], values: Callable[[Node], Array], precise: bool = False
+) -> list[Array]:
+    """The roots' values; `values` gives those of leaves. precise: all floats as float64."""
+    found: dict[Node, Array] = {}
+    with np.errstate(all="ignore"):
+        for node in toposort(roots, lambda n: n.buffer is not None):
+            if node.op.name == "leaf" or node.buffer is not None:
+                result = values(node)
+            else:
+                result = _node(node, [found[x] for x in node.operands], precise)
+            kind = np.float64 if precise and node.dtype.is_float else numpy_dtype(node.dtype)
+            found[node] = np.asarray(_converted(result, kind))
+    return [found[root] for root in roots]
+
+
+def _converted(x: Array, kind: Any) -> Array:
+    """A cast as the kernels do it: floats to integers saturate, NaN becomes 0."""
+    x = np.asarray(x)
+    if kind.__class__ is type:
+        kind = np.dtype(kind)
+    if kind.kind in "iu" and x.dtype.kind not in "iub":
+        limits = np.iinfo(kind)
+        x = np.nan_to_num(x.astype(np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf)
+        low, high = x <= limits.min, x >= limits.max
+        safe = np.where(low | high, 0, x).astype(kind)
+        return np.where(low, limits.min, np.where(high, limits.max, safe)).astype(kind)
+    return x.astype(kind)
+
+
+def _node(node: Node, operands: list[Array], precise: bool) -> Array:
+    op = node.op
+    if op in SPECIAL:
+        return SPECIAL[op](node, *operands)
+    if op.kind is Kind.COMPOSITE:
+        inner = {x: v for x, v in zip(node.operands, operands, strict=True)}
+        return _definition(node, inner, precise)
+    assert op.reference is not None, op
+    wide = [_computable(x) for x in operands]
+    if op.kind is Kind.REDUCE:
+        return op.reference(np, *wide, axis=node.arg[0], keepdims=node.arg[1])
+    return op.reference(np, *wide)
+
+
+def _computable(x: Array) -> Array:
+    """16-bit floats compute in float32."""
+    return x.astype(np.float32) if x.dtype in (np.float16, ml_dtypes.bfloat16) else x
+
+
+def _definition(node: Node, values: dict[Node, Array], precise: bool) -> Array:
+    root = expand(node)
+    found = dict(values)
+    for part in toposort([root], values.__contains__):
+        if part not in found:
+            result = _node(part, [found[x] for x in part.operands], precise)
+            kind = np.float64 if precise and part.dtype.is_float else numpy_dtype(part.dtype)
+            found[part] = np.asarray(_converted(result, kind))
+    return found[root]

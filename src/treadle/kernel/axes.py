@@ -1,0 +1,58 @@
+"""Which axes a kernel loops over: cut where its shapes are cut, merged where its indices allow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from treadle.base.shapes import Shape
+from treadle.kernel.index import ZERO, Axis, Index, Quotient, of_axis
+from treadle.kernel.loops import Loops, indices_of
+
+
+def refined(shapes: Sequence[Shape], total: int) -> list[int]:
+    """Extents along which all shapes of `total` elements are cut, or [total] if they do not nest."""
+    cuts = {1, total}
+    for shape in shapes:
+        step = 1
+        for size in reversed(shape):
+            step *= size
+            cuts.add(step)
+    ordered = sorted(cuts)
+    pairs = list(zip(ordered, ordered[1:], strict=False))
+    if any(high % low for low, high in pairs):
+        return [total]
+    return [high // low for low, high in pairs][::-1]
+
+
+def linear(axes: Sequence[Axis]) -> Index:
+    """Row-major position over axes."""
+    total = ZERO
+    step = 1
+    for axis in reversed(axes):
+        total = total + of_axis(axis) * step
+        step *= axis.extent
+    return total
+
+
+def merge_axes(loops: Loops) -> None:
+    """Join neighbouring axes that every index treats as one, so that loops are long and few.
+
+    The outer of a joined pair leaves the kernel: indices that still name it count it as 0.
+    """
+    indices = [index for ex in loops.order() for index in indices_of(ex)]
+    indices += [store.position for store in loops.stores()]
+    fixed: set[Axis] = set()
+    for index in indices:
+        for atom, _ in index.terms:
+            if isinstance(atom, Quotient):
+                fixed |= atom.of.axes()
+    for axes in (loops.outer, loops.inner):
+        axes[:] = [axis for axis in axes if axis.extent != 1]
+        k = len(axes) - 1
+        while k > 0:
+            a, b = axes[k - 1], axes[k]
+            together = all(i.coefficient(a) == i.coefficient(b) * b.extent for i in indices)
+            if together and a not in fixed and b not in fixed:
+                b.extent *= a.extent
+                del axes[k - 1]
+            k -= 1

@@ -1,0 +1,252 @@
+"""A group of nodes as loop programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from treadle.base.dtypes import DType
+from treadle.ir.node import LEAF, Node
+from treadle.kernel.axes import linear, merge_axes, refined
+from treadle.kernel.index import ZERO, Axis, Index, Looked, ravel, unravel
+from treadle.kernel.loops import Argument, Loops, Pass, Reduce, Store
+from treadle.kernel.lower import Lowering
+from treadle.schedule.clusters import COLUMN, FULL, ROW, Cluster
+
+Buffer = Node | str
+"""What an argument stands for: a node's memory, or a named temporary."""
+
+
+@dataclass(eq=False)
+class Built:
+    """A loop program and the memory behind its arguments."""
+
+    loops: Loops
+    buffers: list[Buffer] = field(default_factory=list)
+    joins: Loops | None = None  # this kernel sums what every block of those rows left behind
+
+
+class Builder:
+    """Arguments and stores of one kernel under construction."""
+
+    def __init__(self, stored: frozenset[Node], own: frozenset[Node]) -> None:
+        self.stored, self.own = stored, own
+        self.slots: dict[Buffer, int] = {}
+        self.arguments: list[Argument] = []
+
+    def slot_of(self, node: Node) -> int | None:
+        """The argument a node is read from, or None if it is computed here."""
+        if node in self.own or not (node.op is LEAF or node in self.stored):
+            return None
+        return self.slot(node, node.dtype)
+
+    def slot(self, buffer: Buffer, dtype: DType, written: bool = False) -> int:
+        """The argument of a buffer, new if need be; written and read are two arguments."""
+        key: Buffer = (buffer, written) if written else buffer  # type: ignore[assignment]
+        if key not in self.slots:
+            self.slots[key] = len(self.arguments)
+            self.arguments.append(Argument(dtype, written))
+        return self.slots[key]
+
+    def finish(self, loops: Loops) -> Built:
+        """The program with its buffers in argument order."""
+        loops.arguments = self.arguments
+        buffers = [key[0] if isinstance(key, tuple) else key for key in self.slots]
+        return Built(loops, buffers)
+
+
+def build_cluster(cluster: Cluster, stored: frozenset[Node]) -> list[Built]:
+    """The kernels of a loop group: the rows, then one that joins each column sum."""
+    roots = [node for node in cluster.level if node in stored]
+    builder = Builder(stored, frozenset(cluster.level))
+    outer, inner = _axes(cluster)
+    order = _in_order(outer, inner)
+    whole, rows = linear(order), linear(outer)
+    lowering = Lowering(builder.slot_of, rows, whole)
+    stores, row_stores, joins = [], [], []
+    columns = linear(inner)
+    for root in roots:
+        level = cluster.level[root]
+        if level == COLUMN:
+            x = root.operands[0]
+            name = f"partial{root.op.name}{len(joins)}-{cluster.number}"
+            value = lowering.at(x, unravel(whole, x.shape))
+            number = builder.slot(name, root.dtype, written=True)
+            stores.append(Store(number, columns, value, "partial"))
+            joins.append((root, name))
+        else:
+            position = whole if level == FULL else rows
+            value = lowering.at(root, unravel(position, root.shape))
+            store = Store(builder.slot(root, root.dtype, written=True), position, value)
+            (stores if level == FULL else row_stores).append(store)
+    loops = Loops([], outer, inner, _passes(lowering, stores), row_stores, size=cluster.size)
+    loops.across = bool(cluster.pattern) and not cluster.pattern[-1][1] and bool(outer)
+    built = builder.finish(loops)
+    _arrange(loops, cluster)
+    return [built, *(_join(root, name, loops) for root, name in joins)]
+
+
+def _axes(cluster: Cluster) -> tuple[list[Axis], list[Axis]]:
+    """Loop axes cut where the members' shapes are cut: (map axes, reduced axes)."""
+    size = cluster.size
+    pattern = cluster.pattern if cluster.pattern is not None else ((size, False),)
+    shapes = [node.shape for node, level in cluster.level.items() if level == FULL]
+    for node, level in cluster.level.items():
+        if level in (ROW, COLUMN) and node.operands and node.operands[0].type.size == size:
+            shapes.append(node.operands[0].shape)
+    shapes.append(tuple(extent for extent, _ in pattern))
+    extents = refined(shapes, size) if size else []
+    outer: list[Axis] = []
+    inner: list[Axis] = []
+    at = 0
+    for extent, flag in pattern:
+        left = extent
+        while at < len(extents) and left > 1 and left % extents[at] == 0:
+            axis = Axis(f"a{len(outer) + len(inner)}", extents[at])
+            (inner if flag else outer).append(axis)
+            left //= extents[at]
+            at += 1
+        if left != 1:
+            (inner if flag else outer).append(Axis(f"a{len(outer) + len(inner)}", left))
+    for k, axis in enumerate(sorted(outer + inner, key=lambda a: int(a.name[1:]))):
+        axis.name = f"a{k}"
+    return outer, inner
+
+
+def _in_order(outer: list[Axis], inner: list[Axis]) -> list[Axis]:
+    return sorted(outer + inner, key=lambda axis: int(axis.name[1:]))
+
+
+def _passes(lowering: Lowering, stores: Sequence[Store]) -> list[Pass]:
+    """Each reduction and store in the earliest pass where its operands are ready."""
+    reduces = list(lowering.reduces.values())
+    stages = [r.value.stage for r in reduces] + [s.value.stage for s in stores]
+    passes = [Pass() for _ in range(1 + max(stages, default=0))]
+    for r in reduces:
+        passes[r.value.stage].reduces.append(r)
+    for s in stores:
+        passes[s.value.stage].stores.append(s)
+    return passes
+
+
+def _arrange(loops: Loops, cluster: Cluster) -> None:
+    """Merge axes; a plain map loops over its last axis and counts the others as rows."""
+    if cluster.pattern is None:
+        loops.inner, loops.outer = loops.outer, []
+        merge_axes(loops)
+        loops.outer, loops.inner = loops.inner[:-1], loops.inner[-1:]
+    else:
+        merge_axes(loops)
+
+
+def _join(root: Node, name: str, rows: Loops) -> Built:
+    """The sum of the blocks' column sums, in block order. The number of blocks is filled in later."""
+    columns = root.type.size
+    block, column = Axis("a0", 1), Axis("a1", columns)
+    builder = Builder(frozenset(), frozenset())
+    position = Index([(block, columns), (column, 1)])
+    lowering = Lowering(builder.slot_of, Index([(column, 1)]), position)
+    number = builder.slot(name, root.dtype)
+    value = lowering.make("load", (), root.dtype, (number, position, ()))
+    total = Reduce("t0", "sum", value, root.dtype)
+    result = lowering.make("reduced", (), root.dtype, total)
+    store = Store(builder.slot(root, root.dtype, True), Index([(column, 1)]), result)
+    loops = Loops([], [column], [block], [Pass([total], [])], [store], across=True)
+    built = builder.finish(loops)
+    built.joins = rows
+    return built
+
+
+def build_copy(node: Node, stored: frozenset[Node], to: Buffer | None = None) -> Built:
+    """A view (or a constant, or a leaf) written out as memory of its own."""
+    cluster = Cluster(0, "loop", node.type.size)
+    cluster.level[node] = FULL
+    builder = Builder(stored, frozenset([node]) if node.op is not LEAF else frozenset())
+    outer, _ = _axes(cluster)
+    whole = linear(outer)
+    lowering = Lowering(builder.slot_of, ZERO, whole)
+    value = lowering.at(node, unravel(whole, node.shape))
+    number = builder.slot(to if to is not None else node, node.dtype, True)
+    loops = Loops([], outer, [], [Pass([], [Store(number, whole, value)])], [])
+    loops.size = node.type.size
+    built = builder.finish(loops)
+    _arrange(loops, cluster)
+    return built
+
+
+def build_scatter(node: Node, stored: frozenset[Node]) -> list[Built]:
+    """The base written out, then values added one by one along the axis; lanes never meet."""
+    base, index, values = node.operands
+    first = build_copy(base, stored, node)
+    axis = node.arg
+    axes = [Axis(f"a{k}", n) for k, n in enumerate(index.shape)]
+    builder = Builder(stored, frozenset())
+    position = tuple(Index([(a, 1)]) if a.extent > 1 else ZERO for a in axes)
+    outer = [a for k, a in enumerate(axes) if k != axis]
+    lowering = Lowering(builder.slot_of, linear(outer), ravel(position, index.shape))
+    place = list(position)
+    looked = Looked(lowering.at(index, position), node.shape[axis])
+    place[axis] = Index([(looked, 1)])
+    value = lowering.at(values, position)
+    number = builder.slot(node, node.dtype, True)
+    store = Store(number, ravel(place, node.shape), value, "update")
+    loops = Loops([], outer, [axes[axis]], [Pass([], [store])], [], across=True)
+    loops.size = index.type.size
+    built = builder.finish(loops)
+    merge_axes(loops)
+    return [first, built]
+
+
+def build_epilogue(dot: Node, cluster: Cluster, stored: frozenset[Node]) -> Built:
+    """What happens to a finished tile of a product: rows count through batch and m, n is inner."""
+    roots = [node for node in cluster.level if node in stored]
+    builder = Builder(stored, frozenset(cluster.level))
+    shape = dot.shape
+    extents = refined([n.shape for n in cluster.level], dot.type.size)
+    if prod(extents) != dot.type.size or not extents or extents[-1] != shape[-1]:
+        extents = [prod(shape[:-1]), shape[-1]]
+    axes = [Axis(f"a{k}", n) for k, n in enumerate(extents)]
+    whole = linear(axes)
+    lowering = Lowering(builder.slot_of, linear(axes[:-1]), whole, tile=dot)
+    stores = []
+    for root in roots:
+        value = lowering.at(root, unravel(whole, root.shape))
+        stores.append(Store(builder.slot(root, root.dtype, True), whole, value))
+    loops = Loops([], axes[:-1], axes[-1:], [Pass([], stores)], [], epilogue=True)
+    loops.size = dot.type.size
+    built = builder.finish(loops)
+    merge_axes(loops)
+    if not loops.inner:
+        loops.inner = [axes[-1]]
+    return built
+
+
+def build_product(dot: Node, stored: frozenset[Node]) -> Built:
+    """A product as plain loops, for dtypes without a template: every lane a column of the result."""
+    a, b = dot.operands
+    outer = [Axis(f"a{k}", n) for k, n in enumerate(dot.shape)]
+    depth = Axis(f"a{len(outer)}", a.shape[-1])
+    builder = Builder(stored, frozenset([dot]))
+    position = tuple(Index([(axis, 1)]) if axis.extent > 1 else ZERO for axis in outer)
+    step = Index([(depth, 1)]) if depth.extent > 1 else ZERO
+    batch, (row, column) = position[:-2], position[-2:]
+    rows = linear(outer)
+    lowering = Lowering(builder.slot_of, rows, rows + step)
+    left = lowering.at(a, _batched(batch, a.shape) + (row, step))
+    right = lowering.at(b, _batched(batch, b.shape) + (step, column))
+    value = lowering.make("mul", (left, right), dot.dtype)
+    total = Reduce("t0", "sum", value, dot.dtype)
+    result = lowering.make("reduced", (), dot.dtype, total)
+    store = Store(builder.slot(dot, dot.dtype, True), rows, result)
+    loops = Loops([], outer, [depth], [Pass([total], [])], [store], across=True)
+    loops.size = dot.type.size * max(1, depth.extent)
+    built = builder.finish(loops)
+    merge_axes(loops)
+    return built
+
+
+def _batched(index: tuple[Index, ...], shape: tuple[int, ...]) -> tuple[Index, ...]:
+    sizes = shape[:-2]
+    tail = index[len(index) - len(sizes) :]
+    return tuple(ZERO if n == 1 else i for i, n in zip(tail, sizes, strict=True))

@@ -1,0 +1,79 @@
+"""From target and shape to the style of a kernel: unrolling, blocks of rows, streaming stores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from treadle.base.target import Target
+from treadle.kernel.loops import Loops
+
+SMALL = 1 << 15  # elements: below, compile time matters more than speed
+BLOCK = 1 << 13  # fewest elements worth handing to another thread
+MOST_BLOCKS = 64
+LONG = 40  # expressions: longer bodies are not unrolled
+
+
+@dataclass(frozen=True)
+class Style:
+    """Choices that change the code of a kernel but not its meaning."""
+
+    unroll: int = 1
+    exact: bool = False  # the vectorised extent is a multiple of unroll * lanes: no tail
+    level: int = 1  # effort of the code generator
+
+    def __str__(self) -> str:
+        return f"unroll {self.unroll}{' exact' if self.exact else ''} level {self.level}"
+
+
+def choose(loops: Loops, target: Target) -> Style:
+    """The style of a kernel, and (in loops) how many rows make a block."""
+    axes = loops.outer if loops.across else loops.inner
+    extent = axes[-1].extent if axes else 1
+    if loops.size < SMALL:
+        style = Style()
+    else:
+        body = len(loops.order())
+        reduces = any(step.reduces for step in loops.passes)
+        unroll = 1 if body > LONG else 4 if reduces and body <= 16 else 2
+        while unroll > 1 and extent < 2 * unroll * target.lanes:
+            unroll //= 2
+        style = Style(unroll, extent % (unroll * target.lanes) == 0, 2)
+    loops.rows_per_block = _grain(loops, style, target)
+    if not style.exact:
+        for argument in loops.arguments:
+            argument.stream = False
+    return style
+
+
+def units(loops: Loops, style: Style, target: Target) -> int:
+    """What blocks are counted in: rows, groups of lanes across rows, or elements of a flat map."""
+    if loops.across:
+        width = style.unroll * target.lanes
+        rows = 1
+        for axis in loops.outer[:-1]:
+            rows *= axis.extent
+        last = loops.outer[-1].extent if loops.outer else 1
+        return rows * -(-last // width)
+    if not loops.outer and is_flat_map(loops):
+        return loops.inner[0].extent
+    return loops.rows
+
+
+def is_flat_map(loops: Loops) -> bool:
+    """One axis, no reduction: cut anywhere."""
+    return (
+        len(loops.inner) == 1
+        and len(loops.passes) == 1
+        and not loops.passes[0].reduces
+        and not loops.row_stores
+    )
+
+
+def _grain(loops: Loops, style: Style, target: Target) -> int:
+    total = units(loops, style, target)
+    blocks = max(1, min(MOST_BLOCKS, loops.size // BLOCK))
+    grain = max(1, -(-total // blocks))
+    if not loops.outer and is_flat_map(loops):
+        step = target.lanes * 8  # whole cache lines for every dtype, whole groups of vectors
+        grain = -(-grain // step) * step
+    return grain

@@ -1,0 +1,228 @@
+"""Index arithmetic: sums of scaled axes with // and %, simplified by known ranges as they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import gcd
+from typing import Any
+
+from treadle.base.shapes import Shape, strides_of
+
+
+class Axis:
+    """A loop variable that runs from 0 to extent - 1."""
+
+    __slots__ = ("extent", "name")
+
+    def __init__(self, name: str, extent: int) -> None:
+        self.name, self.extent = name, extent
+
+    def __repr__(self) -> str:
+        return self.name
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """Smallest and largest value."""
+        return 0, max(0, self.extent - 1)
+
+
+class Quotient:
+    """of // by, rounded down."""
+
+    __slots__ = ("by", "of")
+
+    def __init__(self, of: Index, by: int) -> None:
+        self.of, self.by = of, by
+
+    def __repr__(self) -> str:
+        return f"({self.of}) // {self.by}"
+
+    def __hash__(self) -> int:
+        return hash((self.of, self.by, "q"))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Quotient) and self.by == other.by and self.of == other.of
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """Smallest and largest value."""
+        low, high = self.of.bounds
+        return low // self.by, high // self.by
+
+
+class Remainder(Quotient):
+    """of % by, never negative."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"({self.of}) % {self.by}"
+
+    def __hash__(self) -> int:
+        return hash((self.of, self.by, "r"))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Remainder) and self.by == other.by and self.of == other.of
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """Smallest and largest value."""
+        return 0, self.by - 1
+
+
+class Looked:
+    """An index that is itself a loaded value, known to lie in [0, size)."""
+
+    __slots__ = ("size", "value")
+
+    def __init__(self, value: Any, size: int) -> None:
+        self.value, self.size = value, size
+
+    def __repr__(self) -> str:
+        return f"[{self.value}]"
+
+    def __hash__(self) -> int:
+        return hash((id(self.value), self.size))
+
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, Looked) and self.value is other.value
+        return same and self.size == other.size  # type: ignore[union-attr]
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """Smallest and largest value."""
+        return 0, max(0, self.size - 1)
+
+
+Atom = Axis | Quotient | Remainder | Looked
+
+
+class Index:
+    """constant + sum of coefficient * atom; equal expressions compare equal."""
+
+    __slots__ = ("_hash", "bounds", "constant", "terms")
+
+    def __init__(self, terms: Iterable[tuple[Atom, int]] = (), constant: int = 0) -> None:
+        self.terms = tuple((atom, c) for atom, c in terms if c)
+        self.constant = constant
+        low = high = constant
+        for atom, c in self.terms:
+            a, b = atom.bounds
+            low += min(a * c, b * c)
+            high += max(a * c, b * c)
+        self.bounds = (low, high)
+        self._hash = hash((frozenset(self.terms), constant))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Index)
+            and self._hash == other._hash
+            and self.constant == other.constant
+            and dict(self.terms) == dict(other.terms)
+        )
+
+    def __repr__(self) -> str:
+        parts = [str(a) if c == 1 else f"{a}*{c}" for a, c in self.terms]
+        if self.constant or not parts:
+            parts.append(str(self.constant))
+        return " + ".join(parts)
+
+    def __add__(self, other: Index | int) -> Index:
+        if isinstance(other, int):
+            return Index(self.terms, self.constant + other) if other else self
+        total = dict(self.terms)
+        for atom, c in other.terms:
+            total[atom] = total.get(atom, 0) + c
+        return Index(total.items(), self.constant + other.constant)
+
+    def __mul__(self, factor: int) -> Index:
+        if factor == 1:
+            return self
+        return Index([(a, c * factor) for a, c in self.terms], self.constant * factor)
+
+    def _split(self, by: int) -> tuple[Index, Index]:
+        """(terms divisible by `by`, divided; the rest)."""
+        whole = [(a, c // by) for a, c in self.terms if c % by == 0]
+        rest = [(a, c) for a, c in self.terms if c % by]
+        return Index(whole, self.constant // by), Index(rest, self.constant % by)
+
+    def __floordiv__(self, by: int) -> Index:
+        if by == 1:
+            return self
+        whole, rest = self._split(by)
+        low, high = rest.bounds
+        if low // by == high // by:
+            return whole + low // by
+        common = gcd(by, *(c for _, c in rest.terms))
+        if common > 1:  # (g x + c) // (g d) = (x + c // g) // d
+            rest = Index([(a, c // common) for a, c in rest.terms], rest.constant // common)
+            return whole + rest // (by // common)
+        return whole + Index([(_merged(Quotient, rest, by), 1)])
+
+    def __mod__(self, by: int) -> Index:
+        if by == 1:
+            return Index()
+        _, rest = self._split(by)
+        low, high = rest.bounds
+        if low // by == high // by:
+            return rest + -(low // by) * by
+        return Index([(_merged(Remainder, rest, by), 1)])
+
+    def coefficient(self, axis: Axis) -> int:
+        """The factor of axis in the sum itself."""
+        for atom, c in self.terms:
+            if atom is axis:
+                return c
+        return 0
+
+    def axes(self) -> set[Axis]:
+        """Every axis the value depends on, but for those inside looked-up values."""
+        found: set[Axis] = set()
+        for atom, _ in self.terms:
+            if isinstance(atom, Axis):
+                found.add(atom)
+            elif isinstance(atom, Quotient):
+                found |= atom.of.axes()
+        return found
+
+    def is_affine(self) -> bool:
+        """A plain sum of scaled axes?"""
+        return all(isinstance(atom, Axis) for atom, _ in self.terms)
+
+
+def _merged(kind: type[Quotient], of: Index, by: int) -> Quotient:
+    """(x // a) // b = x // (a b), and (x % (a b)) % b = x % b."""
+    if len(of.terms) == 1 and of.constant == 0 and of.terms[0][1] == 1:
+        inner = of.terms[0][0]
+        if kind is Quotient and type(inner) is Quotient:
+            return Quotient(inner.of, inner.by * by)
+        if kind is Remainder and isinstance(inner, Remainder) and inner.by % by == 0:
+            return Remainder(inner.of, by)
+    return kind(of, by)
+
+
+ZERO = Index()
+
+
+def of_axis(axis: Axis) -> Index:
+    """The axis as an expression; an axis of one element is 0."""
+    return Index([(axis, 1)]) if axis.extent > 1 else ZERO
+
+
+def ravel(index: Sequence[Index], shape: Shape) -> Index:
+    """Position of an element in row-major memory."""
+    total = ZERO
+    for i, step in zip(index, strides_of(shape), strict=True):
+        total = total + i * step
+    return total
+
+
+def unravel(position: Index, shape: Shape) -> tuple[Index, ...]:
+    """Index of the element at a position."""
+    result = []
+    for size, step in zip(shape, strides_of(shape), strict=True):
+        result.append((position // step) % size if size > 1 and step else ZERO)
+    return tuple(result)

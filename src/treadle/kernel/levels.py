@@ -1,0 +1,69 @@
+"""Where each expression of a kernel is computed: once, per row, per element, or kept between passes."""
+
+from __future__ import annotations
+
+from math import prod
+
+from treadle.kernel.loops import Ex, Loops, Pass, indices_of, looked_up
+
+ENTRY, ROW, ELEMENT = 0, 1, 2
+COSTLY = {"exp", "log", "tanh", "sigmoid", "erf", "div", "sqrt", "sin", "cos", "pow", "threefry"}
+
+
+class Levels:
+    """Placement of the expressions of one kernel."""
+
+    def __init__(self, loops: Loops, order: list[Ex]) -> None:
+        self.order = order
+        self.inner, self.outer = set(loops.inner), set(loops.outer)
+        self.level = {ex: self._level(ex) for ex in order}
+        self.kept: dict[Ex, tuple[int, int]] = {}
+        self.needs = [self._needed(step) for step in loops.passes]
+        if len(loops.passes) > 1:
+            self._keep()
+            self.needs = [self._needed(step, k) for k, step in enumerate(loops.passes)]
+
+    def _level(self, ex: Ex) -> int:
+        if ex.op == "tile" or ex.axes & self.inner:
+            return ELEMENT
+        if ex.axes & self.outer or ex.stage or ex.op == "reduced":
+            return ROW
+        return ENTRY
+
+    def _needed(self, step: Pass, number: int | None = None) -> list[Ex]:
+        """Expressions of a pass that change along the inner axes, operands first."""
+        found: set[Ex] = set()
+        stack = [r.value for r in step.reduces] + [s.value for s in step.stores]
+        for s in step.stores:
+            stack += looked_up(s.position)
+        while stack:
+            ex = stack.pop()
+            if ex in found or self.level[ex] != ELEMENT:
+                continue
+            found.add(ex)
+            if number is not None and self.kept.get(ex, (number, 0))[0] < number:
+                continue  # read back from scratch
+            stack += ex.args
+            for index in indices_of(ex):
+                stack += looked_up(index)
+        return [ex for ex in self.order if ex in found]
+
+    def _keep(self) -> None:
+        """Costly values wanted by a later pass too: (first pass, place in the scratch row)."""
+        first: dict[Ex, int] = {}
+        for number, needed in enumerate(self.needs):
+            for ex in needed:
+                before = first.setdefault(ex, number)
+                if before != number and ex.op in COSTLY and ex.dtype.compute.is_float:
+                    self.kept.setdefault(ex, (before, len(self.kept)))
+
+    def scratch_bytes(self, loops: Loops, width: int, lanes: int) -> int:
+        """Scratch of one thread; width is the number of lanes computed side by side."""
+        if not self.kept:
+            return 0
+        extents = [axis.extent for axis in loops.inner]
+        if loops.across:
+            room = prod(extents) * width
+        else:
+            room = prod(extents[:-1]) * -(-extents[-1] // lanes) * lanes
+        return room * len(self.kept) * 8

@@ -1,0 +1,181 @@
+"""Tensor nodes into loop programs: views become index functions, the rest scalar expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+
+from treadle.base.dtypes import DType, bool_, int64
+from treadle.base.errors import CompilerError, explain
+from treadle.base.shapes import Shape
+from treadle.ir.node import CONST, IOTA, Node
+from treadle.kernel.index import ZERO, Axis, Index, Looked, ravel, unravel
+from treadle.kernel.loops import Ex, Guard, Reduce, indices_of, looked_up
+from treadle.ops import movement as m
+from treadle.ops.contract import gather
+from treadle.ops.defs import Kind
+from treadle.ops.elementwise import where
+
+Position = tuple[Index, ...]
+Guards = tuple[Guard, ...]
+
+
+class Lowering:
+    """Expressions of one kernel. `slot` gives the buffer number of a node kept in memory."""
+
+    def __init__(
+        self, slot: Callable[[Node], int | None], rows: Index, whole: Index, tile: Node | None = None
+    ) -> None:
+        self.slot, self.rows, self.whole, self.tile = slot, rows, whole, tile
+        self.memo: dict[tuple[Node, Position, Guards], Ex] = {}
+        self.interned: dict[tuple[object, ...], Ex] = {}
+        self.reduces: dict[Node, Reduce] = {}
+
+    def make(self, op: str, args: tuple[Ex, ...], dtype: DType, data: object = None) -> Ex:
+        """The one expression with these fields."""
+        key = (op, args, dtype, repr(data) if op == "const" else data)
+        found = self.interned.get(key)
+        if found is None:
+            found = self.interned[key] = Ex(op, args, dtype, data)
+            self._place(found)
+        return found
+
+    def _place(self, ex: Ex) -> None:
+        """Which axes it depends on, and how many passes must come first."""
+        axes: set[Axis] = set()
+        stage = 0
+        if ex.op == "reduced":
+            stage = ex.data.value.stage + 1
+            axes |= ex.data.value.axes & self.rows.axes()
+        elif ex.op == "tile":
+            axes |= self.whole.axes()
+        for index in indices_of(ex):
+            axes |= index.axes()
+            for looked in looked_up(index):
+                axes |= looked.axes
+                stage = max(stage, looked.stage)
+        for arg in ex.args:
+            axes |= arg.axes
+            stage = max(stage, arg.stage)
+        ex.axes, ex.stage = frozenset(axes), stage
+
+    # ---- nodes
+
+    def at(self, node: Node, index: Position, guards: Guards = ()) -> Ex:
+        """The element of node at index."""
+        key = (node, index, guards)
+        found = self.memo.get(key)
+        if found is None:
+            found = self.memo[key] = self._element(node, index, guards)
+        return found
+
+    def _element(self, node: Node, index: Position, guards: Guards) -> Ex:
+        if node is self.tile:
+            return self.make("tile", (), node.dtype)
+        number = self.slot(node)
+        if number is not None:
+            data = (number, ravel(index, node.shape), guards)
+            return self.make("load", (), node.dtype, data)
+        if node.op is CONST:
+            return self.make("const", (), node.dtype, node.arg)
+        if node.op is IOTA:
+            return self.make("index", (), int64, index[node.arg])
+        kind = node.op.kind
+        if kind is Kind.ELEMENTWISE:
+            args = tuple(
+                self.at(x, narrowed(index, x.shape), guards) for x in node.operands
+            )
+            return self.make(node.op.name, args, node.dtype)
+        if kind is Kind.MOVEMENT:
+            return self._moved(node, index, guards)
+        if kind is Kind.REDUCE:
+            return self._reduced(node, index)
+        if node.op is gather:
+            return self._gathered(node, index, guards)
+        raise CompilerError(explain("lower", f"{node.op} cannot be part of a loop kernel"))
+
+    def _moved(self, node: Node, index: Position, guards: Guards) -> Ex:
+        x = node.operands[0]
+        if node.op is m.reshape:
+            return self.at(x, unravel(ravel(index, node.shape), x.shape), guards)
+        if node.op is m.permute:
+            back: list[Index] = [ZERO] * len(index)
+            for i, axis in zip(index, node.arg, strict=True):
+                back[axis] = i
+            return self.at(x, tuple(back), guards)
+        if node.op is m.expand:
+            return self.at(x, narrowed(index, x.shape), guards)
+        if node.op is m.slice_:
+            inside = tuple(i * r[2] + r[0] for i, r in zip(index, node.arg, strict=True))
+            return self.at(x, inside, guards)
+        if node.op is m.flip:
+            turned = tuple(
+                i * -1 + (n - 1) if axis in node.arg else i
+                for axis, (i, n) in enumerate(zip(index, x.shape, strict=True))
+            )
+            return self.at(x, turned, guards)
+        if node.op is m.pad:
+            return self._padded(node, index, guards)
+        return self._joined(node, index, guards)
+
+    def _padded(self, node: Node, index: Position, guards: Guards) -> Ex:
+        x = node.operands[0]
+        edges, value = node.arg
+        fill = self.make("const", (), node.dtype, value)
+        if not prod(x.shape):
+            return fill
+        checks = []
+        moved = []
+        for i, (before, _), size in zip(index, edges, x.shape, strict=True):
+            i = i + -before  # noqa: PLW2901
+            if i.bounds[0] < 0 or i.bounds[1] >= size:
+                checks.append((i, 0, size))
+            moved.append(i)
+        return self._choose(tuple(checks), x, tuple(moved), guards, fill)
+
+    def _joined(self, node: Node, index: Position, guards: Guards) -> Ex:
+        """A concat: the first part whose range holds the index."""
+        end = node.shape[node.arg]
+        result = self.make("const", (), node.dtype, 0)
+        for part in reversed(node.operands):
+            size = part.shape[node.arg]
+            start = end - size
+            moved = list(index)
+            moved[node.arg] = index[node.arg] + -start
+            if size:
+                check = ((moved[node.arg], 0, size),)
+                result = self._choose(check, part, tuple(moved), guards, result)
+            end = start
+        return result
+
+    def _choose(self, checks: Guards, x: Node, index: Position, guards: Guards, other: Ex) -> Ex:
+        """x where all checks hold, else other; x is read only there."""
+        if not checks:
+            return self.at(x, index, guards)
+        value = self.at(x, index, guards + checks)
+        inside = self.make("inside", (), bool_, checks)
+        return self.make(where.name, (inside, value, other), value.dtype)
+
+    def _gathered(self, node: Node, index: Position, guards: Guards) -> Ex:
+        x, where_to = node.operands
+        size = x.shape[node.arg]
+        picked = list(index)
+        picked[node.arg] = Index([(Looked(self.at(where_to, index, guards), size), 1)])
+        return self.at(x, tuple(picked), guards)
+
+    def _reduced(self, node: Node, index: Position) -> Ex:
+        if ravel(index, node.shape) != self.rows:
+            raise CompilerError(explain("lower", "a reduction is read across rows", node=node))
+        found = self.reduces.get(node)
+        if found is None:
+            x = node.operands[0]
+            value = self.at(x, unravel(self.whole, x.shape))
+            found = Reduce(f"t{len(self.reduces)}", node.op.name, value, node.dtype)
+            self.reduces[node] = found
+        return self.make("reduced", (), node.dtype, found)
+
+
+def narrowed(index: Position, shape: Shape) -> Position:
+    """The index of an operand that broadcasts to the index's shape."""
+    tail = index[len(index) - len(shape) :]
+    return tuple(ZERO if size == 1 else i for i, size in zip(tail, shape, strict=True))

@@ -1,0 +1,159 @@
+"""A simplified graph as an ordered list of tasks: loop programs and products, and what they touch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from treadle.base.dtypes import DType
+from treadle.ir.graph import toposort
+from treadle.ir.node import LEAF, Node
+from treadle.kernel.build import (
+    Built, build_cluster, build_copy, build_epilogue, build_product, build_scatter,
+)  # fmt: skip
+from treadle.kernel.index import ZERO, Axis, Index
+from treadle.kernel.lower import Lowering
+from treadle.ops.defs import Kind
+from treadle.schedule.clusters import FULL, Cluster
+from treadle.schedule.fuse import Fusion
+from treadle.schedule.keep import keep
+from treadle.schedule.order import order_clusters
+
+
+@dataclass(frozen=True)
+class Strided:
+    """A product's operand in memory: element (batch..., i, j) at offset + sum of index * stride."""
+
+    base: Node
+    offset: int
+    strides: tuple[int, ...]
+
+
+@dataclass(eq=False)
+class Product:
+    """A matrix product with an optional epilogue."""
+
+    dot: Node
+    left: Strided
+    right: Strided
+    epilogue: Built | None
+
+
+@dataclass(eq=False)
+class Task:
+    """One group of nodes as kernels to run in order."""
+
+    cluster: Cluster
+    kernels: list[Built] = field(default_factory=list)
+    product: Product | None = None
+    writes: list[Node] = field(default_factory=list)
+
+    def reads(self) -> set[Node]:
+        """Nodes whose memory is read."""
+        parts = list(self.kernels)
+        found: set[Node] = set()
+        if self.product:
+            found |= {self.product.left.base, self.product.right.base}
+            parts += [self.product.epilogue] if self.product.epilogue else []
+        for built in parts:
+            for argument, buffer in zip(built.loops.arguments, built.buffers, strict=True):
+                if isinstance(buffer, Node) and not argument.written:
+                    found.add(buffer)
+        return found
+
+    def nodes(self) -> list[Node]:
+        """The ops in this task, for people to read."""
+        return list(self.cluster.level)
+
+
+def plan_tasks(
+    roots: Sequence[Node], replaces: dict[Node, Node], templates: Sequence[DType]
+) -> list[Task]:
+    """Tasks that compute roots, in the order to run them.
+
+    replaces maps a root to the leaf whose memory it takes over, if that turns out to be possible.
+    templates are the dtypes that the backend multiplies by a template; others become loops.
+    """
+    order = toposort(roots)
+    fusion = Fusion(order)
+    fusion.run()
+    in_place = {x: strided(x) for n in order if n.op.kind is Kind.CONTRACT for x in n.operands}
+    stored = keep(order, fusion.of, roots, lambda x: in_place.get(x) is not None)
+    tasks = {c: _task(c, stored, in_place, templates) for c in fusion.clusters
+             if any(n in stored for n in c.level)}  # fmt: skip
+    for node in stored:
+        if node not in fusion.of:
+            cluster = Cluster(fusion.position[node], "copy", node.type.size)
+            cluster.level[node] = FULL
+            fusion.of[node] = cluster
+            tasks[cluster] = Task(cluster, [build_copy(node, stored)], writes=[node])
+    reads = {cluster: task.reads() for cluster, task in tasks.items()}
+    writers = {leaf: fusion.of[root] for root, leaf in replaces.items() if root in fusion.of}
+    ordered = order_clusters(list(tasks), reads.__getitem__, fusion.of, writers)
+    return [tasks[cluster] for cluster in ordered]
+
+
+def _task(
+    cluster: Cluster, stored: frozenset[Node], in_place: dict[Node, Strided | None],
+    templates: Sequence[DType],
+) -> Task:  # fmt: skip
+    writes = [node for node in cluster.level if node in stored]
+    if cluster.kind == "loop":
+        return Task(cluster, build_cluster(cluster, stored), writes=writes)
+    if cluster.kind == "scatter":
+        (node,) = cluster.level
+        return Task(cluster, build_scatter(node, stored), writes=writes)
+    dot = next(node for node in cluster.level if node.op.kind is Kind.CONTRACT)
+    if dot.dtype not in templates:
+        return Task(cluster, [build_product(dot, stored)], writes=writes)
+    left, right = (in_place[x] or Strided(x, 0, _contiguous(x)) for x in dot.operands)
+    plain = writes == [dot] and len(cluster.level) == 1 and dot.dtype.compute is dot.dtype
+    epilogue = None if plain else build_epilogue(dot, cluster, stored)
+    return Task(cluster, product=Product(dot, left, right, epilogue), writes=writes)
+
+
+def _contiguous(node: Node) -> tuple[int, ...]:
+    strides, step = [], 1
+    for size in reversed(node.shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+def strided(node: Node) -> Strided | None:
+    """node's elements as strides into the memory below its views, if they lie so.
+
+    The last two strides must include a 1 (an axis of one element has any stride).
+    """
+    if node.op.kind is not Kind.MOVEMENT:
+        return None if node.op.kind is Kind.SOURCE and node.op is not LEAF else _plain(node)
+    base = node
+    while base.op.kind is Kind.MOVEMENT:
+        if len(base.operands) > 1 or base.op.name == "pad":
+            return None
+        base = base.operands[0]
+    if base.op.kind is Kind.SOURCE and base.op is not LEAF:
+        return None
+    axes = [Axis(f"a{k}", n) for k, n in enumerate(node.shape)]
+    index = tuple(Index([(a, 1)]) if a.extent > 1 else ZERO for a in axes)
+    lowering = Lowering(lambda n: 0 if n is base else None, ZERO, ZERO)
+    position = lowering.at(node, index).data[1]
+    if not position.is_affine():
+        return None
+    strides = tuple(position.coefficient(axis) for axis in axes)
+    (rows, columns), (i, j) = node.shape[-2:], strides[-2:]
+    if min(strides, default=0) < 0 or not (i == 1 or j == 1 or rows == 1 or columns == 1):
+        return None
+    return Strided(base, position.constant, strides)
+
+
+def without_reshape(node: Node) -> Node:
+    """The node below reshapes: the same bytes."""
+    while node.op.name == "reshape":
+        node = node.operands[0]
+    return node
+
+
+def _plain(node: Node) -> Strided:
+    return Strided(node, 0, _contiguous(node))
+

@@ -1,0 +1,133 @@
+"""Groups of nodes that share a kernel, how they line up, and which group depends on which.
+
+A group iterates over `size` elements, seen as segments (extent, reduced). A member is FULL (one
+value per element), ROW (one per point of the segments that are not reduced) or COLUMN (a sum over
+rows, kept per block of rows and joined by a kernel of its own).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from treadle.base.shapes import Shape
+from treadle.ir.node import Node
+from treadle.ops import movement as m
+from treadle.ops.defs import Kind
+
+FULL, ROW, COLUMN = "full", "row", "column"
+Pattern = tuple[tuple[int, bool], ...]
+
+
+@dataclass(eq=False)
+class Cluster:
+    """Nodes of one kernel."""
+
+    number: int
+    kind: str  # "loop", "dot" or "scatter"
+    size: int
+    pattern: Pattern | None = None
+    level: dict[Node, str] = field(default_factory=dict)
+    before: dict[Cluster, bool] = field(default_factory=dict)  # read from: aligned everywhere?
+    after: set[Cluster] = field(default_factory=set)  # the other direction
+    reason: str = ""  # why it is not part of the kernel before it
+    last: int = 0  # highest node number, to prune searches
+
+    def __repr__(self) -> str:
+        return f"k{self.number}"
+
+
+def pattern_of(shape: Shape, axes: Sequence[int]) -> Pattern:
+    """Segments of a shape whose axes are reduced; neighbours of a kind are one, size 1 is dropped."""
+    segments: list[tuple[int, bool]] = []
+    for axis, size in enumerate(shape):
+        flag = axis in axes
+        if size == 1:
+            continue
+        if segments and segments[-1][1] == flag:
+            segments[-1] = (segments[-1][0] * size, flag)
+        else:
+            segments.append((size, flag))
+    return tuple(segments)
+
+
+def is_virtual(node: Node) -> bool:
+    """Never needs a kernel of its own: sources and views."""
+    return node.op.kind in (Kind.SOURCE, Kind.MOVEMENT)
+
+
+@dataclass(frozen=True)
+class Read:
+    """How a consumer reads a computed node through views.
+
+    aligned: "same" position, "spread" along the pattern's reduced segments, or "" for anything else.
+    """
+
+    base: Node
+    aligned: str
+    pattern: Pattern | None = None
+
+
+def reads_of(node: Node) -> Iterator[Read]:
+    """Every computed node that node reads, through any views."""
+    for position, operand in enumerate(node.operands):
+        if node.op.kind is Kind.GATHER and position == 0:
+            yield from _through(operand, "", None)
+        elif node.op.kind is Kind.ELEMENTWISE and operand.shape != node.shape:
+            lead = len(node.shape) - len(operand.shape)
+            spread = [
+                axis for axis, size in enumerate(node.shape)
+                if axis < lead or operand.shape[axis - lead] != size
+            ]  # fmt: skip
+            if not spread:  # only size-1 axes in front
+                yield from _through(operand, "same", None)
+            else:
+                yield from _through(operand, "spread", pattern_of(node.shape, spread))
+        else:
+            aligned = "" if node.op.kind in (Kind.CONTRACT, Kind.SCATTER) else "same"
+            yield from _through(operand, aligned, None)
+
+
+def bases_of(node: Node) -> list[Node]:
+    """Computed nodes below a view."""
+    return [read.base for read in _through(node, "", None)]
+
+
+def _through(node: Node, aligned: str, pattern: Pattern | None) -> Iterator[Read]:
+    while is_virtual(node):
+        if not node.operands:
+            return
+        if node.op is m.expand:
+            source = node.operands[0]
+            lead = len(node.shape) - len(source.shape)
+            spread = [
+                axis for axis, size in enumerate(node.shape)
+                if axis < lead or source.shape[axis - lead] != size
+            ]  # fmt: skip
+            if spread:
+                pattern = pattern_of(node.shape, spread) if aligned == "same" else None
+                aligned = "spread" if aligned == "same" else ""
+        elif node.op is m.concat:
+            for part in node.operands:
+                yield from _through(part, "", None)
+            return
+        elif node.op is not m.reshape:
+            aligned, pattern = "", None
+        node = node.operands[0]
+    yield Read(node, aligned, pattern)
+
+
+def depends(late: Cluster, early: Cluster, skip_direct: bool = False) -> bool:
+    """Does late need early, directly or through others (skip_direct: through others only)?"""
+    stack = [c for c in late.before if not (skip_direct and c is early)]
+    seen = set(stack)
+    floor = early.number
+    while stack:
+        cluster = stack.pop()
+        if cluster is early:
+            return True
+        for other in cluster.before:
+            if other not in seen and other.last >= floor:
+                seen.add(other)
+                stack.append(other)
+    return False

@@ -1,0 +1,244 @@
+"""Which nodes share a kernel, and why not when not.
+
+Nodes are taken in order; each joins the group of an operand if it lines up with it and no cycle
+arises, merging the groups of its other operands where that is possible too. Afterwards groups that
+read the same values over the same rows join sideways, and maps join the product before them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from treadle.ir.graph import users_of
+from treadle.ir.node import Node
+from treadle.ops.defs import Kind
+from treadle.schedule.clusters import (
+    COLUMN, FULL, ROW, Cluster, Pattern, Read, depends, is_virtual, pattern_of, reads_of,
+)  # fmt: skip
+
+COLUMN_ROWS = 64  # fewer rows than this are summed lane by lane, without partial sums
+
+
+class Fusion:
+    """Grouping of one graph."""
+
+    def __init__(self, order: Sequence[Node]) -> None:
+        self.order = order
+        self.of: dict[Node, Cluster] = {}
+        self.clusters: dict[Cluster, None] = {}
+        self.position = {node: k for k, node in enumerate(order)}
+        self.users = users_of(order)
+
+    def run(self) -> list[Cluster]:
+        """Group every node that computes something."""
+        for node in self.order:
+            if not is_virtual(node):
+                self._place(node)
+        self._join_sideways()
+        self._join_products()
+        return list(self.clusters)
+
+    # ---- one node
+
+    def _place(self, node: Node) -> None:
+        if node.op.kind in (Kind.CONTRACT, Kind.SCATTER):
+            kind = "dot" if node.op.kind is Kind.CONTRACT else "scatter"
+            self._open(node, kind, node.type.size, None, FULL, f"a {node.op} is a kernel of its own")
+            return
+        reads = list(reads_of(node))
+        reason = "reads only memory"
+        near = sorted({self.of[r.base] for r in reads}, key=lambda c: -c.last)
+        for cluster in near:
+            level, pattern, why = self._fit(node, reads, cluster)
+            if level:
+                self._join(node, reads, cluster, level, pattern)
+                return
+            reason = why
+        if node.op.kind is Kind.REDUCE:
+            size, pattern = node.operands[0].type.size, _reduce_pattern(node)
+            level = COLUMN if _is_column(node, pattern) else ROW
+            own = _turned(pattern) if level == COLUMN else pattern
+            self._open(node, "loop", size, own, level, reason)
+        else:
+            self._open(node, "loop", node.type.size, None, FULL, reason)
+
+    def _open(
+        self, node: Node, kind: str, size: int, pattern: Pattern | None, level: str, reason: str
+    ) -> None:
+        cluster = Cluster(self.position[node], kind, size, pattern, reason=reason)
+        self.clusters[cluster] = None
+        self._enter(node, cluster, level)
+        self._depend(cluster, list(reads_of(node)))
+
+    def _enter(self, node: Node, cluster: Cluster, level: str) -> None:
+        self.of[node] = cluster
+        cluster.level[node] = level
+        cluster.last = max(cluster.last, self.position[node])
+
+    def _depend(self, cluster: Cluster, reads: Sequence[Read]) -> None:
+        for read in reads:
+            other = self.of[read.base]
+            if other is not cluster:
+                fine = bool(read.aligned) and cluster.before.get(other, True)
+                cluster.before[other] = fine
+                other.after.add(cluster)
+
+    def _fit(
+        self, node: Node, reads: Sequence[Read], cluster: Cluster
+    ) -> tuple[str, Pattern | None, str]:
+        """The level node would have in cluster ("" if it does not fit), its pattern, and why not."""
+        if cluster.kind != "loop":
+            return "", None, f"{cluster.kind} results are read back"
+        level, pattern = "", cluster.pattern
+        for read in reads:
+            if self.of[read.base] is not cluster:
+                continue
+            found, pattern = _level_of(node, read, cluster.level[read.base], pattern)
+            if not found or (level and found != level):
+                return "", None, "elements do not line up"
+            level = found
+        size = node.operands[0].type.size if level == COLUMN else node.type.size
+        if level in (FULL, COLUMN) and size != cluster.size:
+            return "", None, "another number of elements"
+        for read in reads:
+            other = self.of[read.base]
+            if other is not cluster and (other is cluster or depends(other, cluster)):
+                return "", None, "would wait for itself"
+        return level, pattern, ""
+
+    def _join(
+        self, node: Node, reads: Sequence[Read], cluster: Cluster, level: str,
+        pattern: Pattern | None,
+    ) -> None:  # fmt: skip
+        cluster.pattern = pattern
+        self._enter(node, cluster, level)
+        self._depend(cluster, reads)
+        for read in reads:
+            other = self.of[read.base]
+            if other is not cluster and read.aligned == "same" and level == FULL:
+                if node.op.kind is Kind.ELEMENTWISE and other.level[read.base] == FULL:
+                    self._merge(cluster, other)
+
+    def _merge(self, cluster: Cluster, other: Cluster) -> bool:
+        """Put other's nodes into cluster, if both iterate alike and nothing lies between them."""
+        if other is cluster or other.kind != "loop" or other.size != cluster.size:
+            return False
+        patterns = {p for p in (cluster.pattern, other.pattern) if p is not None}
+        if len(patterns) > 1:
+            return False
+        if not cluster.before.get(other, True) or not other.before.get(cluster, True):
+            return False
+        if depends(cluster, other, True) or depends(other, cluster, True):
+            return False
+        cluster.pattern = next(iter(patterns), None)
+        for node, level in other.level.items():
+            self._enter(node, cluster, level)
+        for third, fine in other.before.items():
+            third.after.discard(other)
+            if third is not cluster:
+                cluster.before[third] = fine and cluster.before.get(third, True)
+                third.after.add(cluster)
+        for third in other.after:
+            fine = third.before.pop(other)
+            if third is not cluster:
+                third.before[cluster] = fine and third.before.get(cluster, True)
+                cluster.after.add(third)
+        cluster.after.discard(other)
+        cluster.number = min(cluster.number, other.number)
+        del self.clusters[other]
+        return True
+
+    # ---- afterwards
+
+    def _join_sideways(self) -> None:
+        """Groups over the same rows that read the same computed or stored values."""
+        readers: dict[tuple[Node, int], list[Cluster]] = {}
+        for node in self.order:
+            cluster = self.of.get(node)
+            if cluster is None or cluster.kind != "loop":
+                continue
+            for source in _sources(node):
+                if source.type.size == cluster.size and source.type.size > 1:
+                    group = readers.setdefault((source, cluster.size), [])
+                    if cluster not in group:
+                        group.append(cluster)
+        for group in readers.values():
+            alive = [c for c in dict.fromkeys(group) if c in self.clusters]
+            for first, second in zip(alive, alive[1:], strict=False):
+                if first in self.clusters and second in self.clusters:
+                    self._merge(second, first)
+
+    def _join_products(self) -> None:
+        """Maps over the result of a product run on its tiles while they are in registers."""
+        for node in self.order:
+            cluster = self.of.get(node)
+            if cluster is None or cluster.kind != "dot" or node.op.kind is not Kind.CONTRACT:
+                continue
+            for other in self._readers(cluster):
+                if self._is_map_of(other, node, cluster):
+                    self._absorb(cluster, other)
+
+    def _readers(self, cluster: Cluster) -> list[Cluster]:
+        return sorted(cluster.after, key=lambda c: c.number)
+
+    def _is_map_of(self, other: Cluster, node: Node, cluster: Cluster) -> bool:
+        plain = other.kind == "loop" and other.pattern is None and other.size == node.type.size
+        if not plain or not other.before[cluster] or depends(other, cluster, True):
+            return False
+        columns = node.shape[-1]
+        return all(
+            n.type.size == other.size and n.shape and n.shape[-1] == columns for n in other.level
+        )
+
+    def _absorb(self, cluster: Cluster, other: Cluster) -> None:
+        cluster.kind = "loop"  # for the time of the merge
+        self._merge(cluster, other)
+        cluster.kind = "dot"
+
+
+def _sources(node: Node) -> list[Node]:
+    """What node reads through reshapes: values in memory or computed elsewhere."""
+    found = []
+    for operand in node.operands:
+        x = operand
+        while x.op.name == "reshape":
+            x = x.operands[0]
+        if x.op.name not in ("const", "iota"):
+            found.append(x)
+    return found
+
+
+def _reduce_pattern(node: Node) -> Pattern:
+    return pattern_of(node.operands[0].shape, node.arg[0])
+
+
+def _turned(pattern: Pattern) -> Pattern:
+    return tuple((extent, not flag) for extent, flag in pattern)
+
+
+def _is_column(node: Node, pattern: Pattern) -> bool:
+    """A sum over many rows, done in blocks of rows?"""
+    flags = tuple(flag for _, flag in pattern)
+    return node.op.name == "sum" and flags == (True, False) and pattern[0][0] >= COLUMN_ROWS
+
+
+def _level_of(
+    node: Node, read: Read, level: str, pattern: Pattern | None
+) -> tuple[str, Pattern | None]:
+    """(level of node, pattern of the group) if node reads a member of that level so."""
+    if level == COLUMN or not read.aligned:
+        return "", pattern
+    if node.op.kind is Kind.REDUCE:
+        if read.aligned != "same" or level != FULL:
+            return "", pattern
+        mine = _reduce_pattern(node)
+        if pattern in (None, mine) and not (pattern is None and _is_column(node, mine)):
+            return ROW, mine
+        if _is_column(node, mine) and pattern in (None, _turned(mine)):
+            return COLUMN, _turned(mine)
+        return "", pattern
+    if read.aligned == "same":
+        return level, pattern
+    if level == ROW and read.pattern == pattern:
+        return FULL, pattern
+    return "", pattern

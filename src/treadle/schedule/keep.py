@@ -1,0 +1,90 @@
+"""Which values are kept in memory and which are computed again where they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from treadle.ir.node import LEAF, Node
+from treadle.ops.contract import gather
+from treadle.ops.defs import Kind
+from treadle.schedule.clusters import COLUMN, Cluster, bases_of, is_virtual, reads_of
+
+MOST_FLOPS = 60.0  # per element: more is not computed twice
+MOST_LOADS = 2  # arrays read to compute it again; keeping it costs a write and a read
+FREE_FLOPS = 200.0  # what may be spent where nothing is read at all, as for random bits
+NEVER = (float("inf"), frozenset[Node]())
+
+
+def keep(
+    order: Sequence[Node],
+    of: dict[Node, Cluster],
+    roots: Sequence[Node],
+    strided: Callable[[Node], bool],
+) -> frozenset[Node]:
+    """Roots, operands of products, and what other kernels read and is not cheap to compute again.
+
+    strided tells whether a product can read an operand in place through its views.
+    """
+    forced = {root for root in roots if root.op is not LEAF}
+    for node in order:
+        if node.op.kind in (Kind.CONTRACT, Kind.SCATTER):
+            forced |= {_in_memory(x, strided) for x in node.operands}
+        if node.op is gather:
+            forced |= {_in_memory(node.operands[0], lambda _: True)}
+    crossing = _crossing(order, of)
+    crossing |= {base for node in forced if is_virtual(node) for base in bases_of(node)}
+    kept: set[Node] = set()
+    again: dict[Node, tuple[float, frozenset[Node]]] = {}
+    for node in order:
+        cost, loads = again[node] = _again(node, kept, again)
+        size = max(1, node.type.size)
+        large = sum(1 for x in loads if 2 * x.type.size > size)
+        fine = cost <= (FREE_FLOPS if not large else MOST_FLOPS) and large <= MOST_LOADS
+        cluster = of.get(node)
+        alone = cluster is not None and (
+            cluster.level[node] == COLUMN or node.op.kind in (Kind.CONTRACT, Kind.SCATTER)
+        )
+        if node in forced or (node in crossing and not fine) or (alone and node in crossing):
+            if node.op is not LEAF:
+                kept.add(node)
+                again[node] = (0.0, frozenset([node]))
+    return frozenset(kept)
+
+
+def _in_memory(node: Node, strided: Callable[[Node], bool]) -> Node:
+    """The node whose buffer stands for an operand: below its views where they are strided."""
+    if not strided(node):
+        return node
+    while node.op.kind is Kind.MOVEMENT:
+        node = node.operands[0]
+    return node
+
+
+def _crossing(order: Sequence[Node], of: dict[Node, Cluster]) -> set[Node]:
+    """Nodes read by another kernel than their own, or through views that do not line up."""
+    found = set()
+    for node in order:
+        if is_virtual(node):
+            continue
+        for read in reads_of(node):
+            if of[read.base] is not of[node] or not read.aligned:
+                found.add(read.base)
+    return found
+
+
+def _again(
+    node: Node, kept: set[Node], again: dict[Node, tuple[float, frozenset[Node]]]
+) -> tuple[float, frozenset[Node]]:
+    """(flops per element, arrays read) to compute node where it is read."""
+    if node.op is LEAF:
+        return 0.0, frozenset([node])
+    if node.op.kind in (Kind.REDUCE, Kind.CONTRACT, Kind.SCATTER):
+        return NEVER
+    if node.op is gather and node.shape[node.arg] != 1:
+        return NEVER
+    cost, loads = float(node.op.flops), frozenset[Node]()
+    for operand in node.operands:
+        flops, arrays = again[operand]
+        cost += flops
+        loads |= arrays
+    return cost, loads

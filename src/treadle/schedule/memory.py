@@ -1,0 +1,80 @@
+"""Lifetimes and arena offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+ALIGN = 64
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A buffer of nbytes, alive from the step that writes it to the last that reads it."""
+
+    name: object
+    nbytes: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where every interval lies in one arena."""
+
+    offsets: dict[object, int]
+    nbytes: int
+    lower_bound: int  # most bytes alive at once: no layout is smaller
+    without_reuse: int
+
+
+def lay_out(intervals: Sequence[Interval]) -> Layout:
+    """Offsets such that buffers alive at the same time never overlap.
+
+    The largest first, each at the lowest gap between those it meets: close to the lower bound in
+    practice, and n log n but for the neighbours it looks at.
+    """
+    placed: list[tuple[int, int, Interval]] = []
+    offsets: dict[object, int] = {}
+    total = 0
+    for interval in sorted(intervals, key=lambda i: (-i.nbytes, i.first)):
+        size = _rounded(interval.nbytes)
+        at = 0
+        for start, end, other in placed:  # in order of start
+            if other.last < interval.first or interval.last < other.first:
+                continue
+            if start - at >= size:
+                break
+            at = max(at, end)
+        offsets[interval.name] = at
+        _insert(placed, (at, at + size, interval))
+        total = max(total, at + size)
+    whole = sum(_rounded(i.nbytes) for i in intervals)
+    return Layout(offsets, total, _peak(intervals), whole)
+
+
+def _insert(placed: list[tuple[int, int, Interval]], item: tuple[int, int, Interval]) -> None:
+    low, high = 0, len(placed)
+    while low < high:
+        middle = (low + high) // 2
+        if placed[middle][0] <= item[0]:
+            low = middle + 1
+        else:
+            high = middle
+    placed.insert(low, item)
+
+
+def _rounded(nbytes: int) -> int:
+    return -(-max(nbytes, 1) // ALIGN) * ALIGN
+
+
+def _peak(intervals: Sequence[Interval]) -> int:
+    changes: dict[int, int] = {}
+    for i in intervals:
+        changes[i.first] = changes.get(i.first, 0) + _rounded(i.nbytes)
+        changes[i.last + 1] = changes.get(i.last + 1, 0) - _rounded(i.nbytes)
+    alive = peak = 0
+    for step in sorted(changes):
+        alive += changes[step]
+        peak = max(peak, alive)
+    return peak
