@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from treadle.base.errors import GradientError, explain
 from treadle.ir.graph import toposort
@@ -16,13 +16,13 @@ def gradients(
     outputs: Sequence[Node],
     wrt: Sequence[Node],
     cotangents: Sequence[Node | None],
-    stop: frozenset[Node] = frozenset(),
+    stop: Callable[[Node], bool] | None = None,
 ) -> list[Node | None]:
     """d(sum of outputs · cotangents) / d(wrt): a node each, or None where nothing depends on it.
 
-    Nothing below the nodes in stop is looked at.
+    Nothing below the nodes for which stop holds is looked at.
     """
-    order = toposort(outputs, stop.__contains__ if stop else None)
+    order = toposort(outputs, stop)
     needed = _between(order, wrt)
     flowing: dict[Node, Node] = {}
     for output, cotangent in zip(outputs, cotangents, strict=True):
@@ -64,7 +64,7 @@ def _vjp(node: Node, g: Node) -> tuple[Node | None, ...]:
         parts = rule(g, node, *node.operands)
     elif node.op.kind is Kind.COMPOSITE:
         unique = list(dict.fromkeys(node.operands))
-        found = gradients([expand(node)], unique, [g], frozenset(unique))
+        found = gradients([expand(node)], unique, [g], set(unique).__contains__)
         once = dict(zip(unique, found, strict=True))
         parts = [once.pop(x, None) for x in node.operands]
     else:

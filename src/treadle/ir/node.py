@@ -160,6 +160,10 @@ def apply(op: Op, operands: tuple[Any, ...], arg: Any = None) -> Node:
     return node
 
 
+recorded_call = _CALLS.get
+"""The Call of (op, arg, operand types) if it was made before."""
+
+
 def _as_nodes(op: Op, operands: tuple[Any, ...]) -> tuple[Node, ...]:
     """Operands with Python scalars as constants of the type they take beside the tensors."""
     nodes = [x for x in operands if x.__class__ is Node]

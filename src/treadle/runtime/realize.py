@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from treadle.backends.registry import Program, backend_of
+from treadle.base.errors import ArgumentError, explain
 from treadle.ir.graph import Structure, structure, substitute
 from treadle.ir.node import Node, placeholder
 from treadle.passes.pipeline import simplify
 
 MOST_PROGRAMS = 4096
+TRACED = object()  # stands for the memory of an argument while a function is traced
+HINT = "return the tensor instead of reading it (item, numpy, print, if) inside the function"
 _PROGRAMS: dict[Structure, Program] = {}
 
 
@@ -22,11 +25,19 @@ def realize(nodes: Sequence[Node]) -> None:
     program = _PROGRAMS.get(key)
     if program is None:
         program = _remember(key, pending, leaves)
-    buffers = program.run([leaf.buffer for leaf in leaves])
+    inputs = [leaf.buffer for leaf in leaves]
+    if TRACED in inputs:
+        raise ArgumentError(explain("compile", "a value was asked for while tracing", HINT))
+    buffers = program.run(inputs)
     for node, buffer in zip(pending, buffers, strict=True):
         node.buffer = buffer
-        if not node.needs_grad:
+        if not node.needs_grad or node.owner is not None:
             node.operands = ()
+
+
+def in_memory(node: Node) -> bool:
+    """Is the value there to be read?"""
+    return node.buffer is not None and node.buffer is not TRACED
 
 
 def _remember(key: Structure, pending: Sequence[Node], leaves: Sequence[Node]) -> Program:

@@ -1,1 +1,1 @@
-"""."""
+"""What users hold."""

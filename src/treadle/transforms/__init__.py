@@ -1,1 +1,1 @@
-"""."""
+"""Function in, function out."""

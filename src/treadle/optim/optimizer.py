@@ -1,0 +1,60 @@
+"""What every update rule shares: parameters, their state, one step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from treadle.base.errors import ArgumentError, explain
+from treadle.tensor.creation import tensor, zeros_like
+from treadle.tensor.tensor import TRACE, Tensor, no_grad, owned, realize_all
+
+
+class Optimizer:
+    """Assigns new values to parameters from their gradients. State is made at construction."""
+
+    def __init__(self, parameters: Iterable[Tensor], lr: float) -> None:
+        self.parameters = list(parameters)
+        if not self.parameters:
+            raise ArgumentError(explain("optimizer", "got no parameters"))
+        if lr < 0:
+            raise ArgumentError(explain("optimizer", "a learning rate is not negative", lr=lr))
+        device = self.parameters[0].device
+        self._lr = tensor(lr, "float32", device)
+        self.steps = tensor(0.0, "float32", device)
+        self.state: list[dict[str, Tensor]] = []
+
+    @property
+    def lr(self) -> float:
+        """The learning rate; setting it reaches compiled steps too."""
+        return float(self._lr)
+
+    @lr.setter
+    def lr(self, value: float) -> None:
+        self._lr.assign(tensor(value, "float32", self._lr.device))
+
+    def zero_grad(self) -> None:
+        """Forget the gradients."""
+        for parameter in self.parameters:
+            parameter.grad = None
+
+    def step(self) -> None:
+        """Update every parameter that has a gradient."""
+        with no_grad():
+            self.steps.assign(self.steps + 1.0)
+            changed = [self.steps]
+            for k, parameter in enumerate(self.parameters):
+                if parameter.grad is not None:
+                    state = self.state[k] if self.state else {}
+                    self.update(parameter, parameter.grad, state)
+                    changed += [parameter, *state.values()]
+        if not TRACE:
+            realize_all(changed)
+
+    def update(self, parameter: Tensor, gradient: Tensor, state: dict[str, Tensor]) -> None:
+        """Assign the new value of one parameter and of its state."""
+        raise NotImplementedError  # each rule writes its own
+
+    def _zeros(self, *names: str) -> list[dict[str, Tensor]]:
+        made = [{name: owned(zeros_like(p)) for name in names} for p in self.parameters]
+        realize_all([t for state in made for t in state.values()])
+        return made

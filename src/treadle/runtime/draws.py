@@ -1,0 +1,81 @@
+"""Which random numbers come next: a key and a count of draws, given to graphs as memory.
+
+A draw reads (key 0, key 1, number of the draw) from a leaf, so that graphs that draw have the same
+structure every time. Inside a traced function all draws share one leaf, filled before each call.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+from treadle.backends.registry import backend_of
+from treadle.base.device import CPU, Device
+from treadle.base.dtypes import uint32
+from treadle.ir.node import Node, leaf, type_of
+from treadle.runtime.realize import TRACED
+
+
+class Generator:
+    """The global source of keys."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed(seed)
+
+    def seed(self, seed: int) -> None:
+        """Start again from a seed."""
+        self.key = (seed & 0xFFFFFFFF, (seed >> 32) & 0xFFFFFFFF)
+        self.count = 0
+
+
+GENERATOR = Generator(0)
+
+
+class Draws:
+    """Draws of one traced function."""
+
+    def __init__(self) -> None:
+        self.leaf: Node | None = None
+        self.count = 0
+
+    def next_key(self) -> Any:
+        """Memory for one call; the global count moves on by all draws of the function."""
+        start = GENERATOR.count
+        GENERATOR.count += self.count
+        assert self.leaf is not None
+        return _key_memory(start, self.leaf.device)
+
+
+_TRACED: list[Draws] = []
+
+
+def begin_draws() -> Draws:
+    """Draws from here on belong to a trace."""
+    _TRACED.append(Draws())
+    return _TRACED[-1]
+
+
+def end_draws() -> None:
+    """The trace is over."""
+    _TRACED.pop()
+
+
+def draw(device: Device = CPU) -> tuple[Node, int]:
+    """A leaf with (key 0, key 1, first draw), and how many draws after it this one is."""
+    if _TRACED:
+        draws = _TRACED[-1]
+        if draws.leaf is None:
+            draws.leaf = leaf(type_of((3,), uint32, device), TRACED)
+        draws.count += 1
+        return draws.leaf, draws.count - 1
+    GENERATOR.count += 1
+    type_ = type_of((3,), uint32, device)
+    return leaf(type_, _key_memory(GENERATOR.count - 1, device)), 0
+
+
+def _key_memory(count: int, device: Device) -> Any:
+    import numpy as np
+
+    words = struct.pack("<3I", *GENERATOR.key, count & 0xFFFFFFFF)
+    type_ = type_of((3,), uint32, device)
+    return backend_of(device).upload(np.frombuffer(words, np.uint32), type_, copy=True)

@@ -1,0 +1,24 @@
+"""How a tensor prints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treadle.base.device import Device
+from treadle.base.dtypes import DType, bool_, float32, int64
+
+USUAL = (float32, int64, bool_)
+
+
+def text_of(array: Any, dtype: DType, device: Device) -> str:
+    """Like NumPy, summarised when large, with the dtype unless it is the usual one."""
+    values = array.astype("float32") if dtype.name == "bfloat16" else array
+    indent = " " * len("tensor(")
+    body = values.__repr__().removeprefix("array(")
+    body = body[: body.rindex("]") + 1] if "]" in body else repr(values.item())
+    body = body.replace("\n" + " " * 6, "\n" + indent)
+    extra = "" if dtype in USUAL else f", dtype={dtype.name}"
+    extra += "" if device.backend == "cpu" else f", device={device}"
+    if not array.size:
+        extra = f", shape={array.shape}" + extra
+    return f"tensor({body}{extra})"

@@ -1,0 +1,27 @@
+"""Views of realised memory read directly: looking into a tensor compiles nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treadle.backends.registry import backend_of
+from treadle.ir.node import Node
+from treadle.ops import movement as m
+from treadle.runtime.realize import in_memory
+
+VIEWS = {
+    m.reshape: lambda n, x: x.reshape(n.shape),
+    m.permute: lambda n, x: x.transpose(n.arg),
+    m.slice_: lambda n, x: x[tuple(slice(*r) for r in n.arg)],
+    m.flip: lambda n, x: x[tuple(slice(None, None, -1 if k in n.arg else 1) for k in range(x.ndim))],
+}
+
+
+def peek(node: Node) -> Any:
+    """The value as a NumPy array if it is a view of memory on the host, else None."""
+    if in_memory(node):
+        return backend_of(node.device).download(node.buffer, node.type)
+    if node.device.backend != "cpu" or node.op not in VIEWS:
+        return None
+    inner = peek(node.operands[0])
+    return None if inner is None else VIEWS[node.op](node, inner)

@@ -1,0 +1,181 @@
+"""A function traced once per kind of argument and run as one native program.
+
+Forward, backward and update become one call. Tensors that the function assigns to (parameters,
+optimizer state) are written in place; gradients made inside stay inside.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import Any
+
+from treadle.backends.registry import backend_of
+from treadle.base.errors import ArgumentError, explain
+from treadle.base.trees import Structure, flatten, unflatten
+from treadle.ir.graph import structure
+from treadle.ir.node import Node, Type, leaf
+from treadle.runtime.draws import Draws, begin_draws, end_draws
+from treadle.runtime.realize import TRACED, compile_graph, in_memory, realize
+from treadle.tensor.tensor import TRACE, Tensor, Tracing
+
+ALONE = 3  # references to a node or buffer that only its tensor holds, seen from `_private`
+
+
+class Compiled:
+    """A traced function; call it like the original."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.entries: dict[Any, Traced] = {}
+        self.short: dict[Any, Traced] = {}  # by the types of plain tensor arguments alone
+        update_wrapper(self, function)
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        if not options:
+            try:
+                key = tuple([x._node.call.type for x in args])
+                traced = self.short.get(key)
+            except AttributeError:
+                traced = None
+            if traced is not None:
+                return traced.call(args)
+        return self._general(args, options)
+
+    def _general(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        leaves: list[Tensor] = []
+        shape = flatten((args, options), _is_tensor, leaves)
+        key = (shape, tuple((t._node.type, t.requires_grad) for t in leaves))
+        try:
+            traced = self.entries.get(key)
+        except TypeError as error:
+            hint = "pass tensors, numbers, strings, or containers of them"
+            raise ArgumentError(explain("compile", f"an argument is {error}", hint)) from None
+        if traced is None:
+            traced = self.entries[key] = Traced(self.function, shape, leaves)
+            if not options and len(leaves) == len(args):
+                self.short[tuple(t._node.type for t in leaves)] = traced
+        return traced.call(leaves)
+
+
+def compile(function: Callable[..., Any]) -> Compiled:  # noqa: A001
+    """Trace function on its first call and run it as one native program from then on.
+
+    >>> import treadle as td
+    >>> @compile
+    ... def f(x):
+    ...     return (x * x).sum()
+    >>> float(f(td.tensor([1.0, 2.0])))
+    5.0
+    """
+    return Compiled(function)
+
+
+def _is_tensor(x: Any) -> bool:
+    return isinstance(x, Tensor)
+
+
+class Traced:
+    """One trace: its program, the state it reads and the state it replaces."""
+
+    def __init__(
+        self, function: Callable[..., Any], shape: Structure, arguments: list[Tensor]
+    ) -> None:
+        self.stand_ins = [_stand_in(t) for t in arguments]
+        outputs, trace, self.draws = _trace(function, shape, self.stand_ins)
+        results: list[Tensor] = []
+        self.outputs = flatten(outputs, _is_tensor, results)
+        self.single = self.outputs is None
+        roots = [t._node for t in results]
+        self.states = list(trace.assigned)
+        roots += [t._node for t in self.states]
+        for tensor, before in trace.assigned.items():
+            tensor._node = before
+        for tensor, grad in trace.grads.items():
+            tensor._grad = grad
+        self.types: list[Type] = [root.type for root in roots[: len(results)]]
+        self._bind(roots, len(results))
+
+    def _bind(self, roots: list[Node], count: int) -> None:
+        """Find what the graph reads: arguments, random keys, and tensors it closes over."""
+        _, leaves = structure(roots)
+        given: dict[Node, int] = {t._node: k for k, t in enumerate(self.stand_ins)}
+        order = [t._node for t in self.stand_ins]
+        order += [self.draws.leaf] if self.draws.leaf is not None else []
+        outside = [n for n in leaves if n not in given and n is not self.draws.leaf]
+        owners = {t._node: t for t in self.states}
+        self.closed: list[Tensor] = [owners[n] if n in owners else _owner(n) for n in outside]
+        order += outside
+        number = {node: k for k, node in enumerate(order)}
+        replaces = {
+            count + k: number[t._node] for k, t in enumerate(self.states) if t._node in number
+        }
+        first = len(order) - len(outside)
+        self.written = {k - first for k in replaces.values()}  # of self.closed
+        self.count = count
+        self.program = compile_graph(roots, order, replaces)
+        for stand_in in self.stand_ins:
+            stand_in._node.buffer = None
+        self.places = {t: k for k, t in enumerate(self.closed)}
+        self.stateful = bool(self.states)
+
+    def call(self, arguments: Any) -> Any:
+        """Run on arguments; returns what the function returned, with new tensors."""
+        inputs = []
+        for x in arguments:
+            node = x._node
+            if node.buffer is None:
+                realize((node,))
+            inputs.append(node.buffer)
+        if self.draws.leaf is not None:
+            inputs.append(self.draws.next_key())
+        for k, tensor in enumerate(self.closed):
+            node = tensor._node
+            if node.buffer is None:
+                realize((node,))
+            if k in self.written:
+                _private(tensor)
+            inputs.append(tensor._node.buffer)
+        buffers = self.program.run(inputs)
+        if self.stateful:
+            for tensor, buffer in zip(self.states, buffers[self.count :], strict=True):
+                tensor._node.buffer = buffer
+        if self.single:
+            return Tensor(leaf(self.types[0], buffers[0]))
+        made = [Tensor(leaf(t, b)) for t, b in zip(self.types, buffers, strict=False)]
+        return unflatten(self.outputs, made)
+
+
+def _trace(
+    function: Callable[..., Any], shape: Structure, stand_ins: list[Tensor]
+) -> tuple[Any, Tracing, Draws]:
+    trace, draws = Tracing(), begin_draws()
+    TRACE.append(trace)
+    try:
+        args, options = unflatten(shape, list(stand_ins))
+        return function(*args, **options), trace, draws
+    finally:
+        TRACE.pop()
+        end_draws()
+
+
+def _stand_in(tensor: Tensor) -> Tensor:
+    """A tensor of the same type whose value is not known while tracing."""
+    stand_in = Tensor(leaf(tensor._node.type, TRACED))
+    return stand_in.requires_grad_() if tensor.requires_grad else stand_in
+
+
+def _owner(node: Node) -> Tensor:
+    """The tensor a closed-over value belongs to, so that later assignments are seen."""
+    tensor = node.owner() if node.owner is not None else None
+    return tensor if tensor is not None else Tensor(node)
+
+
+def _private(tensor: Tensor) -> None:
+    """Make sure nobody else sees the memory about to be overwritten."""
+    node = tensor._node
+    if sys.getrefcount(node) > ALONE or sys.getrefcount(node.buffer) > ALONE - 1:
+        fresh = leaf(node.type, backend_of(node.device).copy(node.buffer))
+        fresh.needs_grad, fresh.owner = node.needs_grad, node.owner
+        tensor._node = fresh
