@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from treadle.base.errors import GradientError, explain
 from treadle.ir.graph import toposort
-from treadle.ir.node import Node, expand, full
+from treadle.ir.node import RECORDING, Node, expand, full
 from treadle.ops.defs import Kind
 from treadle.ops.elementwise import cast
 from treadle.ops.movement import summed_to
@@ -28,13 +28,16 @@ def gradients(
     for output, cotangent in zip(outputs, cotangents, strict=True):
         _accumulate(flowing, output, cotangent if cotangent is not None else _one(output))
     wanted = set(wrt)
+    site = RECORDING.site  # a gradient stems from the line of what it is the gradient of
     for node in reversed(order):
         g = flowing.get(node) if node in wanted else flowing.pop(node, None)
         if g is None or node not in needed or not node.operands:
             continue
+        RECORDING.site = node.site if site is None else site
         for operand, part in zip(node.operands, _vjp(node, g), strict=True):
             if part is not None and operand in needed:
                 _accumulate(flowing, operand, _fitted(part, operand))
+    RECORDING.site = site
     return [flowing.get(node) for node in wrt]
 
 

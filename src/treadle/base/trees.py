@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 Structure = tuple[Any, ...] | None
@@ -24,14 +24,35 @@ def flatten(tree: Any, is_leaf: Callable[[Any], bool], leaves: list[Any]) -> Str
     return ("static", tree)
 
 
-def unflatten(structure: Structure, leaves: list[Any]) -> Any:
-    """The tree with leaves taken from the front of the list."""
-    if structure is None:
-        return leaves.pop(0)
-    kind = structure[0]
-    if kind == "static":
-        return structure[1]
-    if kind is dict:
-        return {k: unflatten(s, leaves) for k, s in zip(structure[1], structure[2:], strict=True)}
-    parts = [unflatten(s, leaves) for s in structure[1:]]
-    return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+def builder(structure: Structure) -> Callable[[Sequence[Any]], Any]:
+    """A function from leaves to the tree, written out as one expression: it runs on every call."""
+    names: dict[str, Any] = {}
+    count = [0]
+
+    def named(value: Any) -> str:
+        names[f"v{len(names)}"] = value
+        return f"v{len(names) - 1}"
+
+    def text(part: Structure) -> str:
+        if part is None:
+            count[0] += 1
+            return f"x[{count[0] - 1}]"
+        kind = part[0]
+        if kind == "static":
+            return named(part[1])
+        if kind is dict:
+            pairs = zip(part[1], part[2:], strict=True)
+            return "{" + ", ".join(f"{named(k)}: {text(s)}" for k, s in pairs) + "}"
+        inside = ", ".join(text(s) for s in part[1:])
+        if kind is tuple:
+            return f"({inside},)" if inside else "()"
+        if kind is list:
+            return f"[{inside}]"
+        return f"{named(kind)}({inside})" if hasattr(kind, "_fields") else f"{named(kind)}([{inside}])"
+
+    return eval(f"lambda x: {text(structure)}", names)  # type: ignore[no-any-return]  # noqa: S307
+
+
+def unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:
+    """The tree with these leaves."""
+    return builder(structure)(leaves)

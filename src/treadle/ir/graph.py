@@ -73,29 +73,49 @@ def structure(roots: Sequence[Node]) -> tuple[Structure, list[Node]]:
     number: dict[Node, int] = {}
     key: list[Any] = []
     leaves: list[Node] = []
-    stack = list(roots)
-    while stack:
-        node = stack[-1]
-        if node in number:
-            stack.pop()
-            continue
-        if node.buffer is not None:
-            stack.pop()
-            number[node] = len(number)
-            key.append(node.call.type)
-            leaves.append(node)
-            continue
-        before = len(stack)
-        for operand in node.operands:
-            if operand not in number:
-                stack.append(operand)
-        if len(stack) > before:
-            continue
-        stack.pop()
-        key.append(node.call)
-        for operand in node.operands:
-            key.append(number[operand])
+    add = key.append
+
+    def visit(node: Node) -> None:
+        operands = node.operands
+        for x in operands:
+            if x not in number:
+                if x.buffer is not None:  # written out here: half of all nodes are leaves
+                    number[x] = len(number)
+                    add(x.call.type)
+                    leaves.append(x)
+                else:
+                    visit(x)
+        add(node.call)
+        for x in operands:
+            add(number[x])
         number[node] = len(number)
+
+    try:
+        for root in roots:
+            if root.buffer is not None and root not in number:
+                number[root] = len(number)
+                add(root.call.type)
+                leaves.append(root)
+            elif root not in number:
+                visit(root)
+    except RecursionError:
+        return _deep_structure(roots)
     for root in roots:
         key.append(number[root])
     return tuple(key), leaves
+
+
+def _deep_structure(roots: Sequence[Node]) -> tuple[Structure, list[Node]]:
+    """The same without recursion, for graphs of any depth."""
+    key: list[Any] = []
+    leaves: list[Node] = []
+    order = toposort(roots, is_realised)
+    number = {node: k for k, node in enumerate(order)}
+    for node in order:
+        if node.buffer is not None:
+            key.append(node.call.type)
+            leaves.append(node)
+        else:
+            key.append(node.call)
+            key += [number[operand] for operand in node.operands]
+    return tuple(key + [number[root] for root in roots]), leaves

@@ -39,10 +39,11 @@ class Type:
 class Call:
     """An op with its arg and the type of its result; one object each."""
 
-    __slots__ = ("arg", "casts", "op", "type")
+    __slots__ = ("arg", "casts", "op", "smooth", "type")
 
     def __init__(self, op: Op, arg: Any, type_: Type, casts: tuple[DType | None, ...]) -> None:
         self.op, self.arg, self.type, self.casts = op, arg, type_, casts
+        self.smooth = type_.dtype.is_float  # may carry a gradient
 
     def __repr__(self) -> str:
         return f"{self.op}({self.arg}) -> {self.type}"
@@ -51,6 +52,10 @@ class Call:
 _TYPES: dict[tuple[Shape, DType, Device], Type] = {}
 _CALLS: dict[tuple[Any, ...], Call] = {}
 _CONSTANTS: dict[tuple[Any, ...], Node] = {}
+_SCALARS: dict[tuple[Any, ...], Node] = {}
+MOST_SCALARS = 10_000
+PACKAGE = __file__[: -len("ir/node.py")]  # frames of ours are not the user's line
+NUMBERS = frozenset((bool, int, float))
 
 LEAF = Op("leaf", Kind.SOURCE, "A value in memory.", flops=0.0)
 CONST = Op("const", Kind.SOURCE, "One number.", flops=0.0)
@@ -69,10 +74,11 @@ def type_of(shape: Shape, dtype: DType, device: Device = CPU) -> Type:
 class Recording:
     """Switches read by every recorded node."""
 
-    __slots__ = ("gradients", "sites")
+    __slots__ = ("gradients", "site", "sites")
 
     def __init__(self) -> None:
         self.gradients = True
+        self.site: str | None = None  # given to new nodes instead of the user's line
         self.sites = bool(knobs.EXPLAIN.value or knobs.DEBUG.value >= 2)
 
 
@@ -131,15 +137,23 @@ class Node(Syntax):
 
 
 def apply(op: Op, operands: tuple[Any, ...], arg: Any = None) -> Node:
-    """Record an op. Python scalars among the operands become constants."""
-    for operand in operands:
-        if operand.__class__ is not Node:
-            operands = _as_nodes(op, operands)
-            break
+    """Record an op. Python scalars among the operands become constants.
+
+    This is the path of every op, so the common numbers of operands are written out.
+    """
     if len(operands) == 2:
-        key: tuple[Any, ...] = (op, arg, operands[0].call.type, operands[1].call.type)
+        a, b = operands
+        if a.__class__ is not Node or b.__class__ is not Node:
+            a, b = operands = _as_pair(op, a, b)
+        key: tuple[Any, ...] = (op, arg, a.call.type, b.call.type)
+        needs_grad = a.needs_grad or b.needs_grad
+    elif len(operands) == 1 and operands[0].__class__ is Node:
+        key = (op, arg, operands[0].call.type)
+        needs_grad = operands[0].needs_grad
     else:
+        operands = _as_nodes(op, operands)
         key = (op, arg, *[operand.call.type for operand in operands])
+        needs_grad = any([operand.needs_grad for operand in operands])
     call = _CALLS.get(key)
     if call is None:
         call = _CALLS[key] = _first_call(op, operands, arg)
@@ -148,20 +162,35 @@ def apply(op: Op, operands: tuple[Any, ...], arg: Any = None) -> Node:
             x if d is None else apply(cast, (x,), d)
             for x, d in zip(operands, call.casts, strict=True)
         )
-    needs_grad = False
-    if RECORDING.gradients:
-        for operand in operands:
-            if operand.needs_grad:
-                needs_grad = call.type.dtype.kind == "float"
-                break
-    node = Node(call, operands, needs_grad)
+    node = Node(call, operands, needs_grad and RECORDING.gradients and call.smooth)
     if RECORDING.sites:
-        node.site = user_site()
+        node.site = user_site() if RECORDING.site is None else RECORDING.site
     return node
 
 
 recorded_call = _CALLS.get
 """The Call of (op, arg, operand types) if it was made before."""
+
+
+def _as_pair(op: Op, a: Any, b: Any) -> tuple[Node, Node]:
+    """Two operands of which one is a Python scalar."""
+    if a.__class__ is Node and b.__class__ in NUMBERS:
+        return a, beside(b, a.call.type)
+    if b.__class__ is Node and a.__class__ in NUMBERS:
+        return beside(a, b.call.type), b
+    first, second = _as_nodes(op, (a, b))
+    return first, second
+
+
+def beside(value: bool | int | float, type_: Type) -> Node:
+    """A scalar as the constant it is beside a tensor."""
+    key = (value or str(value), value.__class__, type_.dtype, type_.device)  # -0.0 is not 0.0
+    found = _SCALARS.get(key)
+    if found is None:
+        found = const(value, weak(value, type_.dtype), type_.device)
+        if len(_SCALARS) < MOST_SCALARS:
+            _SCALARS[key] = found
+    return found
 
 
 def _as_nodes(op: Op, operands: tuple[Any, ...]) -> tuple[Node, ...]:
@@ -222,9 +251,9 @@ def _define(op: Op, arg: Any, operands: list[Node]) -> Node:
 
 def expand(node: Node) -> Node:
     """A composite node as its definition; the parts remember the line of the whole."""
-    before, RECORDING.sites = RECORDING.sites, False
+    before, RECORDING.site = RECORDING.site, node.site or ""
     result = _define(node.op, node.arg, list(node.operands))
-    RECORDING.sites = before
+    RECORDING.site = before
     return result
 
 
@@ -277,6 +306,6 @@ def iota(shape: Shape, axis: int, device: Device = CPU) -> Node:
 def user_site() -> str:
     """file:line of the innermost frame outside this package."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and "/treadle/" in frame.f_code.co_filename:
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"

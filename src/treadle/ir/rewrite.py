@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from treadle.base import knobs
+from treadle.base import knobs, trace
 from treadle.ir.graph import toposort
-from treadle.ir.node import LEAF, Call, Node
+from treadle.ir.node import LEAF, RECORDING, Call, Node
 from treadle.ir.pattern import Rule
 from treadle.ops.defs import Op
 from treadle.ops.elementwise import cast
@@ -32,8 +32,12 @@ class Rewriter:
 
     def run(self, roots: Sequence[Node]) -> list[Node]:
         """The roots simplified."""
-        for root in roots:
-            self.simplify(root)
+        before = RECORDING.site
+        try:
+            for root in roots:
+                self.simplify(root)
+        finally:
+            RECORDING.site = before
         return [self.final[root] for root in roots]
 
     def simplify(self, root: Node) -> Node:
@@ -76,12 +80,13 @@ class Rewriter:
         return found
 
     def _fire(self, node: Node) -> Node | None:
+        RECORDING.site = node.site or ""  # what a rule makes stems from the line of what it replaces
         for rule in self.rules.get(node.op, ()):
             result = rule.apply(node)
             if result is not None and result is not node:
                 self.fired[rule.name] += 1
                 if knobs.DEBUG.value >= 5:
-                    print(f"rule {rule.name}: {node} -> {result}")
+                    trace.show(5, f"rule {rule.name}: {node} -> {result}")
                 return _same_type(result, node)
         return None
 

@@ -72,7 +72,7 @@ def build_cluster(cluster: Cluster, stored: frozenset[Node]) -> list[Built]:
             x = root.operands[0]
             name = f"partial{root.op.name}{len(joins)}-{cluster.number}"
             value = lowering.at(x, unravel(whole, x.shape))
-            number = builder.slot(name, root.dtype, written=True)
+            number = builder.slot(name, root.dtype.compute, written=True)
             stores.append(Store(number, columns, value, "partial"))
             joins.append((root, name))
         else:
@@ -147,9 +147,10 @@ def _join(root: Node, name: str, rows: Loops) -> Built:
     builder = Builder(frozenset(), frozenset())
     position = Index([(block, columns), (column, 1)])
     lowering = Lowering(builder.slot_of, Index([(column, 1)]), position)
-    number = builder.slot(name, root.dtype)
-    value = lowering.make("load", (), root.dtype, (number, position, ()))
-    total = Reduce("t0", "sum", value, root.dtype)
+    wide = root.dtype.compute
+    number = builder.slot(name, wide)
+    value = lowering.make("load", (), wide, (number, position, ()))
+    total = Reduce("t0", "sum", value, wide)
     result = lowering.make("reduced", (), root.dtype, total)
     store = Store(builder.slot(root, root.dtype, True), Index([(column, 1)]), result)
     loops = Loops([], [column], [block], [Pass([total], [])], [store], across=True)
@@ -195,6 +196,7 @@ def build_scatter(node: Node, stored: frozenset[Node]) -> list[Built]:
     loops.size = index.type.size
     built = builder.finish(loops)
     merge_axes(loops)
+    loops.outer = loops.outer or [Axis("a", 1)]  # one lane: along the axis lanes would meet
     return [first, built]
 
 
@@ -243,6 +245,7 @@ def build_product(dot: Node, stored: frozenset[Node]) -> Built:
     loops.size = dot.type.size * max(1, depth.extent)
     built = builder.finish(loops)
     merge_axes(loops)
+    loops.across = bool(loops.outer)
     return built
 
 

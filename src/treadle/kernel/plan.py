@@ -75,7 +75,7 @@ def plan_tasks(
     templates are the dtypes that the backend multiplies by a template; others become loops.
     """
     order = toposort(roots)
-    fusion = Fusion(order)
+    fusion = Fusion(order, templates)
     fusion.run()
     in_place = {x: strided(x) for n in order if n.op.kind is Kind.CONTRACT for x in n.operands}
     stored = keep(order, fusion.of, roots, lambda x: in_place.get(x) is not None)
@@ -107,7 +107,7 @@ def _task(
     if dot.dtype not in templates:
         return Task(cluster, [build_product(dot, stored)], writes=writes)
     left, right = (in_place[x] or Strided(x, 0, _contiguous(x)) for x in dot.operands)
-    plain = writes == [dot] and len(cluster.level) == 1 and dot.dtype.compute is dot.dtype
+    plain = len(cluster.level) == 1 and dot.dtype.compute is dot.dtype
     epilogue = None if plain else build_epilogue(dot, cluster, stored)
     return Task(cluster, product=Product(dot, left, right, epilogue), writes=writes)
 

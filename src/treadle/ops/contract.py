@@ -22,12 +22,22 @@ def _dot_shape(_: Any, shapes: Sequence[Shape]) -> Shape:
     return (*broadcast("matmul", a[:-2], b[:-2]), a[-2], b[-1])
 
 
+def _dot_grad(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    """g bᵀ and aᵀ g; for a transposed operand made transposed, so that its own gradient is not."""
+    da = dot(b, g.mT).mT if _is_transposed(a) else dot(g, b.mT)
+    db = dot(g.mT, a).mT if _is_transposed(b) else dot(a.mT, g)
+    return summed_to(da, a.shape), summed_to(db, b.shape)
+
+
+def _is_transposed(x: Any) -> bool:
+    rank = x.ndim
+    return x.op.name == "permute" and x.arg == (*range(rank - 2), rank - 1, rank - 2)
+
+
 dot = Op(
     "dot", Kind.CONTRACT, "Matrix product over the last two axes, broadcasting the others.",
     types=partial(rules.product, "matmul"), shape=_dot_shape,
-    grad=lambda g, y, a, b: (
-        summed_to(dot(g, b.mT), a.shape), summed_to(dot(a.mT, g), b.shape)
-    ),
+    grad=_dot_grad,
     reference=lambda np, a, b: np.matmul(a, b),
     samples=Samples(cases=(
         ((3, 4), (4, 5), {}), ((1, 7), (7, 1), {}), ((2, 3, 4), (2, 4, 5), {}),
@@ -44,6 +54,10 @@ def _gather(x: Any, index: Any, axis: int) -> Any:
         hint = f"equal sizes but for axis {axis}"
         facts = {"shape": x.shape, "index": index.shape}
         raise ShapeError(explain("gather", "the index does not fit", hint, **facts))
+    if not x.shape[axis] and 0 not in index.shape:
+        hint = f"axis {axis} has no elements to choose from"
+        facts = {"shape": x.shape, "index": index.shape}
+        raise ShapeError(explain("gather", "nothing to index", hint, **facts))
     return (x, index), axis
 
 

@@ -85,12 +85,21 @@ class Op:
         else:
             operands, arg = args, None
         for operand in operands:
-            apply = getattr(operand, "_apply", None)
-            if apply is not None:
-                return apply(self, operands, arg)
+            if hasattr(operand, "_apply"):
+                return operand._apply(self, operands, arg)
         hint = "make a tensor first: td.tensor(...)"
         got = ", ".join(type(operand).__name__ for operand in operands) or "nothing"
         raise OperandError(explain(self.name, "needs a tensor operand", hint, got=got))
+
+
+class Elementwise(Op):
+    """A row whose arguments are its operands: the call is kept short."""
+
+    def __call__(self, *operands: Any, **options: Any) -> Any:
+        """Record the op on tensors or nodes; scalars may stand beside them."""
+        if not options and hasattr(operands[0] if operands else None, "_apply"):
+            return operands[0]._apply(self, operands, None)
+        return super().__call__(*operands, **options)
 
 
 def options_of(define: Callable[..., Any]) -> Callable[..., tuple[tuple[Any, ...], Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from treadle.base.dtypes import bool_, dtype, uint32
 from treadle.ops import rules
-from treadle.ops.defs import Kind, Op, Samples
+from treadle.ops.defs import Elementwise, Kind, Op, Samples
 
 Reference = Callable[..., Any]
 
@@ -26,7 +26,7 @@ def elementwise(
     flops: float = 1.0,
 ) -> Op:
     """An elementwise row; grad may be a string that says why there is none."""
-    return Op(
+    return Elementwise(
         name, Kind.ELEMENTWISE, doc, types=partial(rule, name), shape=rules.broadcasting(name),
         grad=grad, reference=reference, samples=Samples(low, high, smooth=smooth), flops=flops,
     )  # fmt: skip

@@ -141,7 +141,8 @@ def _pad(x: Any, edges: Sequence[Pair], value: float = 0) -> Any:
     if len(edges) != x.ndim or any(n < 0 for edge in edges for n in edge):
         hint = "one (before, after) pair per axis, none negative"
         raise ArgumentError(explain("pad", "bad edges", hint, edges=edges, shape=x.shape))
-    return (x,), (edges, value)
+    kind = float if x.dtype.is_float else bool if x.dtype.kind == "bool" else int
+    return (x,), (edges, kind(value))
 
 
 def _pad_grad(g: Any, y: Any, x: Any) -> tuple[Any]:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from treadle.base.shapes import axes_in
+from treadle.base.errors import ShapeError, explain
+from treadle.base.shapes import axes_in, drop_axes
 from treadle.ops import rules
 from treadle.ops.defs import Kind, Op, Samples
 from treadle.ops.elementwise import cast, where
@@ -18,13 +19,17 @@ CASES = (
 )  # fmt: skip
 
 
-def arguments_of(name: str) -> Callable[..., Any]:
-    """(x, axis, keepdims) as (operands, (axes, keepdims))."""
+def arguments_of(name: str, empty: bool = True) -> Callable[..., Any]:
+    """(x, axis, keepdims) as (operands, (axes, keepdims)); empty: may there be no elements?"""
 
     def arguments(
         x: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False
     ) -> tuple[tuple[Any], Any]:
-        return (x,), (axes_in(name, axis, x.ndim), bool(keepdims))
+        axes = axes_in(name, axis, x.ndim)
+        if not empty and 0 in (x.shape[k] for k in axes) and all(drop_axes(x.shape, axes, False)):
+            hint = f"the {name} of no elements has no value"
+            raise ShapeError(explain(name, "nothing to reduce", hint, shape=x.shape, axes=axes))
+        return (x,), (axes, bool(keepdims))
 
     return arguments
 
@@ -50,7 +55,7 @@ def reduction(
     cases = (*CASES, ((0, 3), {"axis": 0})) if empty else CASES
     return Op(
         name, Kind.REDUCE, doc, types=partial(rule, name), shape=rules.reducing,
-        arguments=arguments_of(name), grad=grad, reference=reference,
+        arguments=arguments_of(name, empty), grad=grad, reference=reference,
         samples=Samples(cases=cases, smooth=smooth),
     )  # fmt: skip
 

@@ -7,6 +7,7 @@ from math import prod
 from treadle.ir.node import CONST, Node, full
 from treadle.ir.pattern import Rule, constant_value
 from treadle.ops import movement as m
+from treadle.ops.contract import dot
 from treadle.ops.reduce import sum_
 
 
@@ -139,6 +140,11 @@ def _sum_nothing(node: Node) -> Node | None:
     return x.reshape(node.shape)
 
 
+def _sum_of_none(node: Node) -> Node | None:
+    """A sum, of products or not, over an axis without elements is 0."""
+    return None if node.operands[0].type.size else full(0, node.type)
+
+
 def _sum_reshape(node: Node) -> Node | None:
     """A total does not care about shape: sum the source of a reshape."""
     x = node.operands[0]
@@ -178,6 +184,8 @@ MOVEMENT = (
     Rule("sum-expand", sum_, _sum_expand,
          lambda leaf: sum_(leaf((3, 1)).expand(2, 3, 4), axis=(0, 2))),
     Rule("sum-nothing", sum_, _sum_nothing, lambda leaf: sum_(leaf((3, 1)), axis=1)),
+    Rule("sum-of-none", sum_, _sum_of_none, lambda leaf: sum_(leaf((0, 3)), axis=0)),
+    Rule("dot-of-none", dot, _sum_of_none, lambda leaf: dot(leaf((2, 0)), leaf((0, 3)))),
     Rule("sum-reshape", sum_, _sum_reshape, lambda leaf: sum_(leaf((3, 4)).reshape(12))),
 )  # fmt: skip
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from treadle.base import knobs
+from treadle.base import knobs, trace
+from treadle.ir.graph import toposort
 from treadle.ir.node import Node
 from treadle.ir.rewrite import Rewriter
 from treadle.ir.verify import PRIMITIVES, verify
@@ -19,6 +20,9 @@ def simplify(roots: Sequence[Node]) -> list[Node]:
     """Composites defined, constants folded, views merged, equal nodes shared, dead ones dropped."""
     rewriter = Rewriter(EXACT)
     result = rewriter.run(roots)
+    if trace.is_heard():
+        trace.tell("rules", dict(rewriter.fired.most_common()))
+        trace.tell("nodes", (len(toposort(roots)), len(toposort(result))))
     if knobs.VERIFY.value:
         verify(result, PRIMITIVES, "simplify")
     return result

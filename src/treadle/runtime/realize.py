@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from treadle.backends.registry import Program, backend_of
+from treadle.base import trace
 from treadle.base.errors import ArgumentError, explain
 from treadle.ir.graph import Structure, structure, substitute
-from treadle.ir.node import Node, placeholder
+from treadle.ir.node import Call, Node, placeholder
 from treadle.passes.pipeline import simplify
 
 MOST_PROGRAMS = 4096
-TRACED = object()  # stands for the memory of an argument while a function is traced
-HINT = "return the tensor instead of reading it (item, numpy, print, if) inside the function"
 _PROGRAMS: dict[Structure, Program] = {}
+_SINGLE: dict[Call, Program] = {}
+HINT = "return the tensor instead of reading it (item, numpy, print, if) inside the function"
+
+
+class _Traced:
+    """Stands for the memory of an argument while a function is traced: nobody can read it."""
+
+    def __getattr__(self, name: str) -> object:
+        raise ArgumentError(explain("compile", "a value was asked for while tracing", HINT))
+
+
+TRACED = _Traced()
 
 
 def realize(nodes: Sequence[Node]) -> None:
@@ -25,14 +36,27 @@ def realize(nodes: Sequence[Node]) -> None:
     program = _PROGRAMS.get(key)
     if program is None:
         program = _remember(key, pending, leaves)
-    inputs = [leaf.buffer for leaf in leaves]
-    if TRACED in inputs:
-        raise ArgumentError(explain("compile", "a value was asked for while tracing", HINT))
-    buffers = program.run(inputs)
+    buffers = program.run([leaf.buffer for leaf in leaves])
     for node, buffer in zip(pending, buffers, strict=True):
         node.buffer = buffer
         if not node.needs_grad or node.owner is not None:
             node.operands = ()
+
+
+def realize_one(node: Node) -> None:
+    """The same for one node; one op on values in memory is found by its Call alone."""
+    operands = node.operands
+    if len(operands) == 2:
+        a, b = operands
+        if a.buffer is not None and b.buffer is not None and a is not b:
+            program = _SINGLE.get(node.call)
+            if program is None:
+                program = _SINGLE[node.call] = compile_graph([node], operands, {})
+            node.buffer = program.run((a.buffer, b.buffer))[0]
+            if not node.needs_grad:
+                node.operands = ()
+            return
+    realize((node,))
 
 
 def in_memory(node: Node) -> bool:
@@ -54,7 +78,8 @@ def compile_graph(
     """A program for roots over leaves; replaces maps the number of a root to that of a leaf."""
     places = [placeholder(leaf.type) for leaf in leaves]
     bare = substitute(roots, dict(zip(leaves, places, strict=True)))
-    simple = simplify(bare)
+    with trace.stage("simplify"):
+        simple = simplify(bare)
     taken = {simple[r]: places[k] for r, k in replaces.items()}
     backend = backend_of(roots[0].device)
     return backend.compile(simple, places, taken)

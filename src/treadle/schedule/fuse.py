@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from treadle.base.dtypes import DType
 from treadle.ir.graph import users_of
 from treadle.ir.node import Node
 from treadle.ops.defs import Kind
@@ -22,8 +23,9 @@ COLUMN_ROWS = 64  # fewer rows than this are summed lane by lane, without partia
 class Fusion:
     """Grouping of one graph."""
 
-    def __init__(self, order: Sequence[Node]) -> None:
+    def __init__(self, order: Sequence[Node], templates: Sequence[DType]) -> None:
         self.order = order
+        self.templates = templates  # dtypes whose products take maps along
         self.of: dict[Node, Cluster] = {}
         self.clusters: dict[Cluster, None] = {}
         self.position = {node: k for k, node in enumerate(order)}
@@ -173,6 +175,8 @@ class Fusion:
         for node in self.order:
             cluster = self.of.get(node)
             if cluster is None or cluster.kind != "dot" or node.op.kind is not Kind.CONTRACT:
+                continue
+            if node.dtype not in self.templates:
                 continue
             for other in self._readers(cluster):
                 if self._is_map_of(other, node, cluster):

@@ -15,12 +15,12 @@ from treadle.base.errors import ArgumentError, GradientError, OperandError, expl
 from treadle.base.shapes import Shape
 from treadle.ir.graph import toposort
 from treadle.ir.node import (
-    RECORDING, Call, Node, apply, full, iota, leaf, recorded_call, type_of,
+    NUMBERS, RECORDING, Call, Node, apply, beside, full, iota, leaf, recorded_call, type_of,
 )  # fmt: skip
 from treadle.ops import elementwise as e
 from treadle.ops.defs import Op
 from treadle.ops.syntax import Syntax
-from treadle.runtime.realize import in_memory, realize
+from treadle.runtime.realize import in_memory, realize, realize_one
 from treadle.tensor.display import text_of
 from treadle.tensor.hosted import peek
 from treadle.tensor.indexing import index_node
@@ -87,8 +87,15 @@ class Tensor(Syntax):
     # ---- recording
 
     def _apply(self, op: Op, operands: tuple[Any, ...], arg: Any) -> Tensor:
-        nodes = tuple([x._node if x.__class__ is Tensor else _scalar(op, x) for x in operands])
-        return Tensor(apply(op, nodes, arg))
+        if len(operands) == 2:
+            a, b = operands
+            a = a._node if a.__class__ is Tensor else _scalar(op, a)
+            b = b._node if b.__class__ is Tensor else _scalar(op, b)
+            return Tensor(apply(op, (a, b), arg))
+        if len(operands) == 1:
+            return Tensor(apply(op, (self._node,), arg))
+        nodes = [x._node if x.__class__ is Tensor else _scalar(op, x) for x in operands]
+        return Tensor(apply(op, tuple(nodes), arg))
 
     def iota_like(self, axis: int) -> Tensor:
         """The index along an axis, with the other axes of size 1."""
@@ -108,7 +115,7 @@ class Tensor(Syntax):
     def realize(self) -> Tensor:
         """Compute the value now, if it is not there yet."""
         if self._node.buffer is None:
-            realize((self._node,))
+            realize_one(self._node)
         return self
 
     def numpy(self) -> Any:
@@ -243,7 +250,7 @@ def _can_show(tensor: Tensor) -> bool:
 
 
 def _scalar(op: Op, x: Any) -> Any:
-    if isinstance(x, bool | int | float | Node):
+    if x.__class__ in NUMBERS or isinstance(x, bool | int | float | Node):
         return x
     if hasattr(x, "item") and getattr(x, "shape", None) == ():  # a NumPy scalar
         return x.item()
@@ -325,16 +332,21 @@ def gradients(
 
 
 def _fast(op: Op) -> Any:
-    """A binary operator with the recording of two tensors written out: the path of eager use."""
+    """A binary operator with its recording written out: the path of eager use."""
 
     def method(self: Tensor, other: Any) -> Tensor:
-        if other.__class__ is Tensor and not RECORDING.sites:
-            a, b = self._node, other._node
-            call: Call | None = recorded_call((op, None, a.call.type, b.call.type))
-            if call is not None and not call.casts:
-                needs = (a.needs_grad or b.needs_grad) and RECORDING.gradients
-                return Tensor(Node(call, (a, b), needs and call.type.dtype.kind == "float"))
-        return self._apply(op, (self, other), None)
+        a = self._node
+        if other.__class__ is Tensor:
+            b = other._node
+        elif other.__class__ in NUMBERS:
+            b = beside(other, a.call.type)
+        else:
+            return self._apply(op, (self, other), None)
+        call: Call | None = recorded_call((op, None, a.call.type, b.call.type))
+        if call is None or call.casts or RECORDING.sites:
+            return Tensor(apply(op, (a, b)))
+        needs = (a.needs_grad or b.needs_grad) and RECORDING.gradients and call.smooth
+        return Tensor(Node(call, (a, b), needs))
 
     return method
 

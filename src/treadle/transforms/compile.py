@@ -13,9 +13,9 @@ from typing import Any
 
 from treadle.backends.registry import backend_of
 from treadle.base.errors import ArgumentError, explain
-from treadle.base.trees import Structure, flatten, unflatten
+from treadle.base.trees import Structure, builder, flatten, unflatten
 from treadle.ir.graph import structure
-from treadle.ir.node import Node, Type, leaf
+from treadle.ir.node import Call, Node, leaf, placeholder
 from treadle.runtime.draws import Draws, begin_draws, end_draws
 from treadle.runtime.realize import TRACED, compile_graph, in_memory, realize
 from treadle.tensor.tensor import TRACE, Tensor, Tracing
@@ -85,8 +85,7 @@ class Traced:
         self.stand_ins = [_stand_in(t) for t in arguments]
         outputs, trace, self.draws = _trace(function, shape, self.stand_ins)
         results: list[Tensor] = []
-        self.outputs = flatten(outputs, _is_tensor, results)
-        self.single = self.outputs is None
+        self.build = builder(flatten(outputs, _is_tensor, results))
         roots = [t._node for t in results]
         self.states = list(trace.assigned)
         roots += [t._node for t in self.states]
@@ -94,7 +93,8 @@ class Traced:
             tensor._node = before
         for tensor, grad in trace.grads.items():
             tensor._grad = grad
-        self.types: list[Type] = [root.type for root in roots[: len(results)]]
+        _settle(list(trace.assigned.values()))
+        self.calls: list[Call] = [placeholder(root.type).call for root in roots[: len(results)]]
         self._bind(roots, len(results))
 
     def _bind(self, roots: list[Node], count: int) -> None:
@@ -141,10 +141,12 @@ class Traced:
         if self.stateful:
             for tensor, buffer in zip(self.states, buffers[self.count :], strict=True):
                 tensor._node.buffer = buffer
-        if self.single:
-            return Tensor(leaf(self.types[0], buffers[0]))
-        made = [Tensor(leaf(t, b)) for t, b in zip(self.types, buffers, strict=False)]
-        return unflatten(self.outputs, made)
+        made = []
+        for call, buffer in zip(self.calls, buffers, strict=False):
+            node = Node(call, ())
+            node.buffer = buffer
+            made.append(Tensor(node))
+        return self.build(made)
 
 
 def _trace(
@@ -158,6 +160,13 @@ def _trace(
     finally:
         TRACE.pop()
         end_draws()
+
+
+def _settle(states: list[Node]) -> None:
+    """State made before the trace and not computed yet: each call must read what the last wrote."""
+    pending = [node for node in states if node.buffer is None]
+    earlier = [n for n in pending if all(x.buffer is not TRACED for x in structure([n])[1])]
+    realize(earlier)
 
 
 def _stand_in(tensor: Tensor) -> Tensor:

@@ -135,6 +135,8 @@ class Emitter:
         height = w.word("%params", 1)
         first = w.add(w.mul("%batch", height), "%m")
         step = self.loops.passes[0]
+        if self.loops.outer:
+            self.to.ahead = (self.loops.outer[-1], "%rows")  # the tile below is the next one
         with w.loop(0, "%rows") as (i, _, _):
             row = Point(self._split(w.add(first, i), self.loops.outer), None, parent=entry)
             self.tile_row = w.gep("%tile", w.mul(i, "%stride"), self._tile_type())
@@ -151,8 +153,12 @@ class Emitter:
         """All passes over the rows at these points (several where vectors run across rows)."""
         for row in rows:
             self._compute_rows(row, 0)
+        last = len(self.loops.passes) - 1
         for number, step in enumerate(self.loops.passes):
+            if number == last > 0 and not self.loops.across and self.loops.outer:
+                self.to.ahead = (self.loops.outer[-1], 1)  # the first pass of the next row
             self._one_pass(number, step, rows)
+            self.to.ahead = None
             for row in rows:
                 self._compute_rows(row, number + 1)
         for row in rows:

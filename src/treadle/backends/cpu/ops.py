@@ -119,11 +119,39 @@ def _where(ln: Lanes, d: DType, result: DType, x: list[str]) -> str:
     return ln.w.op(f"select <{ln.lanes} x i1> {x[0]}, {t} {x[1]}, {t} {x[2]}")
 
 
+def _intrinsic(ln: Lanes, d: DType, name: str) -> str:
+    return f"llvm.{name}.v{ln.lanes}{'f64' if d.compute is float64 else 'f32'}"
+
+
+def _float_rest(ln: Lanes, d: DType, x: list[str]) -> tuple[str, str]:
+    """What division leaves, with the sign of x, and where that differs from the sign of y."""
+    t, w = ln.type(d), ln.w
+    mask = f"<{ln.lanes} x i1>"
+    rest = w.op(f"frem {t} {x[0]}, {x[1]}")
+    signs = [w.op(f"fcmp olt {t} {v}, zeroinitializer") for v in (rest, x[1])]
+    left = w.op(f"fcmp one {t} {rest}, zeroinitializer")
+    return rest, w.op(f"and {mask} {left}, {w.op(f'xor {mask} {signs[0]}, {signs[1]}')}")
+
+
+def _whole_quotient(ln: Lanes, d: DType, x: list[str]) -> str:
+    """floor(x / y) of floats from what is left: x / y itself may round up to the next integer."""
+    t, w = ln.type(d), ln.w
+    mask = f"<{ln.lanes} x i1>"
+    rest, turned = _float_rest(ln, d, x)
+    whole = w.op(f"fdiv {t} {w.op(f'fsub {t} {x[0]}, {rest}')}, {x[1]}")
+    lower = w.op(f"fsub {t} {whole}, {ln.number(1, d)}")
+    whole = w.op(f"select {mask} {turned}, {t} {lower}, {t} {whole}")
+    whole = w.call(t, _intrinsic(ln, d, "rint"), f"{t} {whole}")  # it is an integer but for rounding
+    plain = w.op(f"fdiv {t} {x[0]}, {x[1]}")
+    by_zero = w.op(f"fcmp oeq {t} {x[1]}, zeroinitializer")
+    return w.op(f"select {mask} {by_zero}, {t} {plain}, {t} {whole}")
+
+
 def _floor_divide(ln: Lanes, d: DType, result: DType, x: list[str]) -> str:
     """Rounds down; an integer divided by zero gives 0, as NumPy does."""
     t, w = ln.type(d), ln.w
     if d.is_float:
-        return FUNCTIONS["floor"](ln.vec(w.op(f"fdiv {t} {x[0]}, {x[1]}"), d)).value
+        return _whole_quotient(ln, d, x)
     mask = f"<{ln.lanes} x i1>"
     zero = w.op(f"icmp eq {t} {x[1]}, zeroinitializer")
     by = w.op(f"select {mask} {zero}, {t} {ln.number(1, d)}, {t} {x[1]}")
@@ -148,7 +176,13 @@ def _remainder(ln: Lanes, d: DType, result: DType, x: list[str]) -> str:
     """x - y floor(x / y); exact for floats as fmod is, with the sign of y."""
     t, w = ln.type(d), ln.w
     if d.is_float:
-        return FUNCTIONS["remainder"](ln.vec(x[0], d), ln.vec(x[1], d)).value
+        rest, turned = _float_rest(ln, d, x)
+        mask = f"<{ln.lanes} x i1>"
+        shifted = w.op(f"fadd {t} {rest}, {x[1]}")
+        rest = w.op(f"select {mask} {turned}, {t} {shifted}, {t} {rest}")
+        zero = w.op(f"fcmp oeq {t} {rest}, zeroinitializer")
+        signed = w.call(t, _intrinsic(ln, d, "copysign"), f"{t} {rest}", f"{t} {x[1]}")
+        return w.op(f"select {mask} {zero}, {t} {signed}, {t} {rest}")
     quotient = _floor_divide(ln, d, result, x)
     rest = w.op(f"sub {t} {x[0]}, {w.op(f'mul {t} {quotient}, {x[1]}')}")
     zero = w.op(f"icmp eq {t} {x[1]}, zeroinitializer")

@@ -43,6 +43,7 @@ class Access:
         self.slots: list[str] = []
         self.pointers: list[str] = []
         self.inner: set[Axis] = set()
+        self.ahead: tuple[Axis, Int] | None = None  # loads ask for data so many rows ahead too
 
     def slot(self, *key: object) -> str:
         """The run-time value of a parameter."""
@@ -214,8 +215,20 @@ class Access:
             mask = self.w.op(both) if mask else at.mask
         if step == "1":
             place = self.w.gep(pointer, self.scalar(position, at), element)
+            self._fetch_ahead(position, place, element, mask)
             return widen(self.ln, self._run(place, element, ex.dtype, mask), ex.dtype)
         return widen(self.ln, self._gather(pointer, element, ex, at, mask), ex.dtype)
+
+    def _fetch_ahead(self, position: Index, place: str, element: str, mask: str) -> None:
+        """Ask for the same columns some rows further on, if a later row reads other elements."""
+        if self.ahead is None or mask:
+            return
+        axis, rows = self.ahead
+        c = position.coefficient(axis)
+        if c:
+            step = rows if c == 1 else self.w.mul(rows, self.slot("factor", position, axis))
+            there = self.w.gep(place, step, element)
+            self.w.call("void", "llvm.prefetch.p0", f"ptr {there}", "i32 0", "i32 3", "i32 1")
 
     def _run(self, place: str, element: str, d: DType, mask: str) -> str:
         """Neighbouring elements."""
@@ -259,7 +272,7 @@ class Access:
             self.w.call("void", name, f"{t} {value}", f"ptr {place}", f"i32 {d.size}",
                         f"<{n} x i1> {at.mask}")  # fmt: skip
         else:
-            align = n * d.size if stream else d.size
+            align = 64 if stream else d.size
             self.w.store(t, value, place, align, stream)
 
 

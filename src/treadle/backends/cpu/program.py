@@ -52,6 +52,10 @@ class Program:
         self.roots, self.leaves = [without_reshape(root) for root in roots], list(leaves)
         replaces = {without_reshape(root): leaf for root, leaf in replaces.items()}
         self.scratch_bytes = 0
+        self.streamed = {
+            root for root in self.roots
+            if root not in replaces and root.type.nbytes >= self.target.l3_bytes // 4
+        }  # fmt: skip
         self.entries: list[Entry] = []
         self.temporaries: dict[object, tuple[int, int, int]] = {}
         self.tasks = plan_tasks(self.roots, replaces, (float32, float64))
@@ -86,6 +90,9 @@ class Program:
             loops.size = loops.inner[0].extent * loops.outer[0].extent
             name = built.buffers[0]
             self.temporaries[name] = (loops.size * loops.arguments[0].dtype.size, task, task)
+        for argument, buffer in zip(loops.arguments, built.buffers, strict=True):
+            if argument.written and buffer in self.streamed:
+                argument.stream = True
         style = choose(loops, self.target)
         signature = Signature(loops)
         levels = Levels(loops, signature.order)
@@ -246,6 +253,7 @@ class Program:
         self.free: list[ctypes.Array[ctypes.c_int64]] = []
         self.launch = launcher_holding_gil() if self.short else launcher()
         self.new = [nbytes for kind, nbytes in self.outputs if kind == "new"]
+        self.needs_memory = bool(self.layout.nbytes or self.scratch_bytes)
         self.simple = all(kind == "new" for kind, _ in self.outputs)
 
     # ---- running
@@ -253,16 +261,9 @@ class Program:
     def run(self, inputs: Sequence[Buffer]) -> list[Buffer]:
         """Run on the leaves' memory; returns the roots' memory."""
         words = self.free.pop() if self.free else self._words()
-        words[0] = self.pool.address  # asking for it starts the workers again after a fork
-        held = []
-        if self.layout.nbytes:
-            arena = allocate(self.layout.nbytes)
-            words[4 + ARENA] = arena.address
-            held.append(arena)
-        if self.scratch_bytes:
-            scratch = allocate(self.scratch_bytes * self.pool.threads)
-            words[4 + SCRATCH] = scratch.address
-            held.append(scratch)
+        if not self.short:
+            words[0] = self.pool.address  # asking for it starts the workers again after a fork
+        held = self._working_memory(words) if self.needs_memory else None
         k = 4 + FIRST_LEAF
         for buffer in inputs:
             words[k] = buffer.address
@@ -274,8 +275,20 @@ class Program:
             new.append(buffer)
             k += 1
         self.launch(words.address)  # type: ignore[attr-defined]
+        del held  # alive until here
         self.free.append(words)
         return new if self.simple else self._arranged(inputs, new)
+
+    def _working_memory(self, words: ctypes.Array[ctypes.c_int64]) -> list[Buffer]:
+        """Arena and scratch for one run: concurrent runs have their own."""
+        held = []
+        if self.layout.nbytes:
+            held.append(allocate(self.layout.nbytes))
+            words[4 + ARENA] = held[-1].address
+        if self.scratch_bytes:
+            held.append(allocate(self.scratch_bytes * self.pool.threads))
+            words[4 + SCRATCH] = held[-1].address
+        return held
 
     def _arranged(self, inputs: Sequence[Buffer], new: list[Buffer]) -> list[Buffer]:
         result: list[Buffer] = []
@@ -289,6 +302,7 @@ class Program:
 
     def _words(self) -> ctypes.Array[ctypes.c_int64]:
         words = _WordArray(4 + self.bases)
+        words[0] = self.pool.address
         words[1] = self.table
         words[2] = len(self.entries)
         words[3] = words.address + 32
@@ -375,7 +389,7 @@ def _reads_in_step(task: Task, root: Node, leaf: Node) -> bool:
     """Does the kernel that writes root read leaf only at the element it is about to write?"""
     parts = list(task.kernels)
     if task.product:
-        if leaf in (task.product.left.base, task.product.right.base):
+        if leaf is task.product.left.base or leaf is task.product.right.base:
             return False
         parts += [task.product.epilogue] if task.product.epilogue else []
     for built in parts:

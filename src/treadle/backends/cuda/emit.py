@@ -1,0 +1,375 @@
+"""Loop programs as Triton source: tiles of rows and columns, passes over each tile.
+
+A tile is two-dimensional. Rows are points of the outer axes, columns points of the inner ones;
+columns run along the second axis of a tile, or along the first where neighbouring lanes are
+neighbouring rows ("across"). Arguments: the buffers b0..., the slots of the signature p0..., then
+what the form adds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from treadle.backends.cuda.forms import Form
+from treadle.backends.cuda.ops import (
+    ROWS, accumulator, identity, joined, memory_type, number, parameter, reduced, register_type,
+    with_helpers,
+)  # fmt: skip
+from treadle.base.dtypes import bool_, float32, float64, int32, int64
+from treadle.kernel.index import Axis, Index, Looked, Quotient, Remainder
+from treadle.kernel.loops import Ex, Guard, Loops, Pass, Reduce, Store, indices_of, looked_up
+from treadle.kernel.signature import Signature
+
+ATOMIC = (float32, float64, int32, int64)
+
+
+class Emitter:
+    """One kernel on its way to text."""
+
+    def __init__(self, loops: Loops, signature: Signature, form: Form) -> None:
+        self.loops, self.signature, self.form = loops, signature, form
+        self.lines: list[str] = []
+        self.indent = 1
+        self.count = 0
+        self.known: list[dict[object, str]] = [{}]  # what has a name, by nesting
+        self.outer, self.inner = frozenset(loops.outer), frozenset(loops.inner)
+        self.row_mask = self.column_mask = ""
+        self.tile = ""
+        self.partial: dict[Store, str] = {}
+        self.axis = 0 if loops.across else 1  # of a tile: where columns run
+        self.shape = "(COLUMNS, ROWS)" if loops.across else "(ROWS, COLUMNS)"
+
+    # ---- lines and names
+
+    def line(self, text: str) -> None:
+        """One line at the current depth."""
+        self.lines.append("    " * self.indent + text)
+
+    def name(self, text: str, stem: str = "v") -> str:
+        """A fresh name for an expression."""
+        self.count += 1
+        self.line(f"{stem}{self.count} = {text}")
+        return f"{stem}{self.count}"
+
+    @contextmanager
+    def block(self, head: str) -> Iterator[None]:
+        """A loop; names made inside are not known after it."""
+        self.line(head)
+        self.indent += 1
+        self.known.append({})
+        yield
+        self.known.pop()
+        self.indent -= 1
+
+    def find(self, key: object) -> str | None:
+        """The name of something computed before."""
+        for names in reversed(self.known):
+            if key in names:
+                return names[key]
+        return None
+
+    def slot(self, *key: object) -> str:
+        """The argument that holds a number."""
+        return f"p{self.signature.slots[key]}"
+
+    # ---- the function
+
+    def text(self) -> str:
+        """The module; its kernel is named `kernel`."""
+        self._extents()
+        if self.form.kind == "map":
+            self._map()
+        elif self.form.kind == "blocks":
+            self._blocks()
+        else:
+            self._rows()
+        parameters = self.parameters() + ["ROWS: tl.constexpr", "COLUMNS: tl.constexpr"]
+        head = f"@triton.jit\ndef kernel({', '.join(parameters)}):"
+        return with_helpers("\n".join([head, *self.lines, ""]))
+
+    def parameters(self) -> list[str]:
+        """Names of the arguments."""
+        names = [f"b{k}" for k in range(len(self.loops.arguments))]
+        names += [f"p{k}" for k in range(len(self.signature.values))]
+        if self.form.kind == "blocks":
+            names.append("rows_per_block")
+        return [*names, "span"] if self.form.split else names
+
+    def _extents(self) -> None:
+        rows = self.loops.outer[1:] if self.form.split else self.loops.outer
+        for name, axes in (("rows", rows), ("columns", self.loops.inner)):
+            self.line(f"{name} = {' * '.join(self.slot('extent', a) for a in axes) or '1'}")
+        wide = ".to(tl.int64)" if self.form.wide else ""
+        self.line(f"program = tl.program_id(0){wide}")
+
+    def _map(self) -> None:
+        if self.loops.outer:
+            self.line("across = tl.cdiv(columns, COLUMNS)")
+            self._columns("(program % across) * COLUMNS")
+            self._row_tile("(program // across) * ROWS", "rows")
+        else:
+            self._columns("program * COLUMNS")
+        for s in self.loops.passes[0].stores:
+            self._store(s)
+
+    def _rows(self) -> None:
+        low, high = "0", "columns"
+        if self.form.split:
+            part = self.name("tl.program_id(1)", "part")
+            self.known[-1][self.loops.outer[0]] = part
+            low = self.name(f"{part} * span", "low")
+            high = self.name(f"tl.minimum({low} + span, columns)", "high")
+        self._row_tile("program * ROWS", "rows")
+        if self.form.whole:
+            self._columns("0")
+        self._passes(low, high)
+
+    def _blocks(self) -> None:
+        """Rows one after the other: column sums stay in registers, or in memory if they are long."""
+        form = self.form
+        self.line("first = program * rows_per_block")
+        self.line("last = tl.minimum(first + rows_per_block, rows)")
+        sums = [s for step in self.loops.passes for s in step.stores if s.mode == "partial"]
+        if not form.in_memory:
+            self._columns("0" if form.whole else "tl.program_id(1) * COLUMNS")
+            for ex in self.signature.order:
+                if ex.stage == 0 and ex.op != "reduced" and not ex.axes & self.outer:
+                    self.value(ex)
+            for s in sums:
+                kind = register_type(self.loops.arguments[s.buffer].dtype)
+                self.partial[s] = self.name(f"tl.zeros({self.shape}, {kind})", "sum")
+        with self.block("for begin in range(first, last, ROWS):"):
+            self._row_tile("begin", "last")
+            self._passes("0", "columns")
+        for s in sums if not form.in_memory else []:
+            pointer = f"b{s.buffer} + program * columns + {self.index(s.position)}"
+            total = f"tl.sum({self.partial[s]}, 0, keep_dims=True)"
+            self.line(f"tl.store({pointer}, {total}{_mask([self.column_mask])})")
+
+    # ---- tiles
+
+    def _row_tile(self, start: str, limit: str) -> None:
+        if not self.loops.outer[self.form.split :]:
+            return
+        side = "[None, :]" if self.loops.across else "[:, None]"
+        r = self.name(f"{start} + tl.arange(0, ROWS){side}", "r")
+        exact = self.form.exact_rows
+        self.row_mask = "" if exact else self.name(f"{r} < {limit}", "m")
+        self._split_axes(r, self.loops.outer[self.form.split :])
+
+    def _columns(self, start: str, limit: str = "columns") -> None:
+        side = "[:, None]" if self.loops.across else "[None, :]"
+        c = self.name(f"{start} + tl.arange(0, COLUMNS){side}", "c")
+        exact = self.form.exact_columns
+        self.column_mask = "" if exact else self.name(f"{c} < {limit}", "m")
+        self.known[-1]["columns"] = c
+        self._split_axes(c, self.loops.inner)
+
+    def _split_axes(self, linear: str, axes: list[Axis]) -> None:
+        """Values of axes at a row-major position."""
+        names = self.known[-1]
+        for axis in reversed(axes[1:]):
+            extent = self.slot("extent", axis)
+            names[axis] = self.name(f"{linear} % {extent}", "a")
+            linear = self.name(f"{linear} // {extent}", "a")
+        if axes:
+            names[axes[0]] = linear
+
+    # ---- passes
+
+    def _passes(self, low: str, high: str) -> None:
+        at_once = self.form.whole or (self.form.kind == "blocks" and not self.form.in_memory)
+        for step in self.loops.passes:
+            if at_once:
+                for r in step.reduces:
+                    total = reduced(r.kind, self._masked(r), self.axis)
+                    self.known[-1][r] = self._finished(r, total)
+                for s in step.stores:
+                    self._store(s)
+            else:
+                self._chunks(step, low, high)
+        for s in self.loops.row_stores:
+            self._store(s)
+
+    def _chunks(self, step: Pass, low: str, high: str) -> None:
+        for ex in self._needed(step):
+            if ex.stage < self.loops.passes.index(step) + 1 and not ex.axes & self.inner:
+                self.value(ex)
+        sums = []
+        for r in step.reduces:
+            d = accumulator(r.dtype)
+            first = number(identity(r.kind, r.dtype), d)
+            sums.append(self.name(f"{first} + tl.zeros({self.shape}, {register_type(d)})", "sum"))
+        with self.block(f"for start in range({low}, {high}, COLUMNS):"):
+            self._columns("start", high)
+            for r, total in zip(step.reduces, sums, strict=True):
+                self.line(f"{total} = {joined(r.kind, total, self._masked(r))}")
+            for s in step.stores:
+                self._store(s)
+        for r, total in zip(step.reduces, sums, strict=True):
+            self.known[-1][r] = self._finished(r, reduced(r.kind, total, self.axis))
+
+    def _needed(self, step: Pass) -> list[Ex]:
+        """Expressions of a pass, operands first."""
+        found: set[Ex] = set()
+        stack = [r.value for r in step.reduces] + [s.value for s in step.stores]
+        for s in step.stores:
+            stack += looked_up(s.position)
+        while stack:
+            ex = stack.pop()
+            if ex not in found:
+                found.add(ex)
+                stack += ex.args
+                for index in indices_of(ex):
+                    stack += looked_up(index)
+        return [ex for ex in self.signature.order if ex in found]
+
+    def _masked(self, r: Reduce) -> str:
+        """A reduction's operand; columns that do not exist count as nothing."""
+        value = self.value(r.value)
+        d = accumulator(r.dtype)
+        if r.dtype is bool_:
+            value = f"{value}.to({register_type(d)})"
+        mask = self.column_mask
+        if not mask and not r.value.axes & self.inner:
+            mask = f"({self.find('columns')} >= 0)"  # spreads the value over all columns
+        nothing = number(identity(r.kind, r.dtype), d)
+        return self.name(f"tl.where({mask}, {value}, {nothing})") if mask else value
+
+    def _finished(self, r: Reduce, total: str) -> str:
+        return self.name(f"{total} != 0" if r.dtype is bool_ else total, "t")
+
+    # ---- memory
+
+    def _mask(self, axes: frozenset[Axis] | set[Axis], guards: tuple[Guard, ...] = ()) -> str:
+        parts = [self.row_mask] if axes & self.outer else []
+        parts += [self.column_mask] if axes & self.inner else []
+        return _mask([*parts, self.inside(guards) if guards else ""])
+
+    def _store(self, s: Store) -> None:
+        d = self.loops.arguments[s.buffer].dtype
+        value = self.value(s.value)
+        if s.mode == "partial":
+            self._add_partial(s, value)
+            return
+        axes = s.position.axes().union(*(x.axes for x in looked_up(s.position)))
+        position = self.index(s.position)
+        if not axes & (self.outer | self.inner) - set(self.loops.outer[: self.form.split]):
+            position += " + tl.zeros((1, 1), tl.int32)"
+        pointer = f"b{s.buffer} + {position}"
+        mask = self._mask(axes)
+        if s.mode == "set":
+            self.line(f"tl.store({pointer}, {value}.to({memory_type(d)}){mask})")
+        elif d in ATOMIC:  # one lane's additions happen in order, and lanes never meet
+            self.line(f'tl.atomic_add({pointer}, {value}{mask}, sem="relaxed")')
+        else:
+            before = self._registers(f"tl.load({pointer}{mask})", s)
+            total = f"({ROWS['add'](d, d, [before, value])}).to({memory_type(d)})"
+            self.line(f"tl.store({pointer}, {total}{mask})")
+
+    def _registers(self, loaded: str, s: Store) -> str:
+        d = self.loops.arguments[s.buffer].dtype
+        return self.name(f"{loaded} != 0" if d is bool_ else f"{loaded}.to({register_type(d)})")
+
+    def _add_partial(self, s: Store, value: str) -> None:
+        mask = [m for m in (self.row_mask, self.column_mask) if m]
+        if not self.form.in_memory:
+            total = self.partial[s]
+            value = f"tl.where({' & '.join(mask)}, {value}, 0)" if mask else value
+            self.line(f"{total} = {total} + {value}")
+            return
+        pointer = self.name(f"b{s.buffer} + program * columns + {self.index(s.position)}")
+        later = _mask([self.column_mask, "(begin > first)"])
+        before = self.name(f"tl.load({pointer}{later}, other=0)")
+        self.line(f"tl.store({pointer}, {before} + {value}{_mask([self.column_mask])})")
+
+    # ---- values
+
+    def value(self, ex: Ex) -> str:
+        """The name of an expression, computed here if it is not known yet."""
+        found = self.find(ex)
+        if found is None:
+            if ex.op == "reduced":
+                found = self.find(ex.data)
+                assert found is not None, ex
+            else:
+                found = self.name(self._make(ex))
+            self.known[-1][ex] = found
+        return found
+
+    def _make(self, ex: Ex) -> str:
+        if ex.op == "load":
+            return self._load(ex)
+        if ex.op == "const":
+            key = ("number", ex)
+            known = key in self.signature.slots
+            return parameter(self.slot(*key), ex.dtype) if known else number(ex.data, ex.dtype)
+        if ex.op == "index":
+            return f"({self.index(ex.data)} + tl.zeros((1, 1), tl.int32)).to(tl.int64)"
+        if ex.op == "inside":
+            return self.inside(ex.data)
+        if ex.op == "tile":
+            return self.tile
+        first = ex.args[1] if ex.op == "where" else ex.args[0]
+        return ROWS[ex.op](first.dtype, ex.dtype, [self.value(arg) for arg in ex.args])
+
+    def _load(self, ex: Ex) -> str:
+        buffer, position, guards = ex.data
+        mask = self._mask(ex.axes, guards)
+        other = ", other=0" if mask else ""
+        loaded = f"tl.load(b{buffer} + {self.index(position)}{mask}{other})"
+        if ex.dtype is bool_:
+            return f"{loaded} != 0"
+        return loaded if ex.dtype.compute is ex.dtype else f"{loaded}.to(tl.float32)"
+
+    def inside(self, guards: tuple[Guard, ...]) -> str:
+        """Where every guard holds."""
+        parts = []
+        for guard in guards:
+            low, high = guard[0].bounds
+            at = self.index(guard[0])
+            if low < guard[1]:
+                parts.append(f"({at} >= {self.slot('low', guard)})")
+            if high >= guard[2]:
+                parts.append(f"({at} < {self.slot('high', guard)})")
+        return self.name(" & ".join(parts) or "tl.full((1, 1), 1, tl.int1)", "g")
+
+    # ---- indices
+
+    def index(self, index: Index) -> str:
+        """The name of an index expression."""
+        found = self.find(index)
+        if found is None:
+            parts = []
+            for atom, c in index.terms:
+                name = self._atom(atom)
+                if name:
+                    factor = "" if c == 1 else f" * {self.slot('factor', index, atom)}"
+                    parts.append(name + factor)
+            if index.constant:
+                parts.append(self.slot("offset", index))
+            text = " + ".join(parts) or "0"
+            found = text if text.isidentifier() or text == "0" else self.name(text, "x")
+            self.known[-1][index] = found
+        return found
+
+    def _atom(self, atom: object) -> str:
+        if isinstance(atom, Axis):
+            return self.find(atom) or ""  # merged away: counts as 0
+        if isinstance(atom, Looked):
+            value = f"clamped({self.value(atom.value)}, {self.slot('size', atom)})"
+            return value if self.form.wide else f"{value}.to(tl.int32)"
+        assert isinstance(atom, Quotient)
+        sign = "%" if isinstance(atom, Remainder) else "//"
+        return f"({self.index(atom.of)} {sign} {self.slot('by', atom)})"
+
+
+def _mask(parts: list[str]) -> str:
+    text = " & ".join(part for part in parts if part)
+    return f", mask={text}" if text else ""
+
+
+def kernel_text(loops: Loops, signature: Signature, form: Form) -> str:
+    """The Triton module of a kernel."""
+    return Emitter(loops, signature, form).text()

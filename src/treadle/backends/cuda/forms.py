@@ -1,0 +1,141 @@
+"""Which tile of a loop program one Triton program handles: its form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from treadle.kernel.index import Axis, Index
+from treadle.kernel.loops import Loops, indices_of
+
+WHOLE = 16384  # elements of a row that stay in registers between passes
+TILE = 1024
+CHUNK = 4096
+INDEX_LIMIT = (1 << 31) - (1 << 20)
+
+
+@dataclass(frozen=True)
+class Form:
+    """Choices that change the text of a kernel but not its meaning."""
+
+    kind: str  # "map", "rows", or "blocks": rows one after the other, for column sums
+    rows: int  # of a tile
+    columns: int  # of a tile
+    whole: bool  # a tile holds whole rows
+    warps: int
+    exact_rows: bool = False  # whole tiles only: no mask
+    exact_columns: bool = False
+    split: bool = False  # the first outer axis counts parts of the inner axes
+    wide: bool = False  # indices need 64 bits
+    in_memory: bool = False  # column sums too long for registers
+
+
+def power_of_two(n: int) -> int:
+    """The smallest power of two that is not below n."""
+    return 1 << max(0, n - 1).bit_length()
+
+
+def size_of(axes: list[Axis]) -> int:
+    """Points of axes together."""
+    return prod(axis.extent for axis in axes)
+
+
+def is_map(loops: Loops) -> bool:
+    """Every element by itself: no reductions, nothing added up?"""
+    if len(loops.passes) != 1 or loops.passes[0].reduces or loops.row_stores:
+        return False
+    return all(s.mode == "set" for s in loops.passes[0].stores)
+
+
+def is_wide(loops: Loops) -> bool:
+    """Can an index leave 32 bits?"""
+    indices = [index for ex in loops.order() for index in indices_of(ex)]
+    indices += [s.position for s in loops.stores()]
+    most = max((max(-i.bounds[0], i.bounds[1]) for i in indices), default=0)
+    return max(most, size_of(loops.outer), size_of(loops.inner)) >= INDEX_LIMIT
+
+
+def choose(loops: Loops, processors: int, split: bool = False) -> Form:
+    """The form of a kernel, and (in loops) how many rows make a block of column sums."""
+    rows, columns = size_of(loops.outer[split:]), size_of(loops.inner)
+    wide = is_wide(loops)
+    if is_map(loops):
+        r, c = _map_tile(loops, rows, columns)
+        return Form("map", r, c, False, 4, rows % r == 0, columns % c == 0, wide=wide)
+    stores = [s for step in loops.passes for s in step.stores]
+    if any(s.mode == "update" for s in stores):
+        lanes = min(128, power_of_two(rows))
+        return Form("rows", lanes, 1, False, 4, rows % lanes == 0, True, wide=wide)
+    if any(s.mode == "partial" for s in stores):
+        return _blocks(loops, rows, columns, processors, wide)
+    r, c, whole = _row_tile(loops, rows, columns)
+    if split:
+        whole, c = False, min(c, CHUNK // r)
+    exact = columns % c == 0 and (not whole or columns == c)
+    return Form("rows", r, c, whole, _warps(r * c), rows % r == 0, exact, split, wide)
+
+
+def _row_tile(loops: Loops, rows: int, columns: int) -> tuple[int, int, bool]:
+    full = power_of_two(max(1, columns))
+    if loops.across:
+        r = min(64, power_of_two(rows))
+        whole = full * r <= WHOLE // 2
+        return r, full if whole else CHUNK // r, whole
+    if full > WHOLE:
+        return 1, CHUNK, False
+    return min(power_of_two(rows), max(1, TILE // full)), full, True
+
+
+def _map_tile(loops: Loops, rows: int, columns: int) -> tuple[int, int]:
+    last = loops.outer[-1] if loops.outer else None
+    if last is not None and any(_runs_along(i, last, loops.inner) for i in _positions(loops)):
+        c = min(power_of_two(columns), 64)  # a transposition: square tiles
+        return min(power_of_two(rows), 64), c
+    c = min(power_of_two(max(1, columns)), TILE)
+    return min(power_of_two(max(1, rows)), TILE // c), c
+
+
+def _positions(loops: Loops) -> list[Index]:
+    found = [ex.data[1] for ex in loops.order() if ex.op == "load"]
+    return found + [s.position for s in loops.stores()]
+
+
+def _runs_along(index: Index, axis: Axis, inner: list[Axis]) -> bool:
+    """Neighbours in memory are neighbours along the last outer axis, not along the inner ones?"""
+    return index.coefficient(axis) == 1 and all(index.coefficient(a) > 1 for a in inner)
+
+
+def _blocks(loops: Loops, rows: int, columns: int, processors: int, wide: bool) -> Form:
+    reduces = any(step.reduces for step in loops.passes)
+    full = power_of_two(max(1, columns))
+    whole = full <= WHOLE // 2
+    c = full if whole else CHUNK if reduces else TILE
+    in_memory = reduces and not whole
+    r = 1 if in_memory else min(power_of_two(max(1, rows)), max(1, TILE // c))
+    programs = 2 * processors if whole or reduces else max(1, 4 * processors * c // columns)
+    blocks = max(1, min(-(-rows // r), programs))
+    each = -(-rows // blocks)
+    loops.rows_per_block = -(-each // r) * r
+    exact = columns % c == 0 and (not whole or columns == c)
+    return Form(
+        "blocks", r, c, whole, _warps(r * c), rows % r == 0, exact, wide=wide, in_memory=in_memory
+    )
+
+
+def _warps(elements: int) -> int:
+    return 4 if elements <= 2048 else 8 if elements <= 8192 else 16
+
+
+def splits(loops: Loops, processors: int) -> int:
+    """In how many parts to cut the inner axes so that all processors have work; 1: leave them."""
+    if is_map(loops) or len(loops.passes) != 1 or not loops.passes[0].reduces:
+        return 1
+    if any(s.mode != "set" for s in loops.stores()):
+        return 1
+    rows, columns = size_of(loops.outer), size_of(loops.inner)
+    r, c, whole = _row_tile(loops, rows, columns)
+    programs = -(-rows // r) if rows else 0
+    if not programs or programs >= 2 * processors or columns * r < 4 * CHUNK:
+        return 1
+    chunk = min(c, CHUNK // r) if whole else c
+    return max(1, min(4 * processors // programs, -(-columns // (2 * chunk))))

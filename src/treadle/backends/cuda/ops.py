@@ -1,0 +1,286 @@
+"""One Triton row per primitive: texts of operands in, text of the result out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from treadle.base.dtypes import DType, bool_, float32, float64, uint32
+from treadle.ops.elementwise import ROTATIONS
+
+Row = Callable[[DType, DType, list[str]], str]
+"""(dtype of the first value operand, dtype of the result, operands) -> result."""
+
+SHORT = {
+    "bool": "i8", "uint8": "u8", "int8": "i8", "uint16": "u16", "int16": "i16", "uint32": "u32",
+    "int32": "i32", "uint64": "u64", "int64": "i64", "float16": "fp16", "bfloat16": "bf16",
+    "float32": "fp32", "float64": "fp64",
+}  # fmt: skip
+HEAD = "import triton\nimport triton.language as tl\n"
+
+
+def memory_type(d: DType) -> str:
+    """The Triton type of one element in memory."""
+    return "tl.int8" if d is bool_ else f"tl.{d.name}"
+
+
+def register_type(d: DType) -> str:
+    """The Triton type of one element in registers."""
+    return "tl.int1" if d is bool_ else f"tl.{d.compute.name}"
+
+
+def number(value: float | int | bool, d: DType) -> str:
+    """A constant that broadcasts to any tile."""
+    if d is bool_:
+        text = str(int(bool(value)))
+    elif not d.is_float:
+        text = str(int(value))
+    elif value != value or value in (float("inf"), float("-inf")):
+        text = f'float("{value}")'
+    else:
+        text = repr(float(value))
+    return f"tl.full((1, 1), {text}, {register_type(d)})"
+
+
+def parameter(name: str, d: DType) -> str:
+    """The same for a number that is an argument of the kernel."""
+    return f"tl.full((1, 1), {name}, {register_type(d)})"
+
+
+HELPERS = {
+    "exp_of": """
+def exp_of(x):
+    high = x * 1.4426950408889634
+    low = tl.fma(x, 1.4426950216293335, -high) + x * 1.9259629911e-08
+    return tl.exp2(high) * tl.where(tl.abs(high) < 256.0, 1.0 + low * 0.6931471805599453, 1.0)
+""",
+    "log_of": """
+def log_of(x):
+    s = (x - 1.0) / (x + 1.0)
+    z = s * s
+    near = 2.0 * s * (1.0 + z * (0.33333333 + z * (0.2 + z * (0.14285714 + z * 0.11111111))))
+    return tl.where((x > 0.75) & (x < 1.33), near, tl.log(x))
+""",
+    "tanh_of": """
+def tanh_of(x):
+    z = x * x
+    tail = z * (0.13331915 + z * (-0.05378329 + z * (0.02079462 + z * -0.00589395)))
+    near = x + x * z * (tail - 0.33333299)
+    size = 1.0 - 2.0 / (exp_of(2.0 * tl.abs(x)) + 1.0)
+    return tl.where(tl.abs(x) < 0.6, near, tl.where(x < 0, -size, size))
+""",
+    "tanh_wide": """
+def tanh_wide(x):
+    size = 1.0 - 2.0 / (tl.exp(2.0 * tl.abs(x)) + 1.0)
+    return tl.where(x < 0, -size, size)
+""",
+    "power": """
+def power(x, y):
+    size = tl.exp(y * tl.log(tl.abs(x)))
+    whole = tl.floor(y) == y
+    odd = tl.floor(y * 0.5) * 2.0 != y
+    below = tl.where(whole, tl.where(odd, -size, size), float("nan"))
+    result = tl.where(x < 0, below, size)
+    return tl.where((y == 0) | (x == 1), 1.0, result)
+""",
+    "float_remainder": """
+def float_remainder(x, y):
+    rest = x % y
+    return tl.where((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)
+""",
+    "floor_quotient": """
+def floor_quotient(x, y):
+    zero = y == 0
+    safe = tl.where(zero | (y == -1), 1, y).to(y.dtype)
+    down = x // safe
+    rest = x - down * safe
+    down = tl.where((rest != 0) & ((rest < 0) != (safe < 0)), down - 1, down)
+    return tl.where(zero, 0, tl.where(y == -1, -x, down)).to(x.dtype)
+""",
+    "unsigned_quotient": """
+def unsigned_quotient(x, y):
+    zero = y == 0
+    safe = tl.where(zero, 1, y).to(y.dtype)
+    return tl.where(zero, 0, x // safe).to(x.dtype)
+""",
+    "larger": """
+def larger(x, y):
+    return tl.maximum(x, y, propagate_nan=tl.PropagateNan.ALL)
+""",
+    "smaller": """
+def smaller(x, y):
+    return tl.minimum(x, y, propagate_nan=tl.PropagateNan.ALL)
+""",
+    "clamped": """
+def clamped(x, size):
+    x = tl.where(x < 0, x + size, x)
+    return tl.maximum(tl.minimum(x, size - 1), 0)
+""",
+}  # exp2 of a rounded product alone would lose |x| * 6e-8; log is refined where it nears zero
+
+
+def with_helpers(text: str) -> str:
+    """A kernel preceded by the functions it calls."""
+    wanted: dict[str, None] = {}
+    stack = [text]
+    while stack:
+        words = set(re.findall(r"\b[a-z_0-9]+(?=\()", stack.pop()))
+        words |= set(re.findall(r"\b(?:larger|smaller)\b", text))
+        for name in HELPERS:
+            if name in words and name not in wanted:
+                wanted[name] = None
+                stack.append(HELPERS[name])
+    used = [f"@triton.jit{HELPERS[name]}" for name in HELPERS if name in wanted]
+    return "\n\n".join([HEAD, *used, text])
+
+
+# ---- rows
+
+
+def _infix(sign: str, on_bool: str = "") -> Row:
+    def row(d: DType, _: DType, x: list[str]) -> str:
+        return f"{x[0]} {on_bool if d is bool_ else sign} {x[1]}"
+
+    return row
+
+
+def _compare(sign: str) -> Row:
+    """Bool is compared as a number: true is not below false."""
+
+    def row(d: DType, _: DType, x: list[str]) -> str:
+        wide = ".to(tl.int32)" if d is bool_ else ""
+        return f"{x[0]}{wide} {sign} {x[1]}{wide}"
+
+    return row
+
+
+def _extreme(name: str, on_bool: str) -> Row:
+    def row(d: DType, _: DType, x: list[str]) -> str:
+        return f"{x[0]} {on_bool} {x[1]}" if d is bool_ else f"{name}({x[0]}, {x[1]})"
+
+    return row
+
+
+def _by_width(narrow: str, wide: str) -> Row:
+    """A function with a form for float32 and one for float64."""
+    return lambda d, _, x: f"{wide if d.compute is float64 else narrow}({', '.join(x)})"
+
+
+def _div(d: DType, _: DType, x: list[str]) -> str:
+    return f"{x[0]} / {x[1]}" if d.compute is float64 else f"tl.div_rn({x[0]}, {x[1]})"
+
+
+def _sigmoid(d: DType, _: DType, x: list[str]) -> str:
+    name = "tl.exp" if d.compute is float64 else "exp_of"
+    return f"1.0 / (1.0 + {name}(-{x[0]}))"
+
+
+def _pow(d: DType, _: DType, x: list[str]) -> str:
+    if d.compute is float64:
+        return f"power({x[0]}, {x[1]})"
+    return f"power({x[0]}.to(tl.float64), {x[1]}.to(tl.float64)).to(tl.float32)"
+
+
+def _abs(d: DType, _: DType, x: list[str]) -> str:
+    return x[0] if d.kind == "uint" else f"tl.abs({x[0]})"
+
+
+def _neg(d: DType, _: DType, x: list[str]) -> str:
+    return f"(0 - {x[0]}).to({register_type(d)})" if d.kind == "uint" else f"-{x[0]}"
+
+
+def _floor_divide(d: DType, result: DType, x: list[str]) -> str:
+    if d.is_float:
+        return f"tl.floor({_div(d, result, x)})"
+    return f"{'floor' if d.kind == 'int' else 'unsigned'}_quotient({x[0]}, {x[1]})"
+
+
+def _remainder(d: DType, result: DType, x: list[str]) -> str:
+    if d.is_float:
+        return f"float_remainder({x[0]}, {x[1]})"
+    rest = f"{x[0]} - {_floor_divide(d, result, x)} * {x[1]}"
+    return f"tl.where({x[1]} == 0, 0, {rest}).to({register_type(d)})"
+
+
+def _threefry(_: DType, __: DType, x: list[str]) -> str:
+    return f"threefry_of({', '.join(x)})"
+
+
+def _threefry_helper() -> str:
+    """Threefry-2x32, 20 rounds: the same bits as the reference on every backend."""
+    lines = ["", "def threefry_of(k0, k1, x, y):", "    k2 = k0 ^ k1 ^ " + number(0x1BD11BDA, uint32)]
+    lines += ["    x = x + k0", "    y = y + k1"]
+    for group in range(5):
+        for turn in ROTATIONS[group % 2]:
+            lines += ["    x = x + y", f"    y = ((y << {turn}) | (y >> {32 - turn})) ^ x"]
+        lines.append(f"    x = x + k{(group + 1) % 3}")
+        lines.append(f"    y = y + k{(group + 2) % 3} + {number(group + 1, uint32)}")
+    return "\n".join([*lines, "    return x", ""])
+
+
+HELPERS["threefry_of"] = _threefry_helper()
+
+
+def convert(d: DType, result: DType, x: list[str]) -> str:
+    """A cast; floats to integers saturate and NaN gives 0, anything to bool compares with zero."""
+    value = x[0]
+    if d.compute is result.compute:
+        return rounded(value, result)
+    if result is bool_:
+        return f"{value} != 0"
+    if result.is_float or not d.is_float:
+        return rounded(f"({value}).to({register_type(result)})", result)
+    low, high = float(result.least), float(result.greatest)
+    middle = "tl.int32" if result.bits < 32 else register_type(result)
+    safe = f"tl.where(({value} > {low!r}) & ({value} < {high!r}), {value}, 0.0).to({middle})"
+    most = f"tl.where({value} >= {high!r}, {number(result.greatest, result)}, {safe})"
+    whole = f"tl.where({value} <= {low!r}, {number(result.least, result)}, {most})"
+    return f"({whole}).to({register_type(result)})"
+
+
+def rounded(value: str, d: DType) -> str:
+    """A float32 register rounded to the precision of a 16-bit storage type."""
+    return value if d.compute is d else f"({value}).to({memory_type(d)}).to(tl.float32)"
+
+
+ROWS: dict[str, Row] = {
+    "neg": _neg, "abs": _abs, "cast": convert, "threefry": _threefry,
+    "where": lambda d, r, x: f"tl.where({x[0]}, {x[1]}, {x[2]})",
+    "add": _infix("+", "|"), "sub": _infix("-"), "mul": _infix("*", "&"), "div": _div,
+    "floor_divide": _floor_divide, "remainder": _remainder,
+    "maximum": _extreme("larger", "|"), "minimum": _extreme("smaller", "&"),
+    "eq": _compare("=="), "ne": _compare("!="), "lt": _compare("<"), "le": _compare("<="),
+    "gt": _compare(">"), "ge": _compare(">="),
+    "bitwise_and": _infix("&", "&"), "bitwise_or": _infix("|", "|"),
+    "bitwise_xor": _infix("^", "^"), "shift_left": _infix("<<"), "shift_right": _infix(">>"),
+    "pow": _pow, "sigmoid": _sigmoid,
+    "exp": _by_width("exp_of", "tl.exp"), "log": _by_width("log_of", "tl.log"),
+    "tanh": _by_width("tanh_of", "tanh_wide"), "sqrt": _by_width("tl.sqrt_rn", "tl.sqrt"),
+    "sin": _by_width("tl.sin", "tl.sin"), "cos": _by_width("tl.cos", "tl.cos"),
+    "erf": _by_width("tl.erf", "tl.erf"), "floor": _by_width("tl.floor", "tl.floor"),
+}  # fmt: skip
+
+
+# ---- reductions
+
+
+def joined(kind: str, x: str, y: str) -> str:
+    """Two partial results as one."""
+    return f"{x} + {y}" if kind == "sum" else f"{'larger' if kind == 'max' else 'smaller'}({x}, {y})"
+
+
+def reduced(kind: str, x: str, axis: int) -> str:
+    """A tile joined along an axis that stays with one element."""
+    if kind == "sum":
+        return f"tl.sum({x}, {axis}, keep_dims=True)"
+    return f"tl.reduce({x}, {axis}, {'larger' if kind == 'max' else 'smaller'}, keep_dims=True)"
+
+
+def identity(kind: str, d: DType) -> float | int:
+    """What a reduction starts from."""
+    return {"sum": 0, "max": d.least, "min": d.greatest}[kind]
+
+
+def accumulator(d: DType) -> DType:
+    """What a reduction is computed in: bool as an integer."""
+    return uint32 if d is bool_ else float32 if d.compute is float32 else d

@@ -1,0 +1,82 @@
+"""Where each layer reports what it did: how long stages took and facts about the result.
+
+Nobody listens as a rule, and then a report costs one look at an empty list.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+from treadle.base.knobs import DEBUG
+
+
+class Report:
+    """What was reported while it listened."""
+
+    __slots__ = ("facts", "stages")
+
+    def __init__(self) -> None:
+        self.stages: dict[str, float] = {}  # seconds, in order of first end
+        self.facts: list[tuple[str, Any]] = []
+
+    def fact(self, name: str) -> Any:
+        """The last fact of that name, or None."""
+        return next((value for key, value in reversed(self.facts) if key == name), None)
+
+
+_listeners: list[Report] = []
+_nothing = nullcontext()
+
+
+@contextmanager
+def listen() -> Iterator[Report]:
+    """A Report of everything within a with block.
+
+    >>> with listen() as report:
+    ...     tell("kernels", 3)
+    >>> report.fact("kernels")
+    3
+    """
+    report = Report()
+    _listeners.append(report)
+    try:
+        yield report
+    finally:
+        _listeners.remove(report)
+
+
+def is_heard() -> bool:
+    """Does anybody listen? Ask before working out a costly fact."""
+    return bool(_listeners)
+
+
+def tell(name: str, value: Any) -> None:
+    """Report a fact."""
+    for report in _listeners:
+        report.facts.append((name, value))
+
+
+def stage(name: str) -> AbstractContextManager[None]:
+    """Time a with block as a stage of the compiler."""
+    return _timed(name) if _listeners else _nothing
+
+
+@contextmanager
+def _timed(name: str) -> Iterator[None]:
+    start = time.perf_counter()
+    try:
+        yield
+    finally:
+        took = time.perf_counter() - start
+        for report in _listeners:
+            report.stages[name] = report.stages.get(name, 0.0) + took
+
+
+def show(level: int, text: str) -> None:
+    """Print to stderr from a level of TREADLE_DEBUG on."""
+    if DEBUG.value >= level:
+        print(text, file=sys.stderr)  # noqa: T201

@@ -1,0 +1,106 @@
+"""What each kernel of a plan does, for people and for rooflines: ops, lines, bytes, flops, reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from treadle.ir.graph import toposort
+from treadle.ir.node import LEAF, Node
+from treadle.kernel.plan import Task
+from treadle.ops.defs import Kind
+
+QUIET = (Kind.SOURCE, Kind.MOVEMENT)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kernel: what it computes, where that was written, and what it costs at least."""
+
+    number: int
+    kind: str  # "loop", "dot", "scatter" or "copy"
+    ops: tuple[str, ...]  # in the order they are computed, repeats counted: "mul×3"
+    sites: tuple[str, ...]  # file:line of the user's code, most ops first
+    outputs: tuple[str, ...]  # types of what it leaves in memory
+    reason: str  # why it is a kernel of its own
+    bytes_read: int
+    bytes_written: int
+    flops: float
+    blocks: tuple[int, ...]  # pieces of each of its steps that threads share out
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that must move: each buffer once."""
+        return self.bytes_read + self.bytes_written
+
+
+def rows_of(
+    tasks: Sequence[Task],
+    blocks: Sequence[Sequence[int]],
+    refused: Iterable[tuple[Node, Node, str]] = (),
+) -> list[Row]:
+    """A row per task; refused holds (node, operand, why node did not join the operand's kernel)."""
+    owner = {node: k for k, task in enumerate(tasks) for node in task.cluster.level}
+    why: list[dict[str, set[int]]] = [{} for _ in tasks]
+    for node, operand, reason in refused:
+        late, early = owner.get(node), owner.get(operand)
+        if late is not None and early is not None and late != early:
+            why[late].setdefault(reason, set()).add(early)
+    return [_row(k, task, blocks[k], why[k]) for k, task in enumerate(tasks)]
+
+
+def _row(number: int, task: Task, blocks: Sequence[int], why: dict[str, set[int]]) -> Row:
+    memory = task.reads() - set(task.writes)
+    nodes = [n for n in toposort(task.writes, memory.__contains__) if n not in memory]
+    loud = [n for n in nodes if n.op.kind not in QUIET] or nodes
+    sites = Counter(n.site for n in loud if n.site)
+    return Row(
+        number, task.cluster.kind, _counted(n.op.name for n in loud),
+        tuple(site for site, _ in sites.most_common()),
+        tuple(str(n.type) for n in task.writes), _reason(task, why),
+        _bytes_read(task, nodes), sum(n.type.nbytes for n in task.writes),
+        sum(flops_of(n) for n in nodes), tuple(blocks),
+    )  # fmt: skip
+
+
+def _counted(names: Iterable[str]) -> tuple[str, ...]:
+    count = Counter(names)
+    return tuple(name if n == 1 else f"{name}×{n}" for name, n in count.items())
+
+
+def _reason(task: Task, why: dict[str, set[int]]) -> str:
+    parts = [f"{text} (k{', k'.join(map(str, sorted(early)))})" for text, early in why.items()]
+    if task.cluster.kind == "copy":
+        parts = ["a view that must lie in memory"]
+    reason = "; ".join(parts) or task.cluster.reason
+    dots = [n for n in task.cluster.level if n.op.kind is Kind.CONTRACT]
+    if dots and len(task.cluster.level) > 1:
+        rest = _counted(n.op.name for n in task.cluster.level if n is not dots[0])
+        reason = f"{task.cluster.reason}; {' '.join(rest)} run on its tiles"
+    return reason
+
+
+def _bytes_read(task: Task, nodes: Sequence[Node]) -> int:
+    """Buffers read, once each; of a table that is looked up, only the elements wanted."""
+    partly: dict[Node, int] = {}
+    for node in nodes:
+        if node.op.kind is Kind.GATHER:
+            base = node.operands[0]
+            while base.op.kind is Kind.MOVEMENT:
+                base = base.operands[0]
+            partly[base] = partly.get(base, 0) + node.type.nbytes
+    return sum(min(n.type.nbytes, partly.get(n, n.type.nbytes)) for n in task.reads())
+
+
+def flops_of(node: Node) -> float:
+    """Operations on numbers that computing a node takes, views and look-ups being free."""
+    if node.op is LEAF or node.op.kind in (*QUIET, Kind.GATHER):
+        return 0.0
+    if node.op.kind is Kind.CONTRACT:
+        return 2.0 * node.type.size * node.operands[0].shape[-1]
+    if node.op.kind is Kind.REDUCE:
+        return float(node.operands[0].type.size)
+    if node.op.kind is Kind.SCATTER:
+        return float(node.operands[2].type.size)
+    return node.op.flops * node.type.size

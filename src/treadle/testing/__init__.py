@@ -1,0 +1,1 @@
+"""What tests and users check ops with: samples, finite differences, random graphs."""

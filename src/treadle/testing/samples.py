@@ -1,0 +1,165 @@
+"""A row's samples as concrete calls: operand arrays, arguments, and the value NumPy gives."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from treadle.base.dtypes import DType, bool_, int64, uint32
+from treadle.base.errors import DtypeError
+from treadle.ir.node import placeholder, type_of
+from treadle.ops import contract, movement
+from treadle.ops.composite import cross_entropy, take
+from treadle.ops.defs import TABLE, Kind, Op
+from treadle.ops.elementwise import cast, threefry, where
+from treadle.testing.arrays import Array, array_type
+
+SHAPES: tuple[tuple[tuple[int, ...], ...], ...] = (
+    ((), (), ()), ((0,), (1,), (0,)), ((1,), (1,), (1,)), ((5,), (), (5,)),
+    ((3, 1), (1, 4), (3, 4)), ((2, 3, 1), (3, 7), (1,)), ((4, 0), (4, 1), ()),
+    ((70,), (70,), (70,)), ((7, 33), (33,), (7, 1)), ((17,), (3, 17), (3, 1)),
+)  # fmt: skip
+"""Shapes that broadcast together, of up to three operands."""
+
+ODD = (float("nan"), float("inf"), float("-inf"), -0.0, 0.0, 1.0, -1.0, 2.5)
+"""Floats that need care."""
+
+INDEX_OPERAND = {contract.gather: 1, contract.scatter_add: 1, take: 1, cross_entropy: 1}
+
+
+@dataclass
+class Case:
+    """One call of an op."""
+
+    op: Op
+    operands: list[Array]
+    arguments: tuple[Any, ...] = ()
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        shapes = ", ".join(f"{x.dtype}{list(x.shape)}" for x in self.operands)
+        return f"{self.op}({shapes}, {self.arguments or self.options or ''})"
+
+    def record(self, operands: Sequence[Any]) -> Any:
+        """The op on nodes or tensors in place of the arrays."""
+        if self.op is movement.concat:
+            return self.op(list(operands), *self.arguments, **self.options)
+        return self.op(*operands, *self.arguments, **self.options)
+
+    def expected(self, kind: DType) -> Array:
+        """The value by the row's reference: in float64 if the result is a float, else exact."""
+        wide = [self._widened(k, x, kind) for k, x in enumerate(self.operands)]
+        assert self.op.reference is not None, self.op
+        arguments = () if self.op is cast else self.arguments
+        with np.errstate(all="ignore"):
+            return np.asarray(self.op.reference(np, *wide, *arguments, **self.options))
+
+    def _widened(self, k: int, x: Array, kind: DType) -> Array:
+        """Operand k as the reference takes it: NumPy would compute small types too coarsely."""
+        chooses = INDEX_OPERAND.get(self.op) == k or (self.op is where and k == 0)
+        coarse = kind.is_float and not chooses
+        return x.astype(np.float64) if coarse or _is_float(x) else x
+
+
+def _is_float(x: Array) -> bool:
+    return x.dtype.kind == "f" or x.dtype.name == "bfloat16"
+
+
+def public_rows() -> dict[str, Op]:
+    """The rows that users call."""
+    return {name: op for name, op in TABLE.items() if op.kind is not Kind.SOURCE}
+
+
+def takes(op: Op, kind: DType) -> bool:
+    """Does the row's rule allow operands of a dtype?"""
+    if op is threefry:
+        return kind is uint32
+    case = next(cases(op, kind, np.random.default_rng(0)))
+    try:
+        case.record([placeholder(type_of(x.shape, _own(op, k, kind))) for k, x in
+                     enumerate(case.operands)])  # fmt: skip
+    except DtypeError:
+        return False
+    return True
+
+
+def _own(op: Op, k: int, kind: DType) -> DType:
+    """The dtype of operand k where the row is sampled for a dtype."""
+    if op is where and k == 0:
+        return bool_
+    return int64 if INDEX_OPERAND.get(op) == k else kind
+
+
+def cases(op: Op, kind: DType, rng: np.random.Generator) -> Iterator[Case]:
+    """Calls of a row with operands of a dtype: its own samples, or shapes that broadcast."""
+    drawn = _Drawn(op, kind, rng)
+    if op.samples.cases:
+        for sample in op.samples.cases:
+            shapes, arguments, options = _parts(op, sample)
+            yield Case(op, drawn.operands(shapes, options), arguments, options)
+        return
+    count = arity(op)
+    arguments = (kind,) if op is cast else ()
+    for group in SHAPES:
+        yield Case(op, drawn.operands(group[:count], {}), arguments)
+    turned = [x.T for x in drawn.operands([(70, 5)] * count, {})]
+    yield Case(op, turned, arguments)  # axes in an order that is not memory's
+
+
+def odd_cases(op: Op, kind: DType) -> Iterator[Case]:
+    """An elementwise row on every pair of NaN, infinities and signed zeros."""
+    count = arity(op)
+    grid = np.meshgrid(*[np.array(ODD)] * count, indexing="ij")
+    operands = [x.reshape(-1).astype(array_type(kind)) for x in grid]
+    if op is where:
+        operands[0] = operands[0] > 0
+    yield Case(op, operands, (kind,) if op is cast else ())
+
+
+def arity(op: Op) -> int:
+    """Operands an elementwise row takes."""
+    if op.arguments is not None or op.kind is Kind.COMPOSITE:
+        return 1
+    assert op.reference is not None, op
+    return len(inspect.signature(op.reference).parameters) - 1  # the first is NumPy itself
+
+
+def _parts(op: Op, sample: tuple[Any, ...]) -> tuple[list[Any], tuple[Any, ...], dict[str, Any]]:
+    """(operand shapes, arguments, options) of a sample as the rows write them."""
+    if op.kind is Kind.MOVEMENT and op is not movement.concat:
+        return [sample[0]], sample[1], {}
+    return list(sample[:-1]), (), dict(sample[-1])
+
+
+@dataclass
+class _Drawn:
+    """Random operands of one row and dtype."""
+
+    op: Op
+    kind: DType
+    rng: np.random.Generator
+
+    def operands(self, shapes: Sequence[Any], options: dict[str, Any]) -> list[Array]:
+        """Arrays of these shapes, in the range of the row's samples."""
+        index = INDEX_OPERAND.get(self.op)
+        return [
+            self._indices(shapes, options) if k == index else self._array(shape, k)
+            for k, shape in enumerate(shapes)
+        ]
+
+    def _array(self, shape: tuple[int, ...], k: int) -> Array:
+        kind, (low, high) = _own(self.op, k, self.kind), (self.op.samples.low, self.op.samples.high)
+        if kind is bool_:
+            return self.rng.integers(0, 2, shape).astype(bool)
+        if kind.is_float:
+            return self.rng.uniform(low, high, shape).astype(array_type(kind))
+        least = 0 if kind.kind == "uint" else int(low)
+        return self.rng.integers(least, int(high) + 1, shape).astype(array_type(kind))
+
+    def _indices(self, shapes: Sequence[Any], options: dict[str, Any]) -> Array:
+        axis = options.get("axis", -1 if self.op is cross_entropy else 0)
+        return self.rng.integers(0, shapes[0][axis], shapes[INDEX_OPERAND[self.op]])

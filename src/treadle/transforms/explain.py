@@ -1,0 +1,29 @@
+"""`explain`: what a function is compiled to, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from treadle.base import trace
+from treadle.ir.node import RECORDING
+from treadle.runtime.explain import Explanation
+from treadle.transforms.compile import Compiled
+
+
+def explain(function: Callable[..., Any], *args: Any, **options: Any) -> Explanation:
+    """The kernels that `compile` makes of function on such arguments; nothing is run.
+
+    >>> import treadle as td
+    >>> found = explain(lambda x: td.softmax(x * 2.0), td.ones(8, 8))
+    >>> [row.ops for row in found.rows]
+    [('mul×2', 'max', 'sub', 'exp', 'sum', 'div')]
+    """
+    plain = function.function if isinstance(function, Compiled) else function
+    before, RECORDING.sites = RECORDING.sites, True
+    try:
+        with trace.listen() as report:
+            Compiled(plain).trace(args, options)
+    finally:
+        RECORDING.sites = before
+    return Explanation(report)

@@ -1,0 +1,88 @@
+"""Every row of the op table on every dtype it takes: compiled, against NumPy in float64."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import pytest
+
+from treadle.base.dtypes import (
+    bfloat16, bool_, dtype, float16, float32, float64, int32, int64, uint8, uint32,
+)  # fmt: skip
+from treadle.ops.defs import Kind
+from treadle.testing.arrays import array_type, by_reference, compiled, node_of, unit_roundoff
+from treadle.testing.samples import cases, odd_cases, public_rows, takes
+
+DTYPES = (float32, float64, float16, bfloat16, int32, int64, uint8, bool_, uint32)
+ROWS = public_rows()
+PAIRS = [(name, d) for name, op in ROWS.items() for d in DTYPES if takes(op, d)]
+FUNCTIONS = [
+    name for name, op in ROWS.items()
+    if op.kind is Kind.ELEMENTWISE and takes(op, float32) and name != "threefry"
+]  # fmt: skip
+ROUNDINGS = 6  # of a result computed in several steps, as a multiple of one rounding
+
+
+def names(pair):
+    return pair.name if not isinstance(pair, str) else pair
+
+
+def random_for(*parts):
+    return np.random.default_rng(zlib.crc32(repr(parts).encode()))
+
+
+def terms_of(case):
+    """How many numbers are added up into one at most."""
+    return max([1, *(x.size for x in case.operands)]) if case.op.kind is not Kind.ELEMENTWISE else 1
+
+
+def bound(case, expected, kind):
+    """Roundings of the largest number involved; of a sum, growing with the root of its length."""
+    with np.errstate(invalid="ignore"):
+        parts = [np.abs(x.astype(np.float64)) for x in (*case.operands, expected) if x.size]
+    finite = [part[np.isfinite(part)].max(initial=0.0) for part in parts]
+    largest = max([1.0, *(finite[-1:] if case.op.kind is Kind.ELEMENTWISE else finite)])
+    return ROUNDINGS * unit_roundoff(kind) * largest * np.sqrt(terms_of(case))
+
+
+def check(case, result, expected, kind):
+    assert result.shape == expected.shape, case
+    if not kind.is_float:
+        limited = expected.astype(result.dtype) if expected.dtype.kind != "f" else expected
+        np.testing.assert_array_equal(result, limited, err_msg=repr(case))
+        return
+    with np.errstate(invalid="ignore", over="ignore"):
+        wide = result.astype(np.float64)
+        expected = expected.astype(array_type(kind)).astype(np.float64)  # overflow as it would
+    np.testing.assert_allclose(
+        wide, expected, rtol=ROUNDINGS * unit_roundoff(kind),
+        atol=bound(case, expected, kind), err_msg=repr(case),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "kind"), PAIRS, ids=names)
+def test_compiled_row_gives_what_numpy_gives(name, kind):
+    for case in cases(ROWS[name], kind, random_for(name, kind.name)):
+        node = case.record([node_of(x) for x in case.operands])
+        (by_nodes,) = by_reference([node])
+        (result,) = compiled([node])
+        assert dtype(result.dtype) is node.dtype, case
+        check(case, result, case.expected(node.dtype), node.dtype)
+        check(case, result, by_nodes, node.dtype)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("kind", [float32, float64, bfloat16], ids=names)
+def test_elementwise_row_treats_nan_infinity_and_zero_as_numpy_does(name, kind):
+    for case in odd_cases(ROWS[name], kind):
+        node = case.record([node_of(x) for x in case.operands])
+        (result,) = compiled([node])
+        check(case, result, case.expected(node.dtype), node.dtype)
+
+
+def test_every_row_is_tested_and_none_left_out(capsys):
+    tested = {name for name, _ in PAIRS}
+    with capsys.disabled():
+        print(f"\nop table: {len(tested)} rows tested, {len(ROWS.keys() - tested)} untested")
+    assert tested == ROWS.keys()
