@@ -30,6 +30,7 @@ from treadle.tensor.creation import arange, from_numpy, full, ones, ones_like, t
 from treadle.tensor.creation import zeros_like
 from treadle.tensor.tensor import Tensor, gradients, no_grad
 from treadle.transforms.compile import compile  # noqa: A004
+from treadle.transforms.explain import explain
 from treadle.transforms.grad import grad, value_and_grad
 
 __version__ = "0.1.0"

@@ -12,6 +12,7 @@ from treadle.kernel.axes import linear, merge_axes, refined
 from treadle.kernel.index import ZERO, Axis, Index, Looked, ravel, unravel
 from treadle.kernel.loops import Argument, Loops, Pass, Reduce, Store
 from treadle.kernel.lower import Lowering
+from treadle.ops import movement as m
 from treadle.schedule.clusters import COLUMN, FULL, ROW, Cluster
 
 Buffer = Node | str
@@ -159,17 +160,40 @@ def _join(root: Node, name: str, rows: Loops) -> Built:
     return built
 
 
-def build_copy(node: Node, stored: frozenset[Node], to: Buffer | None = None) -> Built:
-    """A view (or a constant, or a leaf) written out as memory of its own."""
+def build_copies(node: Node, stored: frozenset[Node]) -> list[Built]:
+    """A view written out as memory of its own: one kernel, or one for each part of a concat."""
+    if node.op is not m.concat:
+        return [build_copy(node, stored)]
+    built, start = [], 0
+    for part in node.operands:
+        if part.type.size:
+            built.append(build_copy(part, stored, node, (node.arg, start)))
+        start += part.shape[node.arg]
+    return built
+
+
+def build_copy(
+    node: Node, stored: frozenset[Node], to: Buffer | None = None,
+    inside: tuple[int, int] | None = None,
+) -> Built:  # fmt: skip
+    """A view, a constant or a leaf written to memory: inside = (axis, start) of a larger node."""
     cluster = Cluster(0, "loop", node.type.size)
     cluster.level[node] = FULL
-    builder = Builder(stored, frozenset([node]) if node.op is not LEAF else frozenset())
+    own = frozenset() if node.op is LEAF or inside else frozenset([node])
+    builder = Builder(stored, own)
     outer, _ = _axes(cluster)
     whole = linear(outer)
     lowering = Lowering(builder.slot_of, ZERO, whole)
-    value = lowering.at(node, unravel(whole, node.shape))
+    index = unravel(whole, node.shape)
+    value = lowering.at(node, index)
+    position = whole
+    if inside:
+        assert isinstance(to, Node)
+        moved = list(index)
+        moved[inside[0]] = index[inside[0]] + inside[1]
+        position = ravel(moved, to.shape)
     number = builder.slot(to if to is not None else node, node.dtype, True)
-    loops = Loops([], outer, [], [Pass([], [Store(number, whole, value)])], [])
+    loops = Loops([], outer, [], [Pass([], [Store(number, position, value)])], [])
     loops.size = node.type.size
     built = builder.finish(loops)
     _arrange(loops, cluster)

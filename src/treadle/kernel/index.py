@@ -41,7 +41,7 @@ class Quotient:
         return hash((self.of, self.by, "q"))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Quotient) and self.by == other.by and self.of == other.of
+        return type(other) is Quotient and self.by == other.by and self.of == other.of
 
     @property
     def bounds(self) -> tuple[int, int]:
@@ -136,7 +136,13 @@ class Index:
         total = dict(self.terms)
         for atom, c in other.terms:
             total[atom] = total.get(atom, 0) + c
-        return Index(total.items(), self.constant + other.constant)
+        constant = self.constant + other.constant
+        for atom, c in total.items():
+            if type(atom) is Remainder and c:
+                whole = _rejoined(total, atom, c)
+                if whole is not None:
+                    return whole + constant
+        return Index(total.items(), constant)
 
     def __mul__(self, factor: int) -> Index:
         if factor == 1:
@@ -160,6 +166,9 @@ class Index:
         if common > 1:  # (g x + c) // (g d) = (x + c // g) // d
             rest = Index([(a, c // common) for a, c in rest.terms], rest.constant // common)
             return whole + rest // (by // common)
+        coarse = _coarse(rest, by)
+        if coarse is not None:
+            return whole + coarse
         return whole + Index([(_merged(Quotient, rest, by), 1)])
 
     def __mod__(self, by: int) -> Index:
@@ -191,6 +200,29 @@ class Index:
     def is_affine(self) -> bool:
         """A plain sum of scaled axes?"""
         return all(isinstance(atom, Axis) for atom, _ in self.terms)
+
+
+def _coarse(rest: Index, by: int) -> Index | None:
+    """(g x + y) // (g d) = x // d, if y stays within [0, g)."""
+    terms = sorted(rest.terms, key=lambda term: -abs(term[1]))
+    for k in range(len(terms) - 1, 0, -1):
+        g = gcd(by, *(c for _, c in terms[:k]))
+        low, high = Index(terms[k:], rest.constant).bounds
+        if g > 1 and low >= 0 and high < g:
+            return Index([(a, c // g) for a, c in terms[:k]]) // (by // g)
+    return None
+
+
+def _rejoined(total: dict[Atom, int], part: Remainder, c: int) -> Index | None:
+    """(x // n) n c + (x % n) c = x c, if the sum holds both."""
+    quotient = part.of // part.by
+    if quotient.constant or len(quotient.terms) != 1 or quotient.terms[0][1] != 1:
+        return None
+    other = quotient.terms[0][0]
+    if total.get(other) != c * part.by:
+        return None
+    rest = [(a, k) for a, k in total.items() if a != other and a != part]
+    return Index(rest) + part.of * c
 
 
 def _merged(kind: type[Quotient], of: Index, by: int) -> Quotient:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from treadle.base import trace
 from treadle.base.dtypes import DType
 from treadle.ir.graph import toposort
 from treadle.ir.node import LEAF, Node
 from treadle.kernel.build import (
-    Built, build_cluster, build_copy, build_epilogue, build_product, build_scatter,
+    Built, build_cluster, build_copies, build_epilogue, build_product, build_scatter,
 )  # fmt: skip
 from treadle.kernel.index import ZERO, Axis, Index
 from treadle.kernel.lower import Lowering
 from treadle.ops.defs import Kind
 from treadle.schedule.clusters import FULL, Cluster
 from treadle.schedule.fuse import Fusion
-from treadle.schedule.keep import keep
+from treadle.schedule.keep import WRITTEN_OUT, below_views, keep
 from treadle.schedule.order import order_clusters
 
 
@@ -76,7 +77,9 @@ def plan_tasks(
     """
     order = toposort(roots)
     fusion = Fusion(order, templates)
-    fusion.run()
+    with trace.stage("fuse"):
+        fusion.run()
+    trace.tell("refused", fusion.refused)
     in_place = {x: strided(x) for n in order if n.op.kind is Kind.CONTRACT for x in n.operands}
     stored = keep(order, fusion.of, roots, lambda x: in_place.get(x) is not None)
     tasks = {c: _task(c, stored, in_place, templates) for c in fusion.clusters
@@ -86,7 +89,7 @@ def plan_tasks(
             cluster = Cluster(fusion.position[node], "copy", node.type.size)
             cluster.level[node] = FULL
             fusion.of[node] = cluster
-            tasks[cluster] = Task(cluster, [build_copy(node, stored)], writes=[node])
+            tasks[cluster] = Task(cluster, build_copies(node, stored), writes=[node])
     reads = {cluster: task.reads() for cluster, task in tasks.items()}
     writers = {leaf: fusion.of[root] for root, leaf in replaces.items() if root in fusion.of}
     ordered = order_clusters(list(tasks), reads.__getitem__, fusion.of, writers)
@@ -127,11 +130,9 @@ def strided(node: Node) -> Strided | None:
     """
     if node.op.kind is not Kind.MOVEMENT:
         return None if node.op.kind is Kind.SOURCE and node.op is not LEAF else _plain(node)
-    base = node
-    while base.op.kind is Kind.MOVEMENT:
-        if len(base.operands) > 1 or base.op.name == "pad":
-            return None
-        base = base.operands[0]
+    if node.op in WRITTEN_OUT:
+        return _plain(node)
+    base = below_views(node)
     if base.op.kind is Kind.SOURCE and base.op is not LEAF:
         return None
     axes = [Axis(f"a{k}", n) for k, n in enumerate(node.shape)]

@@ -118,6 +118,11 @@ def isnan(x: Any, /) -> Any:
 # ---- reductions
 
 
+def _as_float(x: Any) -> Any:
+    """Integers as the default float: their differences may not fit their type."""
+    return x if x.dtype.is_float else cast(x, float32)
+
+
 def _count(x: Any, axis: Axes, name: str) -> int:
     return math.prod(x.shape[k] for k in axes_in(name, axis, x.ndim))
 
@@ -128,7 +133,7 @@ def _count(x: Any, axis: Axes, name: str) -> int:
 )
 def mean(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
     """Arithmetic mean along axes."""
-    total = sum_(x if x.dtype.is_float else cast(x, float32), axis=axis, keepdims=keepdims)
+    total = sum_(_as_float(x), axis=axis, keepdims=keepdims)
     count = _count(x, axis, "mean")
     return total * (1.0 / count) if count else total / 0.0
 
@@ -153,7 +158,7 @@ def var(x: Any, /, axis: Axes = None, keepdims: bool = False, correction: float 
 )
 def logsumexp(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
     """log(sum(exp(x))) along axes, without overflow."""
-    axes = axes_in("logsumexp", axis, x.ndim)
+    axes, x = axes_in("logsumexp", axis, x.ndim), _as_float(x)
     peak = detach(max_(x, axis=axes, keepdims=True))
     peak = where(abs(peak) == math.inf, 0.0, peak)  # inf - inf would be NaN
     total = log(sum_(exp(x - peak), axis=axes, keepdims=True)) + peak
@@ -217,6 +222,7 @@ def _axis_option(y: Any) -> int:
 )  # fmt: skip
 def softmax(x: Any, /, axis: int = -1) -> Any:
     """exp(x) / sum(exp(x)) along an axis, without overflow."""
+    x = _as_float(x)
     e = exp(x - detach(max_(x, axis=axis, keepdims=True)))
     return e * (1.0 / sum_(e, axis=axis, keepdims=True))
 
@@ -227,6 +233,7 @@ def softmax(x: Any, /, axis: int = -1) -> Any:
 )  # fmt: skip
 def log_softmax(x: Any, /, axis: int = -1) -> Any:
     """log(softmax(x)) along an axis."""
+    x = _as_float(x)
     shifted = x - detach(max_(x, axis=axis, keepdims=True))
     return shifted - log(sum_(exp(shifted), axis=axis, keepdims=True))
 
@@ -337,6 +344,7 @@ def cross_entropy(logits: Any, labels: Any, /) -> Any:
         hint = "labels are class numbers, one per row of logits"
         facts = {"logits": logits.shape, "labels": labels.shape}
         raise ShapeError(explain("cross_entropy", "labels do not fit", hint, **facts))
+    logits = _as_float(logits)
     peak = detach(max_(logits, axis=-1, keepdims=True))
     total = log(sum_(exp(logits - peak), axis=-1, keepdims=True)) + peak
     picked = gather(logits, labels.reshape((*labels.shape, 1)), axis=-1)

@@ -7,6 +7,7 @@ from math import prod
 from treadle.ir.node import CONST, Node, full
 from treadle.ir.pattern import Rule, constant_value
 from treadle.ops import movement as m
+from treadle.ops.elementwise import add
 from treadle.ops.contract import dot
 from treadle.ops.reduce import sum_
 
@@ -109,6 +110,33 @@ def _concat_one(node: Node) -> Node | None:
     return parts[0] if len(parts) == 1 else m.concat(parts, axis=node.arg)
 
 
+def _concat_concat(node: Node) -> Node | None:
+    parts: list[Node] = []
+    for x in node.operands:
+        parts += x.operands if x.op is m.concat and x.arg == node.arg else [x]
+    return m.concat(parts, axis=node.arg) if len(parts) > len(node.operands) else None
+
+
+def _add_pads(node: Node) -> Node | None:
+    """Zero-padded neighbours added up are joined: the gradient of slices that share a source."""
+    x, y = node.operands
+    if x.op is not m.pad or y.op is not m.pad or x.arg[1] != 0 or y.arg[1] != 0:
+        return None
+    if x.shape != y.shape:
+        return None
+    axes = [k for k, (p, q) in enumerate(zip(x.arg[0], y.arg[0], strict=True)) if p != q]
+    if len(axes) != 1:
+        return None
+    axis = axes[0]
+    first, second = sorted((x, y), key=lambda n: n.arg[0][axis][0])
+    before, after = first.arg[0][axis][0], second.arg[0][axis][1]
+    if before + first.operands[0].shape[axis] != second.arg[0][axis][0]:
+        return None
+    edges = list(first.arg[0])
+    edges[axis] = (before, after)
+    return m.pad(m.concat([first.operands[0], second.operands[0]], axis=axis), edges)
+
+
 def _sum_expand(node: Node) -> Node | None:
     """A sum over broadcast axes is a product with their size."""
     x = node.operands[0]
@@ -181,6 +209,10 @@ MOVEMENT = (
          lambda leaf: (lambda x: m.concat([m.slice_(x, [(1, 4, 1)]), m.slice_(x, [(4, 6, 1)])]))(
              leaf((9,)))),
     Rule("concat-one", m.concat, _concat_one, lambda leaf: m.concat([leaf((3,)), leaf((0,))])),
+    Rule("concat-concat", m.concat, _concat_concat,
+         lambda leaf: m.concat([m.concat([leaf((3,)), leaf((2,))]), leaf((5,))])),
+    Rule("add-pads", add, _add_pads,
+         lambda leaf: m.pad(leaf((2, 3)), [(0, 0), (3, 2)]) + m.pad(leaf((2, 3)), [(0, 0), (0, 5)])),
     Rule("sum-expand", sum_, _sum_expand,
          lambda leaf: sum_(leaf((3, 1)).expand(2, 3, 4), axis=(0, 2))),
     Rule("sum-nothing", sum_, _sum_nothing, lambda leaf: sum_(leaf((3, 1)), axis=1)),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from treadle.base.trace import Report, show
 from treadle.ir.printer import short_site
-from treadle.kernel.cost import Row
+from treadle.kernel.cost import Row, rows_of
 
 
 class Explanation:
@@ -17,14 +17,17 @@ class Explanation:
       any layout needs, and what it would be if nothing were reused
     - **nodes_before**, **nodes_after**: size of the graph around simplification
     - **rules**: how often each rewrite rule fired
-    - **stages**: seconds of each stage of the compiler
+    - **stages**: seconds of each stage of the compiler; **modules**: compiled by LLVM for this
+      program, the other kernels were known
     """
 
     def __init__(self, report: Report) -> None:
-        self.rows: list[Row] = report.fact("kernels") or []
+        tasks, blocks = report.fact("tasks") or [], report.fact("blocks") or []
+        self.rows: list[Row] = rows_of(tasks, blocks, report.fact("refused") or [])
         self.nodes_before, self.nodes_after = report.fact("nodes") or (0, 0)
         self.rules: dict[str, int] = report.fact("rules") or {}
         self.stages = dict(report.stages)
+        self.modules = sum(1 for name, _ in report.facts if name == "module")
         layout = report.fact("memory")
         self.arena_bytes: int = layout.nbytes if layout else 0
         self.lower_bound: int = layout.lower_bound if layout else 0
@@ -48,7 +51,7 @@ class Explanation:
     def time_line(self) -> str:
         """The stages of the compiler in one line."""
         times = ", ".join(f"{name} {seconds * 1e3:.1f} ms" for name, seconds in self.stages.items())
-        return f"time     {times}"
+        return f"time     {times}; {self.modules} modules compiled, the others known"
 
 
 def kernel_table(rows: Sequence[Row]) -> str:

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from treadle.backends.registry import Program, backend_of
 from treadle.base import trace
 from treadle.base.errors import ArgumentError, explain
+from treadle.base.knobs import DEBUG
 from treadle.ir.graph import Structure, structure, substitute
 from treadle.ir.node import Call, Node, placeholder
 from treadle.passes.pipeline import simplify
+from treadle.runtime.explain import show_compiled
 
 MOST_PROGRAMS = 4096
 _PROGRAMS: dict[Structure, Program] = {}
@@ -76,6 +78,15 @@ def compile_graph(
     roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[int, int]
 ) -> Program:
     """A program for roots over leaves; replaces maps the number of a root to that of a leaf."""
+    if not DEBUG.value:
+        return _compile(roots, leaves, replaces)
+    with trace.listen() as report:
+        program = _compile(roots, leaves, replaces)
+    show_compiled(report)
+    return program
+
+
+def _compile(roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[int, int]) -> Program:
     places = [placeholder(leaf.type) for leaf in leaves]
     bare = substitute(roots, dict(zip(leaves, places, strict=True)))
     with trace.stage("simplify"):

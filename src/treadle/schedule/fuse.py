@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from treadle.base import trace
 from treadle.base.dtypes import DType
 from treadle.ir.graph import users_of
 from treadle.ir.node import Node
@@ -30,6 +31,7 @@ class Fusion:
         self.clusters: dict[Cluster, None] = {}
         self.position = {node: k for k, node in enumerate(order)}
         self.users = users_of(order)
+        self.refused: list[tuple[Node, Node, str]] = []  # (node, operand, why they are apart)
 
     def run(self) -> list[Cluster]:
         """Group every node that computes something."""
@@ -56,6 +58,8 @@ class Fusion:
                 self._join(node, reads, cluster, level, pattern)
                 return
             reason = why
+            if trace.is_heard():
+                self._refuse(node, reads, cluster, why)
         if node.op.kind is Kind.REDUCE:
             size, pattern = node.operands[0].type.size, _reduce_pattern(node)
             level = COLUMN if _is_column(node, pattern) else ROW
@@ -63,6 +67,9 @@ class Fusion:
             self._open(node, "loop", size, own, level, reason)
         else:
             self._open(node, "loop", node.type.size, None, FULL, reason)
+
+    def _refuse(self, node: Node, reads: Sequence[Read], cluster: Cluster, why: str) -> None:
+        self.refused += [(node, r.base, why) for r in reads if self.of[r.base] is cluster]
 
     def _open(
         self, node: Node, kind: str, size: int, pattern: Pattern | None, level: str, reason: str

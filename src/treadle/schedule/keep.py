@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from treadle.ir.node import LEAF, Node
+from treadle.ops import movement as m
 from treadle.ops.contract import gather
 from treadle.ops.defs import Kind
 from treadle.schedule.clusters import COLUMN, Cluster, bases_of, is_virtual, reads_of
@@ -12,6 +13,7 @@ from treadle.schedule.clusters import COLUMN, Cluster, bases_of, is_virtual, rea
 MOST_FLOPS = 60.0  # per element: more is not computed twice
 MOST_LOADS = 2  # arrays read to compute it again; keeping it costs a write and a read
 FREE_FLOPS = 200.0  # what may be spent where nothing is read at all, as for random bits
+WRITTEN_OUT = (m.concat, m.pad)  # views that have no strides
 NEVER = (float("inf"), frozenset[Node]())
 
 
@@ -53,9 +55,12 @@ def keep(
 
 def _in_memory(node: Node, strided: Callable[[Node], bool]) -> Node:
     """The node whose buffer stands for an operand: below its views where they are strided."""
-    if not strided(node):
-        return node
-    while node.op.kind is Kind.MOVEMENT:
+    return below_views(node) if strided(node) else node
+
+
+def below_views(node: Node) -> Node:
+    """The node below views that only move an origin and strides."""
+    while node.op.kind is Kind.MOVEMENT and node.op not in WRITTEN_OUT:
         node = node.operands[0]
     return node
 

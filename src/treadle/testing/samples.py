@@ -19,11 +19,11 @@ from treadle.ops.elementwise import cast, threefry, where
 from treadle.testing.arrays import Array, array_type
 
 SHAPES: tuple[tuple[tuple[int, ...], ...], ...] = (
-    ((), (), ()), ((0,), (1,), (0,)), ((1,), (1,), (1,)), ((5,), (), (5,)),
-    ((3, 1), (1, 4), (3, 4)), ((2, 3, 1), (3, 7), (1,)), ((4, 0), (4, 1), ()),
-    ((70,), (70,), (70,)), ((7, 33), (33,), (7, 1)), ((17,), (3, 17), (3, 1)),
+    ((), (), (), ()), ((0,), (1,), (0,), ()), ((1,), (1,), (1,), (1,)), ((5,), (), (5,), (1,)),
+    ((3, 1), (1, 4), (3, 4), ()), ((2, 3, 1), (3, 7), (1,), (7,)), ((4, 0), (4, 1), (), (0,)),
+    ((70,), (70,), (70,), ()), ((7, 33), (33,), (7, 1), ()), ((17,), (3, 17), (3, 1), ()),
 )  # fmt: skip
-"""Shapes that broadcast together, of up to three operands."""
+"""Shapes that broadcast together, of up to four operands."""
 
 ODD = (float("nan"), float("inf"), float("-inf"), -0.0, 0.0, 1.0, -1.0, 2.5)
 """Floats that need care."""
@@ -116,7 +116,7 @@ def odd_cases(op: Op, kind: DType) -> Iterator[Case]:
     grid = np.meshgrid(*[np.array(ODD)] * count, indexing="ij")
     operands = [x.reshape(-1).astype(array_type(kind)) for x in grid]
     if op is where:
-        operands[0] = operands[0] > 0
+        operands[0] = np.arange(len(operands[0])) % 2 == 0
     yield Case(op, operands, (kind,) if op is cast else ())
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from treadle.backends.registry import backend_of
 from treadle.base.errors import ArgumentError, explain
+from treadle.base.trace import stage
 from treadle.base.trees import Structure, builder, flatten, unflatten
 from treadle.ir.graph import structure
 from treadle.ir.node import Call, Node, leaf, placeholder
@@ -156,7 +157,8 @@ def _trace(
     TRACE.append(trace)
     try:
         args, options = unflatten(shape, list(stand_ins))
-        return function(*args, **options), trace, draws
+        with stage("record"):
+            return function(*args, **options), trace, draws
     finally:
         TRACE.pop()
         end_draws()

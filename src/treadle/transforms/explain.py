@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from treadle.base import trace
+from treadle.base.trees import flatten
 from treadle.ir.node import RECORDING
 from treadle.runtime.explain import Explanation
-from treadle.transforms.compile import Compiled
+from treadle.tensor.tensor import Tensor
+from treadle.transforms.compile import Compiled, Traced
 
 
 def explain(function: Callable[..., Any], *args: Any, **options: Any) -> Explanation:
@@ -20,10 +22,12 @@ def explain(function: Callable[..., Any], *args: Any, **options: Any) -> Explana
     [('mul×2', 'max', 'sub', 'exp', 'sum', 'div')]
     """
     plain = function.function if isinstance(function, Compiled) else function
+    tensors: list[Tensor] = []
+    shape = flatten((args, options), lambda x: isinstance(x, Tensor), tensors)
     before, RECORDING.sites = RECORDING.sites, True
     try:
         with trace.listen() as report:
-            Compiled(plain).trace(args, options)
+            Traced(plain, shape, tensors)
     finally:
         RECORDING.sites = before
     return Explanation(report)

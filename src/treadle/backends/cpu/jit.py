@@ -22,6 +22,7 @@ import llvmlite.binding as llvm
 
 from treadle.backends.cpu.host import usable_cores
 from treadle.base import cache as disk
+from treadle.base import trace
 from treadle.base.errors import CompilerError, explain
 from treadle.base.target import Target
 
@@ -115,6 +116,7 @@ def _object(job: Job) -> bytes:
     image = disk.read(name)
     if image is None:
         image = compile_object(job.make_text(), target, job.level, job.passes)
+        trace.tell("module", job.key)
         disk.write(name, image)
     return image
 

@@ -8,12 +8,14 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from treadle.backends.cpu import gemm_plan, gemm_tasks, jit
+from treadle.backends.cpu import gemm_plan, gemm_tasks, jit, show
 from treadle.backends.cpu.emit import HEADER, kernel_text
 from treadle.backends.cpu.host import host_target
 from treadle.backends.cpu.memory import Buffer, allocate
 from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil
+from treadle.base import trace
 from treadle.base.dtypes import DType, float32, float64
+from treadle.base.knobs import DEBUG
 from treadle.base.target import Target
 from treadle.ir.node import LEAF, Node
 from treadle.kernel.build import Built, build_copy
@@ -58,7 +60,8 @@ class Program:
         }  # fmt: skip
         self.entries: list[Entry] = []
         self.temporaries: dict[object, tuple[int, int, int]] = {}
-        self.tasks = plan_tasks(self.roots, replaces, (float32, float64))
+        with trace.stage("plan"):
+            self.tasks = plan_tasks(self.roots, replaces, (float32, float64))
         self._copies(replaces)
         for number, task in enumerate(self.tasks):
             for built in task.kernels:
@@ -67,8 +70,11 @@ class Program:
                 self._add_product(task.product, number)
         self.in_place = self._in_place(replaces)
         self.layout = self._lay_out()
-        self._write()
+        with trace.stage("code"):
+            self._write()
         self.size = sum(entry.size for entry in self.entries)
+        if trace.is_heard():
+            show.tell(self)
 
     def _copies(self, replaces: dict[Node, Node]) -> None:
         """A root that is a leaf about to be overwritten is copied out first."""
@@ -274,7 +280,10 @@ class Program:
             words[k] = buffer.address
             new.append(buffer)
             k += 1
-        self.launch(words.address)  # type: ignore[attr-defined]
+        if DEBUG.value:
+            show.run(self, words)
+        else:
+            self.launch(words.address)  # type: ignore[attr-defined]
         del held  # alive until here
         self.free.append(words)
         return new if self.simple else self._arranged(inputs, new)

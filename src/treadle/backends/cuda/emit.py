@@ -33,7 +33,8 @@ class Emitter:
         self.indent = 1
         self.count = 0
         self.known: list[dict[object, str]] = [{}]  # what has a name, by nesting
-        self.outer, self.inner = frozenset(loops.outer), frozenset(loops.inner)
+        self.outer = frozenset(loops.outer[form.split :])
+        self.inner = frozenset(loops.inner)
         self.row_mask = self.column_mask = ""
         self.tile = ""
         self.partial: dict[Store, str] = {}
@@ -147,6 +148,18 @@ class Emitter:
             total = f"tl.sum({self.partial[s]}, 0, keep_dims=True)"
             self.line(f"tl.store({pointer}, {total}{_mask([self.column_mask])})")
 
+    def epilogue(self, row: str, row_check: str, column: str, column_check: str, tile: str) -> None:
+        """Stores of a finished tile, at rows and columns that the caller has named."""
+        self.tile = tile
+        if not self.form.exact_rows:
+            self.row_mask = self.name(row_check, "m")
+        if not self.form.exact_columns:
+            self.column_mask = self.name(column_check, "m")
+        self._split_axes(self.name(row, "r"), self.loops.outer)
+        self._split_axes(column, self.loops.inner)
+        for s in self.loops.passes[0].stores:
+            self._store(s)
+
     # ---- tiles
 
     def _row_tile(self, start: str, limit: str) -> None:
@@ -194,7 +207,7 @@ class Emitter:
 
     def _chunks(self, step: Pass, low: str, high: str) -> None:
         for ex in self._needed(step):
-            if ex.stage < self.loops.passes.index(step) + 1 and not ex.axes & self.inner:
+            if not ex.axes & self.inner:
                 self.value(ex)
         sums = []
         for r in step.reduces:
@@ -255,7 +268,7 @@ class Emitter:
             return
         axes = s.position.axes().union(*(x.axes for x in looked_up(s.position)))
         position = self.index(s.position)
-        if not axes & (self.outer | self.inner) - set(self.loops.outer[: self.form.split]):
+        if not axes & (self.outer | self.inner):
             position += " + tl.zeros((1, 1), tl.int32)"
         pointer = f"b{s.buffer} + {position}"
         mask = self._mask(axes)

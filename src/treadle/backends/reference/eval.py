@@ -34,7 +34,7 @@ SPECIAL: dict[Op, Callable[..., Array]] = {
     m.permute: lambda n, x: np.transpose(x, n.arg),
     m.expand: lambda n, x: np.broadcast_to(x, n.shape),
     m.slice_: lambda n, x: x[tuple(slice(*r) for r in n.arg)],
-    m.pad: lambda n, x: np.pad(x, n.arg[0], constant_values=n.arg[1]),
+    m.pad: lambda n, x: np.pad(x, n.arg[0], constant_values=n.arg[1]) if n.arg[0] else x,
     m.flip: lambda n, x: np.flip(x, n.arg),
     m.concat: lambda n, *xs: np.concatenate(xs, n.arg),
     k.gather: lambda n, x, i: np.take_along_axis(x, _wrapped(i, x.shape[n.arg]), n.arg),

@@ -1,0 +1,134 @@
+"""What a program shows of itself: facts for whoever listens, and the rungs of TREADLE_DEBUG."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from collections.abc import Sequence
+from typing import Protocol
+from weakref import WeakKeyDictionary
+
+from treadle.backends.cpu import jit
+from treadle.backends.cpu.threads import Pool, traced_runner
+from treadle.base import trace
+from treadle.base.knobs import DEBUG
+from treadle.kernel.cost import Row, rows_of
+from treadle.kernel.loops import Loops
+from treadle.kernel.plan import Task
+from treadle.schedule.memory import Layout
+
+RECORD = 4  # words of a record: entry, start, end, nothing
+LONG_MODULE = 50_000  # characters: the code shared by all products is not printed
+
+
+class Entry(Protocol):
+    """One line of a program."""
+
+    # fmt: off
+    @property
+    def job(self) -> jit.Job: ...
+    @property
+    def blocks(self) -> int: ...
+    @property
+    def task(self) -> int: ...
+    # fmt: on
+
+
+class Program(Protocol):
+    """What is looked at of a program."""
+
+    # fmt: off
+    @property
+    def tasks(self) -> Sequence[Task]: ...
+    @property
+    def entries(self) -> Sequence[Entry]: ...
+    @property
+    def layout(self) -> Layout: ...
+    @property
+    def pool(self) -> Pool: ...
+    # fmt: on
+
+
+_count = itertools.count(1)
+_shown: WeakKeyDictionary[Program, tuple[int, list[Row]]] = WeakKeyDictionary()
+
+
+def _facts(program: Program) -> tuple[int, list[Row]]:
+    """The program's number and the rows of its kernels."""
+    found = _shown.get(program)
+    if found is None:
+        found = _shown[program] = (next(_count), rows_of(program.tasks, _blocks(program)))
+    return found
+
+
+def _blocks(program: Program) -> list[list[int]]:
+    """Blocks of every entry, task by task."""
+    blocks: list[list[int]] = [[] for _ in program.tasks]
+    for entry in program.entries:
+        if entry.task < len(blocks):
+            blocks[entry.task].append(entry.blocks)
+    return blocks
+
+
+def tell(program: Program) -> None:
+    """Report what was compiled."""
+    trace.tell("program", _facts(program)[0])
+    trace.tell("tasks", program.tasks)
+    trace.tell("blocks", _blocks(program))
+    trace.tell("memory", program.layout)
+    if DEBUG.value >= 4:
+        _show_source(program)
+
+
+def _show_source(program: Program) -> None:
+    """Level 4: loop programs and LLVM IR. Level 6: assembly."""
+    for number, task in enumerate(program.tasks):
+        for loops in _loops(task):
+            trace.show(4, f"k{number} {loops}")
+    for job in {entry.job.key: entry.job for entry in program.entries}.values():
+        text = job.make_text()
+        if len(text) > LONG_MODULE:
+            trace.show(4, f"{job.key}: {len(text.splitlines())} lines of IR, not shown")
+            continue
+        trace.show(4, text)
+        if DEBUG.value >= 6:
+            trace.show(6, jit.assembly(text, job.target, job.level, job.passes))
+
+
+def _loops(task: Task) -> list[Loops]:
+    built = list(task.kernels)
+    if task.product and task.product.epilogue:
+        built.append(task.product.epilogue)
+    return [b.loops for b in built]
+
+
+def run(program: Program, words: ctypes.Array[ctypes.c_int64]) -> None:
+    """Run with a clock around every kernel; level 1 names them, level 2 adds times."""
+    number, rows = _facts(program)
+    count = len(program.entries)
+    records = (ctypes.c_int64 * (RECORD * max(1, count)))()
+    _, table, _, bases = words[:4]
+    traced_runner()(program.pool.address, table, count, bases, ctypes.addressof(records))
+    spent = [0] * len(rows)
+    for entry, start, end in zip(
+        program.entries, records[1::RECORD], records[2::RECORD], strict=False
+    ):
+        if entry.task < len(spent):
+            spent[entry.task] += end - start
+    total = sum(spent)
+    timed = f" in {total / 1e3:.1f} us" if DEBUG.value >= 2 else ""
+    trace.show(1, f"run program {number}: {len(rows)} kernels{timed}")
+    for row, nanoseconds in zip(rows, spent, strict=True):
+        trace.show(1, _line(row, nanoseconds) if DEBUG.value >= 2 else _name(row))
+
+
+def _name(row: Row) -> str:
+    return f"  k{row.number:<3} {row.kind:<7} {' '.join(row.ops)[:60]}"
+
+
+def _line(row: Row, nanoseconds: int) -> str:
+    """A kernel with its time and what that means in bytes and flops; 1 B/ns is 1 GB/s."""
+    spent = max(1, nanoseconds)
+    moved = f"{row.nbytes / 1e6:9.3f} MB {row.nbytes / spent:7.1f} GB/s"
+    work = f"{row.flops / 1e6:9.3f} Mflop {row.flops / spent:7.1f} GFLOP/s"
+    return f"{_name(row):<75} {nanoseconds / 1e3:9.1f} us {moved} {work}"

@@ -1,0 +1,70 @@
+"""Triton source as machine code: compiled without a device, kept on disk by content."""
+
+from __future__ import annotations
+
+import json
+import linecache
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+from treadle.backends.cuda.launch import Source
+from treadle.base import cache
+
+
+@dataclass(frozen=True)
+class Code:
+    """A kernel as the driver takes it."""
+
+    cubin: bytes
+    name: str
+    shared: int  # bytes of shared memory
+    warps: int
+
+
+def function(source: Source) -> Callable[..., Any]:
+    """The kernel as Triton's own object.
+
+    Triton reads a kernel's lines back from its file; linecache stands in for the file.
+    """
+    name = f"<treadle {cache.digest(source.text)[:12]}>"
+    linecache.cache[name] = (len(source.text), None, source.text.splitlines(True), name)
+    space: dict[str, Any] = {"__name__": "treadle_kernel"}
+    exec(compile(source.text, name, "exec"), space)
+    return space["kernel"]  # type: ignore[no-any-return]
+
+
+def key_of(source: Source, architecture: int) -> str:
+    """The name of the code on disk."""
+    return cache.digest(
+        "triton", triton.__version__, str(architecture), json.dumps(asdict(source), sort_keys=True)
+    )
+
+
+def code_of(source: Source, architecture: int) -> Code:
+    """Machine code for a compute capability (90: sm_90), from disk if it is there."""
+    key = key_of(source, architecture)
+    stored = cache.read(key)
+    if stored is None:
+        code = _compiled(source, architecture)
+        facts = {"name": code.name, "shared": code.shared, "warps": code.warps}
+        cache.write(key, json.dumps(facts).encode() + b"\n" + code.cubin)
+        return code
+    head, _, cubin = stored.partition(b"\n")
+    return Code(cubin, **json.loads(head))
+
+
+def _compiled(source: Source, architecture: int) -> Code:
+    signature = dict(source.types) | {name: "constexpr" for name, _ in source.constants}
+    aligned = {(k,): [["tt.divisibility", 16]] for k in source.aligned}
+    made = triton.compile(
+        ASTSource(function(source), signature, dict(source.constants), aligned),
+        target=GPUTarget("cuda", architecture, 32),
+        options={"num_warps": source.warps, "num_stages": source.stages},
+    )
+    facts = made.metadata
+    return Code(made.asm["cubin"], facts.name, facts.shared, facts.num_warps)

@@ -1,0 +1,104 @@
+"""What a kernel is before it is compiled, and how it is called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from treadle.backends.cuda.forms import INDEX_LIMIT, Form
+from treadle.backends.cuda.ops import SHORT
+from treadle.base.dtypes import DType
+from treadle.kernel.build import Built
+from treadle.kernel.signature import Signature
+
+Argument = object
+"""A number, or a Memory."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """An argument that is the address of a buffer: a node's memory, or a named temporary."""
+
+    buffer: object
+
+
+@dataclass(frozen=True)
+class Source:
+    """All that decides the machine code of a kernel."""
+
+    text: str
+    types: tuple[tuple[str, str], ...]  # (argument, Triton's short name of its type)
+    constants: tuple[tuple[str, int], ...]
+    aligned: tuple[int, ...]  # arguments known to be multiples of 16
+    warps: int
+    stages: int = 3
+
+
+@dataclass(eq=False)
+class Launch:
+    """One call of a kernel."""
+
+    source: Source
+    grid: tuple[int, int]
+    arguments: list[Argument]
+    size: int  # elements, for people and for timing
+
+    def memories(self) -> list[tuple[int, Memory]]:
+        """Arguments that are addresses, with their numbers."""
+        return [(k, a) for k, a in enumerate(self.arguments) if isinstance(a, Memory)]
+
+
+class Arguments:
+    """The arguments of one call, collected in order."""
+
+    def __init__(self) -> None:
+        self.types: list[tuple[str, str]] = []
+        self.values: list[Argument] = []
+
+    def memory(self, name: str, dtype: DType, buffer: object) -> None:
+        """An address; all our memory is aligned."""
+        self._add(name, f"*{SHORT[dtype.name]}", Memory(buffer))
+
+    def integer(self, name: str, value: int, wide: bool) -> None:
+        """A number that indices are made of."""
+        self._add(name, "i64" if wide or abs(value) >= INDEX_LIMIT else "i32", int(value))
+
+    def constant(self, name: str, value: float | int | bool, dtype: DType) -> None:
+        """A number of the computation itself."""
+        self._add(name, SHORT[dtype.name], float(value) if dtype.is_float else int(value))
+
+    def _add(self, name: str, kind: str, value: Argument) -> None:
+        self.types.append((name, kind))
+        self.values.append(value)
+
+    def loops(self, built: Built, signature: Signature, wide: bool) -> None:
+        """Buffers and slots of a loop program."""
+        for k, (argument, buffer) in enumerate(
+            zip(built.loops.arguments, built.buffers, strict=True)
+        ):
+            self.memory(f"b{k}", argument.dtype, buffer)
+        numbers = {k for key, k in signature.slots.items() if _is_number(key)}
+        for k, (dtype, value) in enumerate(signature.values):
+            if k in numbers:
+                self.constant(f"p{k}", value, dtype)
+            else:
+                self.integer(f"p{k}", int(value), wide)
+
+    def source(
+        self, text: str, constants: dict[str, int], warps: int, stages: int = 3
+    ) -> Source:
+        """The kernel these arguments are for."""
+        aligned = tuple(
+            k
+            for k, ((_, kind), value) in enumerate(zip(self.types, self.values, strict=True))
+            if kind[0] == "*" or (kind[0] == "i" and isinstance(value, int) and value % 16 == 0)
+        )
+        return Source(text, tuple(self.types), tuple(constants.items()), aligned, warps, stages)
+
+
+def _is_number(key: object) -> bool:
+    return isinstance(key, tuple) and key[0] == "number"
+
+
+def tile_constants(form: Form) -> dict[str, int]:
+    """The constants of a loop kernel."""
+    return {"ROWS": form.rows, "COLUMNS": form.columns}

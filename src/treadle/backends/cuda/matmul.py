@@ -1,0 +1,199 @@
+"""Matrix products as Triton source: any strides, batches, and an epilogue on the finished tile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from treadle.backends.cuda.emit import Emitter
+from treadle.backends.cuda.forms import INDEX_LIMIT, Form, is_wide
+from treadle.backends.cuda.launch import Arguments, Launch
+from treadle.backends.cuda.ops import memory_type, with_helpers
+from treadle.base.dtypes import DType, bfloat16, float16, float32, float64
+from treadle.kernel.plan import Product, Strided
+from treadle.kernel.signature import Signature
+
+TEMPLATES = (float16, bfloat16, float32, float64)
+PRECISION = {float32: "ieee", float64: "ieee"}  # others: the tensor cores' own
+GROUP = 8  # rows of tiles whose operands stay in the second cache together
+
+
+@dataclass(frozen=True)
+class Tile:
+    """What one program computes, and how much of the peak it reaches alone on a processor."""
+
+    m: int
+    n: int
+    k: int
+    warps: int
+    stages: int
+    speed: float
+
+
+NARROW = (  # 16-bit operands
+    Tile(128, 256, 64, 8, 3, 1.0), Tile(128, 128, 64, 4, 4, 0.85), Tile(64, 128, 64, 4, 4, 0.62),
+    Tile(64, 64, 64, 4, 4, 0.45), Tile(32, 64, 64, 4, 4, 0.27), Tile(16, 64, 128, 4, 4, 0.16),
+    Tile(16, 32, 128, 2, 4, 0.09),
+)  # fmt: skip
+SINGLE = (
+    Tile(128, 128, 16, 8, 3, 1.0), Tile(64, 128, 16, 4, 3, 0.9), Tile(64, 64, 16, 4, 3, 0.75),
+    Tile(32, 64, 32, 4, 3, 0.55), Tile(32, 32, 32, 4, 3, 0.4), Tile(16, 32, 32, 2, 3, 0.25),
+)  # fmt: skip
+DOUBLE = (
+    Tile(64, 64, 16, 4, 3, 1.0), Tile(32, 32, 16, 4, 3, 0.7), Tile(16, 16, 16, 2, 3, 0.3),
+)  # fmt: skip
+
+
+def choose_tile(m: int, n: int, batch: int, dtype: DType, processors: int) -> Tile:
+    """The tile with the least estimated time: waves of programs, each as long as its tile is large."""
+    tiles = NARROW if dtype.size == 2 else DOUBLE if dtype is float64 else SINGLE
+
+    def time(tile: Tile) -> float:
+        programs = -(-m // tile.m) * -(-n // tile.n) * batch
+        return -(-programs // processors) * tile.m * tile.n / tile.speed
+
+    return min(tiles, key=time)
+
+
+class Matmul:
+    """One product on its way to text."""
+
+    def __init__(self, product: Product, processors: int) -> None:
+        self.product, self.dot = product, product.dot
+        shape = self.dot.shape
+        self.m, self.n = shape[-2:]
+        self.k = self.dot.operands[0].shape[-1]
+        self.batch = shape[:-2]
+        rank = len(self.batch)
+        self.left = _batch_strides(product.left, self.dot.operands[0].shape, rank)
+        self.right = _batch_strides(product.right, self.dot.operands[1].shape, rank)
+        self.tile = choose_tile(self.m, self.n, prod(self.batch), self.dot.dtype, processors)
+        loops = product.epilogue.loops if product.epilogue else None
+        self.signature = Signature(loops) if loops else None
+        sizes = [self.dot.type.size] + [x.base.type.size for x in (product.left, product.right)]
+        self.wide = max(sizes) >= INDEX_LIMIT or (loops is not None and is_wide(loops))
+        self.arguments = Arguments()
+
+    def launch(self) -> Launch:
+        """The kernel and its arguments."""
+        self._collect()
+        t = self.tile
+        constants = {"BM": t.m, "BN": t.n, "BK": t.k}
+        text = self._text()
+        source = self.arguments.source(text, constants, t.warps, t.stages)
+        programs = -(-self.m // t.m) * -(-self.n // t.n) * prod(self.batch)
+        size = self.dot.type.size * max(1, self.k)
+        return Launch(source, (programs, 1), self.arguments.values, size)
+
+    def _collect(self) -> None:
+        add, product = self.arguments, self.product
+        for name, operand in (("a", product.left), ("b", product.right)):
+            add.memory(name, operand.base.dtype, operand.base)
+        if product.epilogue:
+            assert self.signature is not None
+            add.loops(product.epilogue, self.signature, self.wide)
+        else:
+            add.memory("c", self.dot.dtype, self.dot)
+        numbers = {"M": self.m, "N": self.n, "K": self.k}
+        numbers |= {"a_offset": product.left.offset, "b_offset": product.right.offset}
+        numbers |= {"a_m": product.left.strides[-2], "a_k": product.left.strides[-1]}
+        numbers |= {"b_k": product.right.strides[-2], "b_n": product.right.strides[-1]}
+        for d, size in enumerate(self.batch):
+            numbers |= {f"g{d}": size, f"a_g{d}": self.left[d], f"b_g{d}": self.right[d]}
+        for name, value in numbers.items():
+            add.integer(name, value, self.wide)
+
+    # ---- text
+
+    def _text(self) -> str:
+        names = [name for name, _ in self.arguments.types]
+        names += [f"{name}: tl.constexpr" for name in ("BM", "BN", "BK")]
+        head = f"@triton.jit\ndef kernel({', '.join(names)}):"
+        body = [*self._place(), *self._pointers(), *self._loop()]
+        lines = [head, *("    " + line for line in body), *self._finish(), ""]
+        return with_helpers("\n".join(lines))
+
+    def _place(self) -> list[str]:
+        """Which tile: programs that run together share rows of tiles."""
+        lines = ["program = tl.program_id(0)" + (".to(tl.int64)" if self.wide else "")]
+        lines += ["down = tl.cdiv(M, BM)", "along = tl.cdiv(N, BN)"]
+        if self.batch:
+            lines += ["batch = program // (down * along)", "program = program % (down * along)"]
+        return [
+            *lines,
+            f"group = program // ({GROUP} * along)",
+            f"height = tl.minimum(down - group * {GROUP}, {GROUP})",
+            f"inside = program % ({GROUP} * along)",
+            f"m = (group * {GROUP} + inside % height) * BM + tl.arange(0, BM)[:, None]",
+            "n = (inside // height) * BN + tl.arange(0, BN)[None, :]",
+        ]
+
+    def _pointers(self) -> list[str]:
+        """Rows and columns beyond the edge wrap around: reading them is harmless."""
+        lines = ["a += a_offset", "b += b_offset"]
+        if self.batch:
+            lines.append("rest = batch.to(tl.int64)")
+        for d in reversed(range(len(self.batch))):
+            lines += [f"a += rest % g{d} * a_g{d}", f"b += rest % g{d} * b_g{d}"]
+            lines.append(f"rest = rest // g{d}")
+        lines.append("am = m" if self.m % self.tile.m == 0 else "am = m % M")
+        lines.append("bn = n" if self.n % self.tile.n == 0 else "bn = n % N")
+        left, right = self.product.left.strides, self.product.right.strides
+        ak = f"tl.arange(0, BK)[None, :]{_times('a_k', left[-1])}"
+        bk = f"tl.arange(0, BK)[:, None]{_times('b_k', right[-2])}"
+        lines.append(f"a_at = a + am{_times('a_m', left[-2])} + {ak}")
+        lines.append(f"b_at = b + {bk} + bn{_times('b_n', right[-1])}")
+        kind = "tl.float64" if self.dot.dtype is float64 else "tl.float32"
+        return [*lines, f"acc = tl.zeros((BM, BN), {kind})"]
+
+    def _loop(self) -> list[str]:
+        exact = self.k % self.tile.k == 0
+        masks = ["", ""]
+        if not exact:
+            masks = [", mask=start + tl.arange(0, BK)[None, :] < K, other=0",
+                     ", mask=start + tl.arange(0, BK)[:, None] < K, other=0"]  # fmt: skip
+        kind = memory_type(self.dot.dtype)
+        casts = ["" if x.base.dtype is self.dot.dtype else f".to({kind})"
+                 for x in (self.product.left, self.product.right)]  # fmt: skip
+        precision = PRECISION.get(self.dot.dtype)
+        option = f', input_precision="{precision}"' if precision else ""
+        if self.dot.dtype is float64:
+            option += ", out_dtype=tl.float64"
+        left, right = self.product.left.strides, self.product.right.strides
+        return [
+            "for start in range(0, K, BK):",
+            f"    x = tl.load(a_at{masks[0]}){casts[0]}",
+            f"    y = tl.load(b_at{masks[1]}){casts[1]}",
+            f"    acc = tl.dot(x, y, acc{option})",
+            f"    a_at += BK{_times('a_k', left[-1])}",
+            f"    b_at += BK{_times('b_k', right[-2])}",
+        ]
+
+    def _finish(self) -> list[str]:
+        row = "batch * M + m" if self.batch else "m"
+        exact_m, exact_n = self.m % self.tile.m == 0, self.n % self.tile.n == 0
+        if self.product.epilogue is None:
+            mask = " & ".join(["(m < M)"] * (not exact_m) + ["(n < N)"] * (not exact_n))
+            option = f", mask={mask}" if mask else ""
+            return [f"    tl.store(c + ({row}) * N + n, acc{option})"]
+        assert self.signature is not None
+        loops = self.product.epilogue.loops
+        form = Form("map", 0, 0, False, 0, exact_m, exact_n, wide=self.wide)
+        emitter = Emitter(loops, self.signature, form)
+        emitter.epilogue(row, "m < M", "n", "n < N", "acc")
+        return emitter.lines
+
+
+def _times(name: str, value: int) -> str:
+    """A stride in the text: 1 is worth knowing to the compiler."""
+    return "" if value == 1 else f" * {name}"
+
+
+def _batch_strides(operand: Strided, shape: tuple[int, ...], rank: int) -> tuple[int, ...]:
+    own = tuple(0 if n == 1 else s for s, n in zip(operand.strides[:-2], shape[:-2], strict=True))
+    return (0,) * (rank - len(own)) + own
+
+
+def matmul(product: Product, processors: int) -> Launch:
+    """The launch that computes a product and its epilogue."""
+    return Matmul(product, processors).launch()

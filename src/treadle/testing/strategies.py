@@ -1,0 +1,349 @@
+"""Hypothesis strategies of random graphs, each with its value and how far rounding may move it.
+
+Beside every node a float64 value and a bound of the error of computing in the node's dtype are
+carried along, so a wrong result is told from a rounded one without any chosen tolerance. Ops that
+jump (comparisons, floor, casts to integers) are put on exact values only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from treadle.backends.reference.eval import evaluate
+from treadle.base.dtypes import DType, bfloat16, bool_, float16, float32, float64, int32, int64, uint8
+from treadle.base.shapes import broadcast
+from treadle.ir.graph import substitute
+from treadle.ir.node import Node, leaf
+from treadle.ops import contract as k
+from treadle.ops import elementwise as e
+from treadle.ops import movement as m
+from treadle.ops import reduce as r
+from treadle.testing.arrays import Array, array_type, node_of, unit_roundoff
+
+SIZES = (1, 2, 3, 5, 7, 16, 17, 33)
+FLOATS = (float32, float64, float16, bfloat16)
+DTYPES = (float32, float32, float32, float64, float16, bfloat16, int32, int64, uint8, bool_)
+LIMIT = 2000.0  # largest absolute value of a float: nothing overflows in float16
+STEPS = 12
+MOST_ELEMENTS = 20000
+
+
+@dataclass
+class Value:
+    """A node, its value in float64 (integers as they are), and a bound of its error."""
+
+    node: Node
+    exact: Array
+    error: Array
+
+    @property
+    def is_sharp(self) -> bool:
+        """Is the computed value known to the last bit?"""
+        return not np.any(self.error)
+
+
+@dataclass
+class Graph:
+    """Values that were built, and which of them are asked for."""
+
+    values: list[Value] = field(default_factory=list)
+    roots: list[Value] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        lines = []
+        number = {v.node: n for n, v in enumerate(self.values)}
+        for n, v in enumerate(self.values):
+            operands = ", ".join(f"v{number[x]}" if x in number else str(x) for x in v.node.operands)
+            lines.append(f"v{n}: {v.node.type} = {v.node.op}({operands}; {v.node.arg})")
+        return "\n".join([*lines, "return " + ", ".join(f"v{number[v.node]}" for v in self.roots)])
+
+
+@st.composite
+def shapes(draw: Any, rank: int = 3) -> tuple[int, ...]:
+    """Few axes, odd sizes, now and then an axis without elements."""
+    sizes = st.sampled_from((*SIZES, 0) if draw(st.integers(0, 19)) == 0 else SIZES)
+    return tuple(draw(st.lists(sizes, max_size=rank)))
+
+
+@st.composite
+def graphs(draw: Any, steps: int = STEPS) -> Graph:
+    """A graph of up to `steps` ops over one to three leaves, with one to three roots."""
+    graph = Graph()
+    shape = draw(shapes())
+    for _ in range(draw(st.integers(1, 3))):
+        own = tuple(1 if draw(st.integers(0, 4)) == 0 else n for n in shape)
+        graph.values.append(_leaf(draw, own[draw(st.integers(0, len(own))) // 2 :]))
+    for _ in range(draw(st.integers(1, steps))):
+        grow = draw(st.sampled_from(GROWTH))
+        made = grow(draw, draw(st.sampled_from(graph.values)), graph)
+        if made is not None and made.exact.size <= MOST_ELEMENTS and _in_range(made):
+            graph.values.append(made)
+    count = draw(st.integers(1, 3))
+    graph.roots = [graph.values[-1]]
+    graph.roots += draw(st.lists(st.sampled_from(graph.values), max_size=count - 1))
+    return graph
+
+
+def _in_range(value: Value) -> bool:
+    if not value.node.dtype.is_float:
+        return True
+    return bool(np.all(np.abs(value.exact) + value.error < LIMIT))
+
+
+def _leaf(draw: Any, shape: tuple[int, ...]) -> Value:
+    kind = draw(st.sampled_from(DTYPES))
+    rng = np.random.default_rng(draw(st.integers(0, 1 << 16)))
+    low = 0 if kind.kind == "uint" else -8
+    array = (rng.integers(low, 9, shape) / (4 if kind.is_float else 1)).astype(array_type(kind))
+    return _exact(node_of(array), array)
+
+
+def _exact(node: Node, array: Array) -> Value:
+    wide = array.astype(np.float64) if node.dtype.is_float else np.asarray(array)
+    return Value(node, wide, np.zeros(wide.shape))
+
+
+def _made(node: Node, operands: list[Value], carried: Array, roundings: float) -> Value:
+    """node's value from its operands' exact ones, with the error they carry and its own rounding."""
+    given = {v.node: v.exact for v in operands}
+    (wide,) = by_reference_of(node, given)
+    if not node.dtype.is_float:
+        return Value(node, wide, np.zeros(wide.shape))
+    rounding = 0.0 if _fits(wide, node.dtype) and not np.any(carried) else roundings
+    step = unit_roundoff(node.dtype)
+    error = carried + rounding * step * (np.abs(wide) + np.finfo(array_type(float16)).tiny)
+    return Value(node, wide, np.broadcast_to(error, wide.shape))
+
+
+def by_reference_of(node: Node, given: dict[Node, Array]) -> list[Array]:
+    """node's value in float64, where those of the nodes in given are known."""
+    known = {x: leaf(x.type, v) for x, v in given.items()}
+    (root,) = substitute([node], known)
+    return evaluate([root], lambda n: n.buffer, precise=True)
+
+
+def _fits(wide: Array, kind: DType) -> bool:
+    """Is the exact result a number of the dtype?"""
+    with np.errstate(over="ignore"):
+        return bool(np.array_equal(wide.astype(array_type(kind)).astype(np.float64), wide))
+
+
+# ---- one more op: each takes (draw, a value, the graph) and gives a value, or None
+
+
+def _unary(draw: Any, x: Value, _: Graph) -> Value | None:
+    if x.node.dtype is bool_:
+        return None
+    return _made(draw(st.sampled_from((e.neg, e.abs_)))(x.node), [x], x.error, 1)
+
+
+def _smooth(draw: Any, x: Value, _: Graph) -> Value:
+    op = draw(st.sampled_from((e.sin, e.cos, e.sigmoid, e.erf)))
+    steepest = 1.2  # derivative of the error function at 0; the others stay below 1
+    node = op(x.node)
+    made = _made(node, [x], x.error * steepest, 8)
+    error = made.error + 8 * unit_roundoff(node.dtype) * (_fits(made.exact, node.dtype) is False)
+    return Value(node, made.exact, np.broadcast_to(error, made.exact.shape))
+
+
+def _floor(draw: Any, x: Value, _: Graph) -> Value | None:
+    if not x.node.dtype.is_float or not x.is_sharp:
+        return None
+    return _made(e.floor(x.node), [x], x.error, 1)
+
+
+def _cast(draw: Any, x: Value, _: Graph) -> Value | None:
+    kind = draw(st.sampled_from(DTYPES))
+    if not kind.is_float and not x.is_sharp:
+        return None
+    return _made(e.cast(x.node, kind), [x], x.error, 1)
+
+
+def _partner(draw: Any, x: Value, graph: Graph) -> Value | None:
+    """Another value that broadcasts with x."""
+    fitting = []
+    for other in graph.values:
+        try:
+            broadcast("", x.node.shape, other.node.shape)
+        except ValueError:
+            continue
+        fitting.append(other)
+    return draw(st.sampled_from(fitting)) if fitting else None
+
+
+def _binary(draw: Any, x: Value, graph: Graph) -> Value | None:
+    y = _partner(draw, x, graph)
+    op = draw(st.sampled_from((e.add, e.sub, e.mul, e.maximum, e.minimum)))
+    if y is None or (op is e.sub and x.node.dtype is bool_ and y.node.dtype is bool_):
+        return None
+    node = op(x.node, y.node)
+    carried = x.error + y.error
+    if op is e.mul:
+        a, b = np.abs(x.exact), np.abs(y.exact)
+        carried = a * y.error + b * x.error + x.error * y.error
+    return _made(node, [x, y], carried, 3)  # the operands may be rounded to a common dtype first
+
+
+def _scaled(draw: Any, x: Value, _: Graph) -> Value | None:
+    number = draw(st.sampled_from((0, 1, 2, -1, 0.5, 0.0, 1.0, -1.0, 3.25)))
+    op = draw(st.sampled_from((e.add, e.sub, e.mul)))
+    if x.node.dtype is bool_ or (x.node.dtype.kind == "uint" and number < 0):
+        return None
+    operands = (x.node, number) if draw(st.booleans()) else (number, x.node)
+    return _made(op(*operands), [x], x.error * max(1.0, abs(number)), 2)
+
+
+def _comparison(draw: Any, x: Value, graph: Graph) -> Value | None:
+    y = _partner(draw, x, graph)
+    if y is None or not x.is_sharp or not y.is_sharp:
+        return None
+    if {x.node.dtype, y.node.dtype} & {float16, bfloat16} and x.node.dtype is not y.node.dtype:
+        return None  # one side would be rounded first
+    return _made(draw(st.sampled_from((e.lt, e.ge, e.eq, e.ne)))(x.node, y.node), [x, y], 0.0, 0)
+
+
+def _choice(draw: Any, x: Value, graph: Graph) -> Value | None:
+    y = _partner(draw, x, graph)
+    conditions = [v for v in graph.values if v.node.dtype is bool_]
+    if y is None or not conditions:
+        return None
+    condition = draw(st.sampled_from(conditions))
+    try:
+        node = e.where(condition.node, x.node, y.node)
+    except ValueError:
+        return None
+    return _made(node, [condition, x, y], np.maximum(x.error, y.error), 1)
+
+
+def _reduction(draw: Any, x: Value, _: Graph) -> Value | None:
+    rank = x.exact.ndim
+    axes = tuple(sorted(draw(st.sets(st.integers(0, rank - 1))))) if rank else ()
+    op = draw(st.sampled_from((r.sum_, r.max_, r.min_)))
+    keep = draw(st.booleans())
+    if op is not r.sum_ and 0 in x.node.shape:
+        return None
+    node = op(x.node, axis=axes, keepdims=keep)
+    if op is not r.sum_:
+        worst = x.error.max(axis=axes, keepdims=keep)
+        return _made(node, [x], worst, 0)
+    total = np.abs(x.exact.astype(np.float64)).sum(axes, keepdims=keep)
+    count = max(1, int(np.prod([x.node.shape[a] for a in axes], dtype=int)))
+    lost = count * unit_roundoff(node.dtype) * total
+    compute = unit_roundoff(node.dtype.compute)
+    if x.is_sharp and _fits(x.exact * 4, int64) and np.all(total * 4 < 1 / max(compute, 1e-16)):
+        lost = np.zeros(total.shape)  # sums of quarters are exact while they fit
+    made = _made(node, [x], x.error.sum(axes, keepdims=keep) + lost, 2)
+    return made
+
+
+def _movement(draw: Any, x: Value, _: Graph) -> Value | None:
+    op = draw(st.sampled_from((_permuted, _flipped, _sliced, _padded, _reshaped, _expanded)))
+    made = op(draw, x.node)
+    if made is None:
+        return None
+    (error,) = by_reference_of(made, {x.node: x.error}) if x.node.dtype.is_float else (0.0,)
+    return _made(made, [x], np.abs(error) if made.op is not m.pad else x.error.max(initial=0), 0)
+
+
+def _permuted(draw: Any, x: Node) -> Node:
+    return m.permute(x, tuple(draw(st.permutations(range(x.ndim)))))
+
+
+def _flipped(draw: Any, x: Node) -> Node | None:
+    return m.flip(x, tuple(draw(st.sets(st.integers(0, x.ndim - 1))))) if x.ndim else None
+
+
+def _sliced(draw: Any, x: Node) -> Node:
+    ranges = []
+    for size in x.shape:
+        start = draw(st.integers(0, size))
+        ranges.append((start, draw(st.integers(start, size)), draw(st.integers(1, 3))))
+    return m.slice_(x, ranges)
+
+
+def _padded(draw: Any, x: Node) -> Node:
+    edges = [tuple(draw(st.tuples(st.integers(0, 3), st.integers(0, 3)))) for _ in x.shape]
+    return m.pad(x, edges, draw(st.sampled_from((0, 1))))
+
+
+def _reshaped(draw: Any, x: Node) -> Node:
+    flat = draw(st.sampled_from([(-1,), (1, -1), (-1, 1)])) if x.type.size else x.shape
+    pair = [n for n in (2, 3, 4, 6, 7) if x.type.size and x.type.size % n == 0]
+    return m.reshape(x, (draw(st.sampled_from(pair)), -1) if pair and draw(st.booleans()) else flat)
+
+
+def _expanded(draw: Any, x: Node) -> Node:
+    sizes = tuple(draw(st.sampled_from((1, 3, 17))) if n == 1 else n for n in x.shape)
+    return m.expand(x, ((draw(st.integers(1, 4)),) if draw(st.booleans()) else ()) + sizes)
+
+
+def _joined(draw: Any, x: Value, graph: Graph) -> Value | None:
+    """x concatenated with itself or a value of its shape."""
+    fitting = [v for v in graph.values if v.node.shape == x.node.shape]
+    y = draw(st.sampled_from(fitting))
+    if not x.exact.ndim:
+        return None
+    axis = draw(st.integers(0, x.exact.ndim - 1))
+    node = m.concat([x.node, y.node], axis=axis)
+    return _made(node, [x, y], np.concatenate([x.error, y.error], axis), 1)
+
+
+def _product(draw: Any, x: Value, graph: Graph) -> Value | None:
+    """x times the transpose of a value with as many columns."""
+    fitting = [v for v in graph.values if v.exact.ndim >= 2 and x.exact.ndim >= 2
+               and v.node.shape[-1] == x.node.shape[-1]]  # fmt: skip
+    if not fitting or x.node.dtype is bool_:
+        return None
+    y = draw(st.sampled_from(fitting))
+    try:
+        node = k.dot(x.node, y.node.mT)
+    except (ValueError, TypeError):
+        return None
+    turned = np.swapaxes(y.exact, -1, -2).astype(np.float64)
+    turned_error = np.swapaxes(y.error, -1, -2)
+    a, b = np.abs(x.exact.astype(np.float64)), np.abs(turned)
+    carried = a @ turned_error + x.error @ b + x.error @ turned_error
+    lost = (x.node.shape[-1] + 2) * unit_roundoff(node.dtype) * (a @ b)
+    return _made(node, [x, y], carried + lost, 2)
+
+
+def _looked_up(draw: Any, x: Value, graph: Graph) -> Value | None:
+    """Elements of x at random places along an axis, some counted from the end."""
+    if not x.exact.ndim or 0 in x.node.shape:
+        return None
+    axis = draw(st.integers(0, x.exact.ndim - 1))
+    size = x.node.shape[axis]
+    count = draw(st.sampled_from((1, 2, 9)))
+    rng = np.random.default_rng(draw(st.integers(0, 999)))
+    shape = (*x.node.shape[:axis], count, *x.node.shape[axis + 1 :])
+    index = rng.integers(-size, size, shape)
+    node = k.gather(x.node, node_of(index), axis=axis)
+    error = np.take_along_axis(x.error, index % size, axis)
+    return _made(node, [x, _exact(node.operands[1], index)], error, 0)
+
+
+GROWTH = (
+    _unary, _smooth, _smooth, _floor, _cast, _binary, _binary, _binary, _scaled, _comparison,
+    _choice, _reduction, _reduction, _reduction, _movement, _movement, _movement, _joined, _product,
+    _looked_up,
+)  # fmt: skip
+
+
+def misses(value: Value, result: Array) -> str:
+    """What is wrong with a computed result; empty if it lies within its bound."""
+    if result.shape != value.exact.shape:
+        return f"shape {result.shape} instead of {value.exact.shape}"
+    if not value.node.dtype.is_float:
+        wrong = result != value.exact
+    else:
+        wrong = ~(np.abs(result.astype(np.float64) - value.exact) <= value.error)
+    if not np.any(wrong):
+        return ""
+    at = tuple(np.argwhere(wrong)[0])
+    return (f"{int(wrong.sum())} of {wrong.size} wrong, first at {at}: {result[at]} instead of "
+            f"{value.exact[at]} ± {value.error[at]:.3g}")  # fmt: skip
+

@@ -1,0 +1,151 @@
+"""CUDA programs without a GPU: every launch through Triton's interpreter, over NumPy memory."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from treadle.backends.cuda.launch import Memory
+from treadle.backends.cuda.program import ARENA, Plan
+from treadle.backends.reference.eval import evaluate
+from treadle.base.dtypes import dtype
+from treadle.ir.graph import structure, substitute
+from treadle.ir.node import leaf, placeholder, type_of
+from treadle.passes.pipeline import simplify
+
+INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
+PROCESSORS = 132
+
+
+class Host:
+    """What the interpreter asks of a tensor, over an address: its storage is itself."""
+
+    def __init__(self, address, kind):
+        import triton.language as tl
+
+        self.address, self.dtype = address, tl.str_to_ty(kind, None).element_ty
+
+    def data_ptr(self):
+        return self.address
+
+    def untyped_storage(self):
+        return self
+
+    def cpu(self):
+        return self
+
+    def new_empty(self, *_, **__):
+        return self
+
+    def set_(self, *_):
+        return self
+
+    def storage_offset(self):
+        return 0
+
+    def size(self):
+        return (1,)
+
+    def stride(self):
+        return (1,)
+
+    def copy_(self, _):
+        return self
+
+
+def quicken():
+    """Let the interpreter reduce by our own functions in NumPy instead of element by element.
+
+    It also turns one-element arrays into indices, which NumPy 2.4 no longer does by itself.
+    """
+    from triton.runtime import interpreter
+
+    slow, patch = interpreter.ReduceOps.generic_reduce, interpreter._patch_lang_tensor
+    if slow.__name__ == "quick":
+        return
+    whole = {"larger": np.max, "smaller": np.min}
+
+    def quick(self, values):
+        how = whole.get(self.combine_fn.fn.__name__)
+        return slow(self, values) if how is None else (self.min_max(values, how),)
+
+    def patched(tensor, scope):
+        patch(tensor, scope)
+        scope.set_attr(tensor, "__index__", lambda self: int(self.handle.data.item()))
+
+    interpreter.ReduceOps.generic_reduce = quick
+    interpreter._patch_lang_tensor = patched
+
+
+def node_of(array):
+    """A leaf whose buffer is the array itself."""
+    array = np.ascontiguousarray(array) if np.ndim(array) else np.asarray(array)
+    return leaf(type_of(array.shape, dtype(array.dtype.name)), array)
+
+
+def plan_of(roots, replaces=None):
+    """(plan, leaves) of lazy nodes, as the runtime makes them."""
+    _, leaves = structure(roots)
+    places = [placeholder(x.type) for x in leaves]
+    simple = simplify(substitute(roots, dict(zip(leaves, places, strict=True))))
+    taken = {simple[r]: places[k] for r, k in (replaces or {}).items()}
+    return Plan(simple, places, taken, PROCESSORS), leaves
+
+
+def numpy_type(node):
+    from treadle.backends.reference.eval import numpy_dtype
+
+    return numpy_dtype(node.dtype)
+
+
+def run_interpreted(plan, inputs):
+    """The roots' arrays, every kernel interpreted on the CPU."""
+    from treadle.backends.cuda.compile import function
+
+    quicken()
+    bases = {ARENA: np.zeros(plan.layout.nbytes + 64, np.uint8)}
+    bases |= {k + 1: x for k, x in enumerate(inputs)}
+    new = [np.full(max(1, n), 0xAB, np.uint8) for kind, n in plan.outputs if kind == "new"]
+    bases |= {len(inputs) + 1 + k: x for k, x in enumerate(new)}
+    for launch in plan.launches:
+        arguments = []
+        for (_, kind), value in zip(launch.source.types, launch.arguments, strict=True):
+            if isinstance(value, Memory):
+                base, offset = plan.places[value.buffer]
+                value = Host(bases[base].ctypes.data + offset, kind)
+            arguments.append(value)
+        function(launch.source)[launch.grid](*arguments, **dict(launch.source.constants))
+    fresh = iter(new)
+    results = []
+    for (kind, value), root in zip(plan.outputs, plan.roots, strict=True):
+        if kind == "new":
+            raw = next(fresh)[: root.type.nbytes]
+            results.append(raw.view(numpy_type(root)).reshape(root.shape))
+        else:
+            results.append(inputs[value] if kind == "leaf" else results[value])
+    return results
+
+
+def error_of(found, expected):
+    """Largest difference relative to the largest value; exact for integers and NaN."""
+    found = np.asarray(found).astype(np.float64).reshape(expected.shape)
+    expected = np.asarray(expected, np.float64)
+    odd = ~np.isfinite(expected)
+    if not np.array_equal(found[odd], expected[odd], equal_nan=True):
+        return np.inf
+    if not expected.size or odd.all():
+        return 0.0
+    top = np.abs(expected[~odd]).max()
+    return float(np.abs(found[~odd] - expected[~odd]).max() / (top or 1.0))
+
+
+def check(roots, tolerance=2e-6):
+    """Interpreted results against the reference in float64."""
+    roots = list(roots)
+    expected = evaluate(roots, lambda n: n.buffer, precise=True)
+    plan, leaves = plan_of(roots)
+    found = run_interpreted(plan, [x.buffer for x in leaves])
+    for got, want, root in zip(found, expected, roots, strict=True):
+        error = error_of(got, want)
+        assert error <= tolerance, (root, error)
