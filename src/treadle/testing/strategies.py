@@ -7,7 +7,9 @@ jump (comparisons, floor, casts to integers) are put on exact values only.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -28,7 +30,7 @@ SIZES = (1, 2, 3, 5, 7, 16, 17, 33)
 FLOATS = (float32, float64, float16, bfloat16)
 DTYPES = (float32, float32, float32, float64, float16, bfloat16, int32, int64, uint8, bool_)
 LIMIT = 2000.0  # largest absolute value of a float: nothing overflows in float16
-STEPS = 12
+STEPS = 16
 MOST_ELEMENTS = 20000
 
 
@@ -62,29 +64,51 @@ class Graph:
         return "\n".join([*lines, "return " + ", ".join(f"v{number[v.node]}" for v in self.roots)])
 
 
-@st.composite
-def shapes(draw: Any, rank: int = 3) -> tuple[int, ...]:
-    """Few axes, odd sizes, now and then an axis without elements."""
-    sizes = st.sampled_from((*SIZES, 0) if draw(st.integers(0, 19)) == 0 else SIZES)
-    return tuple(draw(st.lists(sizes, max_size=rank)))
+class Choice(Random):
+    """Random choices that follow from a seed."""
+
+    def one(self, options: Sequence[Any]) -> Any:
+        """Any of the options."""
+        return self.choice(options)
+
+    def number(self, low: int, high: int) -> int:
+        """Any integer from low to high."""
+        return self.randint(low, high)
+
+    def coin(self) -> bool:
+        """Either."""
+        return self.random() < 0.5
+
+    def some(self, count: int) -> tuple[int, ...]:
+        """Some of the numbers below count, in order."""
+        return tuple(n for n in range(count) if self.coin())
+
+    def order(self, count: int) -> tuple[int, ...]:
+        """All of the numbers below count, in any order."""
+        return tuple(self.sample(range(count), count))
 
 
-@st.composite
-def graphs(draw: Any, steps: int = STEPS) -> Graph:
-    """A graph of up to `steps` ops over one to three leaves, with one to three roots."""
-    graph = Graph()
-    shape = draw(shapes())
-    for _ in range(draw(st.integers(1, 3))):
-        own = tuple(1 if draw(st.integers(0, 4)) == 0 else n for n in shape)
-        graph.values.append(_leaf(draw, own[draw(st.integers(0, len(own))) // 2 :]))
-    for _ in range(draw(st.integers(1, steps))):
-        grow = draw(st.sampled_from(GROWTH))
-        made = grow(draw, draw(st.sampled_from(graph.values)), graph)
+def recipes(steps: int = STEPS) -> st.SearchStrategy[tuple[int, int]]:
+    """(seed, steps) for `graph_of`: fewer steps give the first part of a graph, so it shrinks."""
+    return st.tuples(st.integers(0, (1 << 64) - 1), st.integers(2, steps))
+
+
+def graph_of(seed: int, steps: int) -> Graph:
+    """A graph of up to `steps` ops over one to three leaves, with several roots."""
+    graph, draw = Graph(), Choice(seed)
+    sizes = (*SIZES, 0) if draw.number(0, 9) == 0 else SIZES
+    shape = tuple(draw.one(sizes) for _ in range(draw.one((0, 1, 2, 2, 3, 3))))
+    for _ in range(draw.number(1, 3)):
+        own = tuple(1 if draw.number(0, 4) == 0 else n for n in shape)
+        graph.values.append(_leaf(draw, own[draw.number(0, len(own)) // 2 :]))
+    for _ in range(steps):
+        recent = graph.values[-4:] if draw.coin() else graph.values
+        made = draw.one(GROWTH)(draw, draw.one(recent), graph)
         if made is not None and made.exact.size <= MOST_ELEMENTS and _in_range(made):
             graph.values.append(made)
-    count = draw(st.integers(1, 3))
-    graph.roots = [graph.values[-1]]
-    graph.roots += draw(st.lists(st.sampled_from(graph.values), max_size=count - 1))
+    draw.seed(seed)
+    graph.roots = [graph.values[-1], *draw.sample(graph.values, draw.number(0, 1))]
+    graph.roots += [v for v in graph.values if v.exact.size > 1 and draw.number(0, 9) == 0]
     return graph
 
 
@@ -94,9 +118,9 @@ def _in_range(value: Value) -> bool:
     return bool(np.all(np.abs(value.exact) + value.error < LIMIT))
 
 
-def _leaf(draw: Any, shape: tuple[int, ...]) -> Value:
-    kind = draw(st.sampled_from(DTYPES))
-    rng = np.random.default_rng(draw(st.integers(0, 1 << 16)))
+def _leaf(draw: Choice, shape: tuple[int, ...]) -> Value:
+    kind = draw.one(DTYPES)
+    rng = np.random.default_rng(draw.number(0, 1 << 16))
     low = 0 if kind.kind == "uint" else -8
     array = (rng.integers(low, 9, shape) / (4 if kind.is_float else 1)).astype(array_type(kind))
     return _exact(node_of(array), array)
@@ -135,14 +159,14 @@ def _fits(wide: Array, kind: DType) -> bool:
 # ---- one more op: each takes (draw, a value, the graph) and gives a value, or None
 
 
-def _unary(draw: Any, x: Value, _: Graph) -> Value | None:
+def _unary(draw: Choice, x: Value, _: Graph) -> Value | None:
     if x.node.dtype is bool_:
         return None
-    return _made(draw(st.sampled_from((e.neg, e.abs_)))(x.node), [x], x.error, 1)
+    return _made(draw.one((e.neg, e.abs_))(x.node), [x], x.error, 1)
 
 
-def _smooth(draw: Any, x: Value, _: Graph) -> Value:
-    op = draw(st.sampled_from((e.sin, e.cos, e.sigmoid, e.erf)))
+def _smooth(draw: Choice, x: Value, _: Graph) -> Value:
+    op = draw.one((e.sin, e.cos, e.sigmoid, e.erf))
     steepest = 1.2  # derivative of the error function at 0; the others stay below 1
     node = op(x.node)
     made = _made(node, [x], x.error * steepest, 8)
@@ -150,20 +174,20 @@ def _smooth(draw: Any, x: Value, _: Graph) -> Value:
     return Value(node, made.exact, np.broadcast_to(error, made.exact.shape))
 
 
-def _floor(draw: Any, x: Value, _: Graph) -> Value | None:
+def _floor(draw: Choice, x: Value, _: Graph) -> Value | None:
     if not x.node.dtype.is_float or not x.is_sharp:
         return None
     return _made(e.floor(x.node), [x], x.error, 1)
 
 
-def _cast(draw: Any, x: Value, _: Graph) -> Value | None:
-    kind = draw(st.sampled_from(DTYPES))
+def _cast(draw: Choice, x: Value, _: Graph) -> Value | None:
+    kind = draw.one(DTYPES)
     if not kind.is_float and not x.is_sharp:
         return None
     return _made(e.cast(x.node, kind), [x], x.error, 1)
 
 
-def _partner(draw: Any, x: Value, graph: Graph) -> Value | None:
+def _partner(draw: Choice, x: Value, graph: Graph) -> Value | None:
     """Another value that broadcasts with x."""
     fitting = []
     for other in graph.values:
@@ -172,12 +196,12 @@ def _partner(draw: Any, x: Value, graph: Graph) -> Value | None:
         except ValueError:
             continue
         fitting.append(other)
-    return draw(st.sampled_from(fitting)) if fitting else None
+    return draw.one(fitting) if fitting else None
 
 
-def _binary(draw: Any, x: Value, graph: Graph) -> Value | None:
+def _binary(draw: Choice, x: Value, graph: Graph) -> Value | None:
     y = _partner(draw, x, graph)
-    op = draw(st.sampled_from((e.add, e.sub, e.mul, e.maximum, e.minimum)))
+    op = draw.one((e.add, e.sub, e.mul, e.maximum, e.minimum))
     if y is None or (op is e.sub and x.node.dtype is bool_ and y.node.dtype is bool_):
         return None
     node = op(x.node, y.node)
@@ -188,30 +212,30 @@ def _binary(draw: Any, x: Value, graph: Graph) -> Value | None:
     return _made(node, [x, y], carried, 3)  # the operands may be rounded to a common dtype first
 
 
-def _scaled(draw: Any, x: Value, _: Graph) -> Value | None:
-    number = draw(st.sampled_from((0, 1, 2, -1, 0.5, 0.0, 1.0, -1.0, 3.25)))
-    op = draw(st.sampled_from((e.add, e.sub, e.mul)))
+def _scaled(draw: Choice, x: Value, _: Graph) -> Value | None:
+    number = draw.one((0, 1, 2, -1, 0.5, 0.0, 1.0, -1.0, 3.25))
+    op = draw.one((e.add, e.sub, e.mul))
     if x.node.dtype is bool_ or (x.node.dtype.kind == "uint" and number < 0):
         return None
-    operands = (x.node, number) if draw(st.booleans()) else (number, x.node)
+    operands = (x.node, number) if draw.coin() else (number, x.node)
     return _made(op(*operands), [x], x.error * max(1.0, abs(number)), 2)
 
 
-def _comparison(draw: Any, x: Value, graph: Graph) -> Value | None:
+def _comparison(draw: Choice, x: Value, graph: Graph) -> Value | None:
     y = _partner(draw, x, graph)
     if y is None or not x.is_sharp or not y.is_sharp:
         return None
     if {x.node.dtype, y.node.dtype} & {float16, bfloat16} and x.node.dtype is not y.node.dtype:
         return None  # one side would be rounded first
-    return _made(draw(st.sampled_from((e.lt, e.ge, e.eq, e.ne)))(x.node, y.node), [x, y], 0.0, 0)
+    return _made(draw.one((e.lt, e.ge, e.eq, e.ne))(x.node, y.node), [x, y], 0.0, 0)
 
 
-def _choice(draw: Any, x: Value, graph: Graph) -> Value | None:
+def _choice(draw: Choice, x: Value, graph: Graph) -> Value | None:
     y = _partner(draw, x, graph)
     conditions = [v for v in graph.values if v.node.dtype is bool_]
     if y is None or not conditions:
         return None
-    condition = draw(st.sampled_from(conditions))
+    condition = draw.one(conditions)
     try:
         node = e.where(condition.node, x.node, y.node)
     except ValueError:
@@ -219,11 +243,11 @@ def _choice(draw: Any, x: Value, graph: Graph) -> Value | None:
     return _made(node, [condition, x, y], np.maximum(x.error, y.error), 1)
 
 
-def _reduction(draw: Any, x: Value, _: Graph) -> Value | None:
+def _reduction(draw: Choice, x: Value, _: Graph) -> Value | None:
     rank = x.exact.ndim
-    axes = tuple(sorted(draw(st.sets(st.integers(0, rank - 1))))) if rank else ()
-    op = draw(st.sampled_from((r.sum_, r.max_, r.min_)))
-    keep = draw(st.booleans())
+    axes = draw.some(rank)
+    op = draw.one((r.sum_, r.max_, r.min_))
+    keep = draw.coin()
     if op is not r.sum_ and 0 in x.node.shape:
         return None
     node = op(x.node, axis=axes, keepdims=keep)
@@ -240,8 +264,8 @@ def _reduction(draw: Any, x: Value, _: Graph) -> Value | None:
     return made
 
 
-def _movement(draw: Any, x: Value, _: Graph) -> Value | None:
-    op = draw(st.sampled_from((_permuted, _flipped, _sliced, _padded, _reshaped, _expanded)))
+def _movement(draw: Choice, x: Value, _: Graph) -> Value | None:
+    op = draw.one((_permuted, _flipped, _sliced, _padded, _reshaped, _expanded))
     made = op(draw, x.node)
     if made is None:
         return None
@@ -249,56 +273,56 @@ def _movement(draw: Any, x: Value, _: Graph) -> Value | None:
     return _made(made, [x], np.abs(error) if made.op is not m.pad else x.error.max(initial=0), 0)
 
 
-def _permuted(draw: Any, x: Node) -> Node:
-    return m.permute(x, tuple(draw(st.permutations(range(x.ndim)))))
+def _permuted(draw: Choice, x: Node) -> Node:
+    return m.permute(x, draw.order(x.ndim))
 
 
-def _flipped(draw: Any, x: Node) -> Node | None:
-    return m.flip(x, tuple(draw(st.sets(st.integers(0, x.ndim - 1))))) if x.ndim else None
+def _flipped(draw: Choice, x: Node) -> Node:
+    return m.flip(x, draw.some(x.ndim))
 
 
-def _sliced(draw: Any, x: Node) -> Node:
+def _sliced(draw: Choice, x: Node) -> Node:
     ranges = []
     for size in x.shape:
-        start = draw(st.integers(0, size))
-        ranges.append((start, draw(st.integers(start, size)), draw(st.integers(1, 3))))
+        start = draw.number(0, size)
+        ranges.append((start, draw.number(start, size), draw.number(1, 3)))
     return m.slice_(x, ranges)
 
 
-def _padded(draw: Any, x: Node) -> Node:
-    edges = [tuple(draw(st.tuples(st.integers(0, 3), st.integers(0, 3)))) for _ in x.shape]
-    return m.pad(x, edges, draw(st.sampled_from((0, 1))))
+def _padded(draw: Choice, x: Node) -> Node:
+    edges = [(draw.number(0, 3), draw.number(0, 3)) for _ in x.shape]
+    return m.pad(x, edges, draw.one((0, 1)))
 
 
-def _reshaped(draw: Any, x: Node) -> Node:
-    flat = draw(st.sampled_from([(-1,), (1, -1), (-1, 1)])) if x.type.size else x.shape
+def _reshaped(draw: Choice, x: Node) -> Node:
+    flat = draw.one([(-1,), (1, -1), (-1, 1)]) if x.type.size else x.shape
     pair = [n for n in (2, 3, 4, 6, 7) if x.type.size and x.type.size % n == 0]
-    return m.reshape(x, (draw(st.sampled_from(pair)), -1) if pair and draw(st.booleans()) else flat)
+    return m.reshape(x, (draw.one(pair), -1) if pair and draw.coin() else flat)
 
 
-def _expanded(draw: Any, x: Node) -> Node:
-    sizes = tuple(draw(st.sampled_from((1, 3, 17))) if n == 1 else n for n in x.shape)
-    return m.expand(x, ((draw(st.integers(1, 4)),) if draw(st.booleans()) else ()) + sizes)
+def _expanded(draw: Choice, x: Node) -> Node:
+    sizes = tuple(draw.one((1, 3, 17)) if n == 1 else n for n in x.shape)
+    return m.expand(x, ((draw.number(1, 4),) if draw.coin() else ()) + sizes)
 
 
-def _joined(draw: Any, x: Value, graph: Graph) -> Value | None:
+def _joined(draw: Choice, x: Value, graph: Graph) -> Value | None:
     """x concatenated with itself or a value of its shape."""
     fitting = [v for v in graph.values if v.node.shape == x.node.shape]
-    y = draw(st.sampled_from(fitting))
+    y = draw.one(fitting)
     if not x.exact.ndim:
         return None
-    axis = draw(st.integers(0, x.exact.ndim - 1))
+    axis = draw.number(0, x.exact.ndim - 1)
     node = m.concat([x.node, y.node], axis=axis)
     return _made(node, [x, y], np.concatenate([x.error, y.error], axis), 1)
 
 
-def _product(draw: Any, x: Value, graph: Graph) -> Value | None:
+def _product(draw: Choice, x: Value, graph: Graph) -> Value | None:
     """x times the transpose of a value with as many columns."""
     fitting = [v for v in graph.values if v.exact.ndim >= 2 and x.exact.ndim >= 2
                and v.node.shape[-1] == x.node.shape[-1]]  # fmt: skip
     if not fitting or x.node.dtype is bool_:
         return None
-    y = draw(st.sampled_from(fitting))
+    y = draw.one(fitting)
     try:
         node = k.dot(x.node, y.node.mT)
     except (ValueError, TypeError):
@@ -311,14 +335,14 @@ def _product(draw: Any, x: Value, graph: Graph) -> Value | None:
     return _made(node, [x, y], carried + lost, 2)
 
 
-def _looked_up(draw: Any, x: Value, graph: Graph) -> Value | None:
+def _looked_up(draw: Choice, x: Value, graph: Graph) -> Value | None:
     """Elements of x at random places along an axis, some counted from the end."""
     if not x.exact.ndim or 0 in x.node.shape:
         return None
-    axis = draw(st.integers(0, x.exact.ndim - 1))
+    axis = draw.number(0, x.exact.ndim - 1)
     size = x.node.shape[axis]
-    count = draw(st.sampled_from((1, 2, 9)))
-    rng = np.random.default_rng(draw(st.integers(0, 999)))
+    count = draw.one((1, 2, 9))
+    rng = np.random.default_rng(draw.number(0, 999))
     shape = (*x.node.shape[:axis], count, *x.node.shape[axis + 1 :])
     index = rng.integers(-size, size, shape)
     node = k.gather(x.node, node_of(index), axis=axis)

@@ -130,12 +130,30 @@ def _pack_a_task(w: Writer, tile: Tile, dtype: DType, p: Params, item: str, task
         end = w.smaller(k, w.add(strip, _STRIP))
         with w.loop(low, high, tile.rows) as (i, _, _):
             panel = w.gep(into, w.mul(i, p["left_panel"]), tile.scalar)
-            mask = w.lanes_below(w.smaller(tile.rows, w.sub(p["m"], i)), tile.lanes)
-            with w.loop(strip, end) as (step, _, _):
-                column = w.gep(source, w.mul(step, p["left_step"]), element(dtype))
-                value = read_vector(w, tile, dtype, w.gep(column, i, element(dtype)), mask)
-                place = w.gep(panel, w.mul(step, tile.rows), tile.scalar)
-                write_vector(w, tile, value, place, mask)
+            column = w.gep(source, i, element(dtype))
+            left = w.sub(p["m"], i)
+            with w.when(w.compare("sge", left, tile.lanes)):
+                # Whole vectors: what is too much is overwritten by the next step, or lies in the
+                # padding behind the last one. Masked stores are many times slower.
+                _copy_steps(w, tile, dtype, p["left_step"], (strip, end), column, panel, "")
+            with w.when(w.compare("slt", left, tile.lanes)):
+                mask = w.lanes_below(w.smaller(tile.rows, left), tile.lanes)
+                _copy_steps(w, tile, dtype, p["left_step"], (strip, end), column, panel, mask)
+
+
+def _copy_steps(
+    w: Writer, tile: Tile, dtype: DType, stride: Int, steps: tuple[Int, Int], column: str,
+    panel: str, mask: str,
+) -> None:  # fmt: skip
+    """panel[k][rows] = column[k * stride + row]."""
+    with w.loop(*steps) as (step, _, _):
+        row = w.gep(column, w.mul(step, stride), element(dtype))
+        value = read_vector(w, tile, dtype, row, mask)
+        place = w.gep(panel, w.mul(step, tile.rows), tile.scalar)
+        if mask:
+            write_vector(w, tile, value, place, mask)
+        else:
+            w.store(tile.vector, value, place, tile.dtype.size)
 
 
 def _copy_row(w: Writer, tile: Tile, dtype: DType, row: str, into: str, count: Int) -> None:
