@@ -1,7 +1,7 @@
 """Trains a small byte-level GPT on the source text of Python's standard library, then writes some.
 
-    python examples/train_gpt.py            about a minute on two cores
-    python examples/train_gpt.py --tiny     a few seconds
+python examples/train_gpt.py            about a minute on two cores
+python examples/train_gpt.py --tiny     a few seconds
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import argparse
 import math
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -76,7 +76,9 @@ def read_library(limit: int) -> np.ndarray:
     return np.frombuffer(bytes(text[:limit]), np.uint8).astype(np.int64)
 
 
-def sample(logits: td.Tensor | object, context: int, count: int, rng: np.random.Generator) -> str:
+def sample(
+    logits: Callable[[td.Tensor], td.Tensor], context: int, count: int, rng: np.random.Generator
+) -> str:
     """Bytes drawn one by one, each from the scores that follow the ones before."""
     written = list(b"def ")
     for _ in range(count):
@@ -85,11 +87,12 @@ def sample(logits: td.Tensor | object, context: int, count: int, rng: np.random.
         scores = logits(td.tensor(padded)).numpy()[0, len(window) - 1] / 0.8
         chances = np.exp(scores - scores.max())
         written.append(int(rng.choice(BYTES, p=chances / chances.sum())))
-    return bytes(written).decode("utf-8", "replace")
+    text = bytes(written).decode("utf-8", "replace")
+    return "".join(c if c.isprintable() or c == "\n" else "·" for c in text)
 
 
 @contextmanager
-def progress(steps: int) -> Iterator[object]:
+def progress(steps: int) -> Iterator[Callable[[int, float], object]]:
     """show(step, loss): a bar where rich is installed, a line now and then where it is not."""
     try:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
@@ -110,7 +113,7 @@ def main() -> None:
     options.add_argument("--tiny", action="store_true", help="one small layer, a few steps")
     given = options.parse_args()
     layers, width, heads, context, batch = (1, 32, 2, 16, 4) if given.tiny else (4, 128, 4, 64, 16)
-    steps = given.steps or (20 if given.tiny else 600)
+    steps = given.steps or (200 if given.tiny else 1500)
 
     td.manual_seed(1)
     rng = np.random.default_rng(1)
@@ -131,7 +134,7 @@ def main() -> None:
         optimizer.step()
         return loss
 
-    logits = td.compile(lambda x: model(x))
+    logits = td.compile(model.forward)
     started = time.perf_counter()
     first = float(step(*examples()))
     count = sum(p.size for p in model.parameters())

@@ -205,9 +205,7 @@ def _as_nodes(op: Op, operands: tuple[Any, ...]) -> tuple[Node, ...]:
     device = nodes[0].device
     if op.name == "where" and len(nodes) == 1:
         beside = weak(scalars[0], weak(scalars[1], beside))
-    return tuple(
-        x if x.__class__ is Node else const(x, weak(x, beside), device) for x in operands
-    )
+    return tuple(x if x.__class__ is Node else const(x, weak(x, beside), device) for x in operands)
 
 
 def _first_call(op: Op, operands: tuple[Node, ...], arg: Any) -> Call:

@@ -80,7 +80,7 @@ class Rewriter:
         return found
 
     def _fire(self, node: Node) -> Node | None:
-        RECORDING.site = node.site or ""  # what a rule makes stems from the line of what it replaces
+        RECORDING.site = node.site or ""  # the line of what is replaced
         for rule in self.rules.get(node.op, ()):
             result = rule.apply(node)
             if result is not None and result is not node:

@@ -13,7 +13,7 @@ from treadle.kernel.index import ZERO, Axis, Index, Looked, ravel, unravel
 from treadle.kernel.loops import Argument, Loops, Pass, Reduce, Store
 from treadle.kernel.lower import Lowering
 from treadle.ops import movement as m
-from treadle.schedule.clusters import COLUMN, FULL, ROW, Cluster
+from treadle.schedule.clusters import COLUMN, FULL, ROW, Cluster, is_virtual
 
 Buffer = Node | str
 """What an argument stands for: a node's memory, or a named temporary."""
@@ -38,8 +38,8 @@ class Builder:
 
     def slot_of(self, node: Node) -> int | None:
         """The argument a node is read from, or None if it is computed here."""
-        if node in self.own or not (node.op is LEAF or node in self.stored):
-            return None
+        if node.op is not LEAF and (node in self.own or node not in self.stored or is_virtual(node)):
+            return None  # a view is read below, even if a copy of it is written somewhere
         return self.slot(node, node.dtype)
 
     def slot(self, buffer: Buffer, dtype: DType, written: bool = False) -> int:

@@ -1,4 +1,4 @@
-"""What each kernel of a plan does, for people and for rooflines: ops, lines, bytes, flops, reason."""
+"""What each kernel of a plan does and costs: its ops, lines, bytes, flops, and why it is one."""
 
 from __future__ import annotations
 

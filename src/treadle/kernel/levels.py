@@ -16,7 +16,9 @@ class Levels:
     def __init__(self, loops: Loops, order: list[Ex]) -> None:
         self.order = order
         self.inner, self.outer = set(loops.inner), set(loops.outer)
-        self.level = {ex: self._level(ex) for ex in order}
+        self.level: dict[Ex, int] = {}
+        for ex in order:
+            self.level[ex] = max([self._level(ex), *(self.level[arg] for arg in ex.args)])
         self.kept: dict[Ex, tuple[int, int]] = {}
         self.needs = [self._needed(step) for step in loops.passes]
         if len(loops.passes) > 1:

@@ -18,7 +18,7 @@ from treadle.ops.defs import Kind
 from treadle.schedule.clusters import FULL, Cluster
 from treadle.schedule.fuse import Fusion
 from treadle.schedule.keep import WRITTEN_OUT, below_views, keep
-from treadle.schedule.order import order_clusters
+from treadle.schedule.order import Touched, order_clusters
 
 
 @dataclass(frozen=True)
@@ -90,9 +90,13 @@ def plan_tasks(
             cluster.level[node] = FULL
             fusion.of[node] = cluster
             tasks[cluster] = Task(cluster, build_copies(node, stored), writes=[node])
-    reads = {cluster: task.reads() for cluster, task in tasks.items()}
+    touched = {
+        cluster: Touched(frozenset(task.reads()), frozenset(task.writes))
+        for cluster, task in tasks.items()
+    }
     writers = {leaf: fusion.of[root] for root, leaf in replaces.items() if root in fusion.of}
-    ordered = order_clusters(list(tasks), reads.__getitem__, fusion.of, writers)
+    outside = frozenset([*roots, *(node for node in order if node.op is LEAF)])
+    ordered = order_clusters(touched, fusion.of, outside, writers)
     return [tasks[cluster] for cluster in ordered]
 
 
@@ -157,4 +161,3 @@ def without_reshape(node: Node) -> Node:
 
 def _plain(node: Node) -> Strided:
     return Strided(node, 0, _contiguous(node))
-

@@ -15,7 +15,7 @@ from treadle.base.shapes import axes_in, axis_in
 from treadle.ops.contract import dot, gather
 from treadle.ops.defs import Kind, Op, Samples, options_of
 from treadle.ops.elementwise import (
-    cast, detach, erf, exp, log, maximum, minimum, sigmoid, sign_of, sqrt, where,
+    cast, detach, eq, erf, exp, log, maximum, minimum, ne, sigmoid, sign_of, sqrt, where,
 )  # fmt: skip
 from treadle.ops.movement import summed_to
 from treadle.ops.reduce import CASES, max_, min_, sum_
@@ -112,7 +112,7 @@ def clip(x: Any, /, low: float | None = None, high: float | None = None) -> Any:
 @composite(lambda np, x: np.isnan(x), grad="its result is not continuous")
 def isnan(x: Any, /) -> Any:
     """True where x is NaN."""
-    return x != x  # noqa: PLR0124
+    return ne(x, x)
 
 
 # ---- reductions
@@ -160,7 +160,7 @@ def logsumexp(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
     """log(sum(exp(x))) along axes, without overflow."""
     axes, x = axes_in("logsumexp", axis, x.ndim), _as_float(x)
     peak = detach(max_(x, axis=axes, keepdims=True))
-    peak = where(abs(peak) == math.inf, 0.0, peak)  # inf - inf would be NaN
+    peak = where(eq(abs(peak), math.inf), 0.0, peak)  # inf - inf would be NaN
     total = log(sum_(exp(x - peak), axis=axes, keepdims=True)) + peak
     return total if keepdims else total.reshape(sum_(x, axis=axes).shape)
 
@@ -168,7 +168,7 @@ def logsumexp(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
 def _first_index(x: Any, best: Any, axis: int | None, keepdims: bool, name: str) -> Any:
     """Index of the first element that equals best, or is NaN."""
     axis_ = axis_in(name, axis, x.ndim) if axis is not None else 0
-    hit = (x == best) | (x != x) if x.dtype.is_float else x == best  # noqa: PLR0124
+    hit = eq(x, best) | ne(x, x) if x.dtype.is_float else eq(x, best)
     position = where(hit, x.iota_like(axis_), x.shape[axis_])
     return min_(position, axis=axis_, keepdims=keepdims)
 

@@ -10,7 +10,7 @@ from treadle.base.errors import ShapeError, explain
 from treadle.base.shapes import Shape, axis_in, broadcast
 from treadle.ops import rules
 from treadle.ops.defs import Kind, Op, Samples
-from treadle.ops.elementwise import where
+from treadle.ops.elementwise import eq, where
 from treadle.ops.movement import summed_to
 
 
@@ -64,7 +64,7 @@ def _gather(x: Any, index: Any, axis: int) -> Any:
 def _gather_grad(g: Any, y: Any, x: Any, index: Any) -> tuple[Any, None]:
     axis = y.arg
     if index.shape[axis] == 1:  # one element a line: a comparison fuses, a scatter does not
-        hit = x.iota_like(axis) == index
+        hit = eq(x.iota_like(axis), index)
         return where(hit, g, 0.0), None
     return scatter_add(x.zeros_like(), index, g, axis=axis), None
 

@@ -164,4 +164,4 @@ def sign_of(x: Any) -> Any:
 
 def logical_not(x: Any) -> Any:
     """True where x is zero."""
-    return x == False if x.dtype is bool_ else x == 0  # noqa: E712
+    return eq(x, False) if x.dtype is bool_ else eq(x, 0)

@@ -55,10 +55,6 @@ class Syntax:
     def __le__(self, other: Any) -> Self: return self._apply(e.le, (self, other), None)
     def __gt__(self, other: Any) -> Self: return self._apply(e.gt, (self, other), None)
     def __ge__(self, other: Any) -> Self: return self._apply(e.ge, (self, other), None)
-    # Identity hashes make dictionaries and sets safe beside an elementwise ==.
-    def __eq__(self, other: Any) -> Self: return self._apply(e.eq, (self, other), None)  # type: ignore[override]
-    def __ne__(self, other: Any) -> Self: return self._apply(e.ne, (self, other), None)  # type: ignore[override]
-    __hash__ = object.__hash__
     # fmt: on
 
     def __pow__(self, other: Any) -> Self:

@@ -170,7 +170,7 @@ def _sum_nothing(node: Node) -> Node | None:
 
 def _sum_of_none(node: Node) -> Node | None:
     """A sum, of products or not, over an axis without elements is 0."""
-    return None if node.operands[0].type.size else full(0, node.type)
+    return None if all(x.type.size for x in node.operands) else full(0, node.type)
 
 
 def _sum_reshape(node: Node) -> Node | None:

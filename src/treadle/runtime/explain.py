@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from treadle.base.trace import Report, show
 from treadle.ir.printer import short_site
 from treadle.kernel.cost import Row, rows_of
+from treadle.kernel.plan import Task
 
 
 class Explanation:
@@ -22,7 +23,8 @@ class Explanation:
     """
 
     def __init__(self, report: Report) -> None:
-        tasks, blocks = report.fact("tasks") or [], report.fact("blocks") or []
+        tasks: list[Task] = report.fact("tasks") or []
+        blocks: list[list[int]] = report.fact("blocks") or []
         self.rows: list[Row] = rows_of(tasks, blocks, report.fact("refused") or [])
         self.nodes_before, self.nodes_after = report.fact("nodes") or (0, 0)
         self.rules: dict[str, int] = report.fact("rules") or {}

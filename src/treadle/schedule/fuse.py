@@ -47,11 +47,13 @@ class Fusion:
     def _place(self, node: Node) -> None:
         if node.op.kind in (Kind.CONTRACT, Kind.SCATTER):
             kind = "dot" if node.op.kind is Kind.CONTRACT else "scatter"
-            self._open(node, kind, node.type.size, None, FULL, f"a {node.op} is a kernel of its own")
+            self._open(
+                node, kind, node.type.size, None, FULL, f"a {node.op} is a kernel of its own"
+            )
             return
         reads = list(reads_of(node))
         reason = "reads only memory"
-        near = sorted({self.of[r.base] for r in reads}, key=lambda c: -c.last)
+        near = sorted({self.of[r.base] for r in reads}, key=lambda c: (-c.size, -c.last))
         for cluster in near:
             level, pattern, why = self._fit(node, reads, cluster)
             if level:
@@ -88,7 +90,7 @@ class Fusion:
         for read in reads:
             other = self.of[read.base]
             if other is not cluster:
-                fine = bool(read.aligned) and cluster.before.get(other, True)
+                fine = _lines_up(read, other) and cluster.before.get(other, True)
                 cluster.before[other] = fine
                 other.after.add(cluster)
 
@@ -181,8 +183,10 @@ class Fusion:
         """Maps over the result of a product run on its tiles while they are in registers."""
         for node in self.order:
             cluster = self.of.get(node)
-            if cluster is None or cluster.kind != "dot" or node.op.kind is not Kind.CONTRACT:
+            if cluster is None or node.op.kind is not Kind.CONTRACT:
                 continue
+            if node.dtype not in self.templates:
+                continue  # it becomes plain loops
             if node.dtype not in self.templates:
                 continue
             for other in self._readers(cluster):
@@ -205,6 +209,13 @@ class Fusion:
         cluster.kind = "loop"  # for the time of the merge
         self._merge(cluster, other)
         cluster.kind = "dot"
+
+
+def _lines_up(read: Read, other: Cluster) -> bool:
+    """Would the read stay within an element, or within a row, if its reader were in other too?"""
+    if read.aligned != "spread":
+        return read.aligned == "same"
+    return other.level[read.base] == ROW and read.pattern == other.pattern
 
 
 def _sources(node: Node) -> list[Node]:

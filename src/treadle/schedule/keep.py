@@ -29,10 +29,12 @@ def keep(
     """
     forced = {root for root in roots if root.op is not LEAF}
     for node in order:
-        if node.op.kind in (Kind.CONTRACT, Kind.SCATTER):
+        if node.op.kind is Kind.CONTRACT:
             forced |= {_in_memory(x, strided) for x in node.operands}
-        if node.op is gather:
-            forced |= {_in_memory(node.operands[0], lambda _: True)}
+        elif node.op.kind is Kind.SCATTER:
+            forced |= {base for x in node.operands for base in bases_of(x)}
+        elif node.op is gather:
+            forced |= set(bases_of(node.operands[0]))
     crossing = _crossing(order, of)
     crossing |= {base for node in forced if is_virtual(node) for base in bases_of(node)}
     kept: set[Node] = set()

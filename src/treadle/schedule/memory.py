@@ -28,11 +28,12 @@ class Layout:
     without_reuse: int
 
 
-def lay_out(intervals: Sequence[Interval]) -> Layout:
+def lay_out(intervals: Sequence[Interval], shared: int = 0) -> Layout:
     """Offsets such that buffers alive at the same time never overlap.
 
     The largest first, each at the lowest gap between those it meets: close to the lower bound in
-    practice, and n log n but for the neighbours it looks at.
+    practice, and n log n but for the neighbours it looks at. shared is the size of buffers that took
+    over another's place already.
     """
     placed: list[tuple[int, int, Interval]] = []
     offsets: dict[object, int] = {}
@@ -49,7 +50,7 @@ def lay_out(intervals: Sequence[Interval]) -> Layout:
         offsets[interval.name] = at
         _insert(placed, (at, at + size, interval))
         total = max(total, at + size)
-    whole = sum(_rounded(i.nbytes) for i in intervals)
+    whole = sum(_rounded(i.nbytes) for i in intervals) + shared
     return Layout(offsets, total, _peak(intervals), whole)
 
 

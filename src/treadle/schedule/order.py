@@ -1,35 +1,49 @@
-"""In which order kernels run."""
+"""In which order kernels run: operands first, memory freed early, otherwise as the user wrote it."""
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from treadle.ir.node import Node
 from treadle.schedule.clusters import Cluster
 
+LOOKED_AT = 64  # ready kernels compared at each step: keeps the pass linear
+
+
+@dataclass(frozen=True)
+class Touched:
+    """What a kernel reads, and the nodes with memory of their own that it writes."""
+
+    reads: frozenset[Node]
+    writes: frozenset[Node]
+
 
 def order_clusters(
-    clusters: Sequence[Cluster],
-    reads: Callable[[Cluster], set[Node]],
+    touched: dict[Cluster, Touched],
     of: dict[Node, Cluster],
+    outside: frozenset[Node],
     last_writers: dict[Node, Cluster],
 ) -> list[Cluster]:
-    """Operands first, otherwise as the user wrote it.
+    """The clusters in the order to run them.
 
-    last_writers maps a leaf to the kernel that replaces its value: it goes after the other readers
-    of the leaf where that is possible, so that the new value can be written in place.
+    outside are nodes whose memory is not ours to free. last_writers maps a leaf to the kernel that
+    replaces its value: it goes after the other readers of the leaf where that is possible, so that
+    the new value can be written in place.
     """
     before: dict[Cluster, set[Cluster]] = {}
-    for cluster in clusters:
-        needed = {of[node] for node in reads(cluster) if node in of}
-        before[cluster] = {c for c in needed if c is not cluster and c in clusters}
+    readers: dict[Node, list[Cluster]] = {}
+    for cluster, mine in touched.items():
+        needed = {of[node] for node in mine.reads if node in of}
+        before[cluster] = {c for c in needed if c is not cluster and c in touched}
+        for node in mine.reads:
+            readers.setdefault(node, []).append(cluster)
     for leaf, writer in last_writers.items():
-        for cluster in clusters:
-            if cluster is not writer and leaf in reads(cluster) and writer in before:
-                if not _needs(cluster, writer, before):
-                    before[writer].add(cluster)
-    return _sorted(before)
+        for cluster in readers.get(leaf, ()):
+            if cluster is not writer and writer in before and not _needs(cluster, writer, before):
+                before[writer].add(cluster)
+    return _sorted(before, touched, outside)
 
 
 def _needs(late: Cluster, early: Cluster, before: dict[Cluster, set[Cluster]]) -> bool:
@@ -44,23 +58,47 @@ def _needs(late: Cluster, early: Cluster, before: dict[Cluster, set[Cluster]]) -
     return False
 
 
-def _sorted(before: dict[Cluster, set[Cluster]]) -> list[Cluster]:
+def _sorted(
+    before: dict[Cluster, set[Cluster]], touched: dict[Cluster, Touched], outside: frozenset[Node]
+) -> list[Cluster]:
     after: dict[Cluster, list[Cluster]] = {cluster: [] for cluster in before}
     waiting = {cluster: len(needed) for cluster, needed in before.items()}
     for cluster, needed in before.items():
         for other in needed:
             after[other].append(cluster)
-    ready = [(c.number, k, c) for k, c in enumerate(before) if not waiting[c]]
-    heapq.heapify(ready)
-    result = []
-    tie = len(before)
+    left = Counter(node for mine in touched.values() for node in mine.reads)
+    ready = sorted((c for c in before if not waiting[c]), key=lambda c: c.number)
+    result: list[Cluster] = []
     while ready:
-        _, _, cluster = heapq.heappop(ready)
+        cluster = _next(ready, touched, left, outside)
+        ready.remove(cluster)
         result.append(cluster)
+        left.subtract(touched[cluster].reads)
         for other in after[cluster]:
             waiting[other] -= 1
             if not waiting[other]:
-                tie += 1
-                heapq.heappush(ready, (other.number, tie, other))
+                _insert(ready, other)
     assert len(result) == len(before), "kernels wait for each other"
     return result
+
+
+def _next(
+    ready: Sequence[Cluster], touched: dict[Cluster, Touched], left: Counter[Node],
+    outside: frozenset[Node],
+) -> Cluster:  # fmt: skip
+    """The kernel that frees most memory, if one does; else the first in program order."""
+    best, least = ready[0], 0
+    for cluster in ready[:LOOKED_AT]:
+        mine = touched[cluster]
+        change = sum(node.type.nbytes for node in mine.writes - outside)
+        change -= sum(n.type.nbytes for n in mine.reads - outside if left[n] == 1)
+        if change < least:
+            best, least = cluster, change
+    return best
+
+
+def _insert(ready: list[Cluster], cluster: Cluster) -> None:
+    at = len(ready)
+    while at and ready[at - 1].number > cluster.number:
+        at -= 1
+    ready.insert(at, cluster)

@@ -97,6 +97,15 @@ class Tensor(Syntax):
         nodes = [x._node if x.__class__ is Tensor else _scalar(op, x) for x in operands]
         return Tensor(apply(op, tuple(nodes), arg))
 
+    # Elementwise comparison; identity hashes keep tensors safe in dictionaries and sets.
+    def __eq__(self, other: Any) -> Tensor:  # type: ignore[override]
+        return self._apply(e.eq, (self, other), None)
+
+    def __ne__(self, other: Any) -> Tensor:  # type: ignore[override]
+        return self._apply(e.ne, (self, other), None)
+
+    __hash__ = object.__hash__
+
     def iota_like(self, axis: int) -> Tensor:
         """The index along an axis, with the other axes of size 1."""
         axis %= self.ndim

@@ -169,9 +169,7 @@ def _smooth(draw: Choice, x: Value, _: Graph) -> Value:
     op = draw.one((e.sin, e.cos, e.sigmoid, e.erf))
     steepest = 1.2  # derivative of the error function at 0; the others stay below 1
     node = op(x.node)
-    made = _made(node, [x], x.error * steepest, 8)
-    error = made.error + 8 * unit_roundoff(node.dtype) * (_fits(made.exact, node.dtype) is False)
-    return Value(node, made.exact, np.broadcast_to(error, made.exact.shape))
+    return _made(node, [x], x.error * steepest + 8 * unit_roundoff(node.dtype), 1)
 
 
 def _floor(draw: Choice, x: Value, _: Graph) -> Value | None:

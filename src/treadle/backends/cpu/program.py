@@ -14,14 +14,15 @@ from treadle.backends.cpu.host import host_target
 from treadle.backends.cpu.memory import Buffer, allocate
 from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil
 from treadle.base import trace
-from treadle.base.dtypes import DType, float32, float64
+from treadle.base.dtypes import FLOATS, DType, float32, float64
 from treadle.base.knobs import DEBUG
 from treadle.base.target import Target
 from treadle.ir.node import LEAF, Node
 from treadle.kernel.build import Built, build_copy
 from treadle.kernel.choose import choose, units
 from treadle.kernel.levels import Levels
-from treadle.kernel.plan import Product, Task, plan_tasks, without_reshape
+from treadle.kernel.plan import Product, plan_tasks, without_reshape
+from treadle.kernel.overwrite import writes_over
 from treadle.kernel.signature import Signature
 from treadle.schedule.memory import Interval, Layout, lay_out
 
@@ -61,7 +62,7 @@ class Program:
         self.entries: list[Entry] = []
         self.temporaries: dict[object, tuple[int, int, int]] = {}
         with trace.stage("plan"):
-            self.tasks = plan_tasks(self.roots, replaces, (float32, float64))
+            self.tasks = plan_tasks(self.roots, replaces, FLOATS)
         self._copies(replaces)
         for number, task in enumerate(self.tasks):
             for built in task.kernels:
@@ -122,14 +123,13 @@ class Program:
     def _add_product(self, product: Product, task: int) -> None:
         problem = _problem(product)
         plan = gemm_plan.plan(problem, self.target)
-        dtype = product.dot.dtype.compute
         size = product.dot.type.size * max(1, problem.k)
         packed = f"packed{task}"
         if plan.apack_bytes:
             self.temporaries[packed] = (plan.apack_bytes, task, task)
         self.scratch_bytes = max(self.scratch_bytes, plan.scratch_bytes)
         epilogue = self._epilogue(product, task) if product.epilogue else None
-        job = gemm_job(dtype, self.target)
+        job = gemm_job(problem.a_dtype, problem.b_dtype, self.target)
         for phase in plan.phases:
 
             def words(place: Callable[[object], Place], phase: gemm_plan.Phase = phase) -> list[int]:
@@ -183,30 +183,54 @@ class Program:
                 continue
             at = writer[root]
             last = last_read.get(leaf, -1)
-            if last < at or (last == at and _reads_in_step(self.tasks[at], root, leaf)):
+            if last < at or (last == at and writes_over(self.tasks[at], root, leaf)):
                 found[root] = leaf
         return found
 
     def _lay_out(self) -> Layout:
         """Offsets of everything that is neither an input nor an output."""
         outside = set(self.roots) | set(self.leaves)
-        first: dict[object, int] = {}
-        last: dict[object, int] = {}
+        first: dict[Node, int] = {}
+        last: dict[Node, int] = {}
         for k, task in enumerate(self.tasks):
             for node in task.writes:
                 first[node] = last[node] = k
             for node in task.reads():
                 last[node] = k
+        inner = {node: start for node, start in first.items() if node not in outside}
+        self.shares = self._shared(inner, last)
+        until = dict(last)
+        for node in inner:
+            holder = self.shares.get(node, node)
+            until[holder] = max(until[holder], last[node])
         intervals = [
-            Interval(node, node.type.nbytes, start, last[node])  # type: ignore[attr-defined]
-            for node, start in first.items()
-            if node not in outside
+            Interval(node, node.type.nbytes, start, until[node])
+            for node, start in inner.items()
+            if node not in self.shares
         ]
         intervals += [Interval(n, size, a, b) for n, (size, a, b) in self.temporaries.items()]
-        return lay_out(intervals)
+        return lay_out(intervals, sum(node.type.nbytes for node in self.shares))
+
+    def _shared(self, inner: dict[Node, int], last: dict[Node, int]) -> dict[Node, Node]:
+        """Nodes written over an operand that nobody reads afterwards: node to the first holder."""
+        shares: dict[Node, Node] = {}
+        for k, task in enumerate(self.tasks):
+            free = [n for n in task.reads() if n in inner and last[n] == k]
+            for node in task.writes:
+                if node not in inner:
+                    continue
+                for operand in free:
+                    same = operand.type.nbytes == node.type.nbytes
+                    if same and writes_over(task, node, operand):
+                        shares[node] = shares.get(operand, operand)
+                        free.remove(operand)
+                        break
+        return shares
 
     def _places(self) -> Callable[[object], Place]:
         places: dict[object, Place] = {n: (ARENA, o) for n, o in self.layout.offsets.items()}
+        for node, holder in self.shares.items():
+            places[node] = places[holder]
         for k, leaf in enumerate(self.leaves):
             places[leaf] = (FIRST_LEAF + k, 0)
         self.outputs: list[tuple[str, int]] = []  # ("new", bytes), ("leaf", k) or ("same", j)
@@ -325,10 +349,11 @@ def _WordArray(count: int) -> ctypes.Array[ctypes.c_int64]:  # noqa: N802
     return words  # type: ignore[no-any-return]
 
 
-def gemm_job(dtype: DType, target: Target) -> jit.Job:
-    """The shared code of all products of a dtype."""
+def gemm_job(left: DType, right: DType, target: Target) -> jit.Job:
+    """The shared code of all products of two dtypes."""
     return jit.Job(
-        f"gemm {dtype.name}", lambda: gemm_tasks.text(dtype, target), gemm_tasks.SYMBOLS,
+        f"gemm {left.name} {right.name}", lambda: gemm_tasks.text(left, target, right),
+        gemm_tasks.SYMBOLS,
         target, 2, True,
     )  # fmt: skip
 
@@ -392,23 +417,3 @@ def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
 def _batch(strides: tuple[int, ...], shape: tuple[int, ...], rank: int) -> tuple[int, ...]:
     own = tuple(0 if n == 1 else s for s, n in zip(strides, shape[:-2], strict=True))
     return (0,) * (rank - len(own)) + own
-
-
-def _reads_in_step(task: Task, root: Node, leaf: Node) -> bool:
-    """Does the kernel that writes root read leaf only at the element it is about to write?"""
-    parts = list(task.kernels)
-    if task.product:
-        if leaf is task.product.left.base or leaf is task.product.right.base:
-            return False
-        parts += [task.product.epilogue] if task.product.epilogue else []
-    for built in parts:
-        slots = [k for k, b in enumerate(built.buffers) if b is leaf]
-        if not slots:
-            continue
-        targets = [s for s in built.loops.stores() if built.buffers[s.buffer] is root]
-        if len(targets) != 1 or len(built.loops.passes) != 1:
-            return False
-        for ex in built.loops.order():
-            if ex.op == "load" and ex.data[0] in slots and ex.data[1] != targets[0].position:
-                return False
-    return True

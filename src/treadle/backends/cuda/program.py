@@ -11,6 +11,7 @@ from treadle.backends.cuda.matmul import TEMPLATES, matmul
 from treadle.backends.cuda.split import split_reduction, with_parts
 from treadle.ir.node import LEAF, Node
 from treadle.kernel.build import Built, build_copy
+from treadle.kernel.overwrite import writes_over
 from treadle.kernel.plan import Task, plan_tasks, without_reshape
 from treadle.kernel.signature import Signature
 from treadle.schedule.memory import Interval, Layout, lay_out
@@ -115,7 +116,7 @@ class Plan:
                 continue
             at = writer[root]
             last = last_read.get(leaf, -1)
-            if last < at or (last == at and _reads_in_step(self.tasks[at], root, leaf)):
+            if last < at or (last == at and _takes_place(self.tasks[at], root, leaf)):
                 found[root] = leaf
         return found
 
@@ -129,17 +130,38 @@ class Plan:
                 first[node] = last[node] = k
             for node in task.reads():
                 last[node] = k
+        inner = {node: start for node, start in first.items() if node not in outside}
+        self.shares = self._shared(inner, last)
+        until = dict(last)
+        for node in inner:
+            holder = self.shares.get(node, node)
+            until[holder] = max(until[holder], last[node])
         intervals = [
-            Interval(node, node.type.nbytes, start, last[node])
-            for node, start in first.items()
-            if node not in outside
+            Interval(node, node.type.nbytes, start, until[node])
+            for node, start in inner.items()
+            if node not in self.shares
         ]
         intervals += [Interval(n, size, a, b) for n, (size, a, b) in self.temporaries.items()]
         return lay_out(intervals)
 
+    def _shared(self, inner: dict[Node, int], last: dict[Node, int]) -> dict[Node, Node]:
+        """Nodes written over an operand that nobody reads afterwards: node to the first holder."""
+        shares: dict[Node, Node] = {}
+        for k, task in enumerate(self.tasks):
+            free = [n for n in task.reads() if n in inner and last[n] == k]
+            for node in task.writes if free else []:
+                for operand in free if node in inner else []:
+                    same = operand.type.nbytes == node.type.nbytes
+                    if same and _takes_place(task, node, operand):
+                        shares[node] = shares.get(operand, operand)
+                        free.remove(operand)
+                        break
+        return shares
+
     def _places(self) -> dict[object, Place]:
         """Where buffers lie, and (in outputs) where each root's memory comes from."""
         places: dict[object, Place] = {n: (ARENA, o) for n, o in self.layout.offsets.items()}
+        places |= {node: places[holder] for node, holder in self.shares.items()}
         number = {leaf: k for k, leaf in enumerate(self.leaves)}
         places |= {leaf: (FIRST_LEAF + k, 0) for leaf, k in number.items()}
         self.outputs: list[tuple[str, int]] = []  # ("new", bytes), ("leaf", k) or ("same", j)
@@ -165,21 +187,20 @@ class Plan:
         return places
 
 
-def _reads_in_step(task: Task, root: Node, leaf: Node) -> bool:
-    """Does the kernel that writes root read leaf only at the element it is about to write?"""
-    parts = list(task.kernels)
-    if task.product:
-        if leaf in (task.product.left.base, task.product.right.base):
-            return False
-        parts += [task.product.epilogue] if task.product.epilogue else []
+def _takes_place(task: Task, result: Node, operand: Node) -> bool:
+    """Is operand read only at the element about to be written?
+
+    The programs of a grid run in any order, so reading elsewhere in a row is not safe here.
+    """
+    if not writes_over(task, result, operand):
+        return False
+    parts = [*task.kernels, *([task.product.epilogue] if task.product else [])]
     for built in parts:
-        slots = [k for k, b in enumerate(built.buffers) if b is leaf]
-        if not slots:
+        if built is None or operand not in built.buffers:
             continue
-        targets = [s for s in built.loops.stores() if built.buffers[s.buffer] is root]
-        if len(targets) != 1 or len(built.loops.passes) != 1:
+        stores = [s for s in built.loops.stores() if built.buffers[s.buffer] is result]
+        loads = [ex for ex in built.loops.order() if ex.op == "load"]
+        mine = [ex for ex in loads if built.buffers[ex.data[0]] is operand]
+        if any(ex.data[1] != s.position for ex in mine for s in stores):
             return False
-        for ex in built.loops.order():
-            if ex.op == "load" and ex.data[0] in slots and ex.data[1] != targets[0].position:
-                return False
     return True

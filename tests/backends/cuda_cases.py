@@ -1,0 +1,294 @@
+"""Graphs that together reach every form of CUDA kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from triton_host import node_of
+from treadle.autograd.backward import gradients
+from treadle.base.dtypes import bfloat16, float16
+from treadle.ops import composite as c
+from treadle.ops.contract import scatter_add
+from treadle.ops.elementwise import cast, exp, maximum, tanh
+from treadle.ops.movement import concat, flip, pad, slice_
+
+
+@dataclass(frozen=True)
+class Case:
+    """Roots to compute, and how close they must come to the reference in float64."""
+
+    build: Callable[[], list[Any]]
+    tolerance: float
+    size: int
+
+
+CASES: dict[str, Case] = {}
+
+
+def normal(*shape: int, kind: Any = np.float32) -> Any:
+    """A leaf of normal numbers, the same for the same shape."""
+    rng = np.random.default_rng(sum(shape) + len(shape))
+    return node_of(rng.standard_normal(shape).astype(kind))
+
+
+def integers(high: int, *shape: int, kind: Any = np.int64) -> Any:
+    """A leaf of integers in [0, high)."""
+    return node_of(np.random.default_rng(high).integers(0, high, shape).astype(kind))
+
+
+def case(tolerance: float = 2e-6, size: int = 0) -> Callable[[Any], Any]:
+    """Name a function that returns roots."""
+
+    def keep(build: Callable[[], list[Any]]) -> Any:
+        CASES[build.__name__] = Case(build, tolerance, size)
+        return build
+
+    return keep
+
+
+# ---- maps and movement
+
+r = normal
+
+
+@case()
+def add():
+    return [r(8, 8) + r(8, 8)]
+
+
+@case()
+def chain():
+    a, b = r(9, 7), r(9, 7)
+    return [tanh(exp(a * b - 1.0) / 2.5) + maximum(a, 0.0)]
+
+
+@case()
+def bias():
+    return [r(13, 37) + r(37)]
+
+
+@case()
+def scalar():
+    return [r() * 2.0, r(1, 1) + 3.0]
+
+
+@case()
+def transposed():
+    return [r(13, 37).T, r(130, 70).T + 1.0]
+
+
+@case()
+def permuted():
+    return [r(3, 4, 5).permute(2, 0, 1) + 1.0]
+
+
+@case()
+def reshaped():
+    return [(r(6, 4) + 0.5).reshape(8, 3) * 2.0]
+
+
+@case()
+def padded():
+    return [pad(r(5, 7), [(1, 2), (3, 0)], 1.5)]
+
+
+@case()
+def flipped():
+    return [flip(r(5, 7))]
+
+
+@case()
+def joined():
+    return [concat([r(5, 7), r(5, 20)], axis=1)]
+
+
+@case()
+def sliced():
+    return [slice_(r(9, 20), [(1, 9, 2), (3, 17, 3)])]
+
+
+@case()
+def empty():
+    return [r(0, 3) + 1.0, r(3, 0).sum(1), r(0, 3).sum(0)]
+
+
+@case(2e-3)
+def half():
+    x = r(13, 37, kind=np.float16)
+    return [c.softmax(x), x.sum(0), x * 2.0]
+
+
+@case(2e-2)
+def bfloat():
+    x = r(13, 37, kind=ml_dtypes.bfloat16)
+    return [c.softmax(x), x.sum(0), x * 2.0]
+
+
+# ---- reductions
+
+
+@case()
+def sums():
+    x = r(13, 37)
+    return [x.sum(1), x.sum(0), x.sum()]
+
+
+@case()
+def middle_sum():
+    return [r(5, 33, 7).sum(1), r(4, 5, 6).sum((0, 2))]
+
+
+@case(1e-5)
+def long_sums():
+    x = r(100003)
+    return [x.sum(), x.max(), x.min()]
+
+
+@case(1e-5)
+def column_sums():
+    return [r(5000, 37).sum(0), r(33, 2500).sum(0)]
+
+
+@case()
+def integer_sums():
+    x = integers(100, 13, 37, kind=np.int32)
+    return [x.sum(1), x.max(0), (x > 50).max(1)]
+
+
+@case()
+def softmaxes():
+    return [c.softmax(r(13, 37)), c.softmax(r(13, 37), axis=0), c.softmax(r(3, 1024))]
+
+
+@case()
+def softmax_of_long_rows():
+    return [c.softmax(r(2, 40000))]
+
+
+@case()
+def softmax_of_long_columns():
+    return [c.softmax(r(700, 5), axis=0)]
+
+
+@case()
+def argmax():
+    x = r(13, 37)
+    return [c.argmax(x, axis=1), c.argmax(x)]
+
+
+def _layer_norm(rows: int, columns: int) -> list[Any]:
+    x, w, b, dy = r(rows, columns), r(columns), r(columns), r(rows, columns)
+    y = c.layer_norm(x, w, b)
+    return [y, *gradients([y], [x, w, b], [dy])]
+
+
+@case()
+def layer_norm():
+    return _layer_norm(13, 37) + _layer_norm(300, 256)
+
+
+@case(4e-6)
+def layer_norm_in_chunks():
+    return _layer_norm(7, 9000) + _layer_norm(5, 20000)
+
+
+# ---- gathers and scatters
+
+
+@case()
+def embedding():
+    table, index = r(50, 24), integers(50, 4, 6)
+    e = c.take(table, index)
+    total = (e * e).sum()
+    return [total, *gradients([total], [table], [None])]
+
+
+@case()
+def scatter():
+    index = integers(9, 4, 20)
+    return [scatter_add(r(4, 9), index, r(4, 20), axis=1),
+            scatter_add(r(6), integers(6, 50), r(50), axis=0)]  # fmt: skip
+
+
+@case(3e-2)
+def scatter_of_bfloat():
+    x = r(4, 9, kind=ml_dtypes.bfloat16)
+    return [scatter_add(x, integers(9, 4, 20), r(4, 20, kind=ml_dtypes.bfloat16), axis=1)]
+
+
+# ---- products
+
+
+@case()
+def products():
+    return [r(13, 37) @ r(37, 21), r(37, 13).T @ r(21, 37).T, r(1, 70) @ r(70, 1)]
+
+
+@case()
+def product_with_epilogue():
+    return [c.gelu(r(64, 128) @ r(128, 96) + r(96))]
+
+
+@case()
+def batched_products():
+    return [r(4, 13, 37) @ r(4, 37, 21), r(2, 1, 13, 37) @ r(4, 37, 21)]
+
+
+@case(2e-3)
+def half_product():
+    return [r(40, 70, kind=np.float16) @ r(70, 33, kind=np.float16)]
+
+
+@case(2e-2)
+def bfloat_product():
+    kind = ml_dtypes.bfloat16
+    return [c.relu(r(40, 70, kind=kind) @ r(70, 33, kind=kind) + r(33, kind=kind))]
+
+
+@case(1e-13)
+def double_product():
+    return [r(40, 70, kind=np.float64) @ r(70, 33, kind=np.float64)]
+
+
+@case()
+def integer_product():
+    return [integers(9, 13, 37, kind=np.int32) @ integers(9, 37, 21, kind=np.int32)]
+
+
+@case(1e-2, 1 << 22)
+def large_bfloat_product():
+    x = cast(r(2048, 512), bfloat16)
+    return [x @ cast(r(512, 2048), bfloat16)]
+
+
+@case(2e-6, 1 << 20)
+def large_product():
+    return [r(1024, 256) @ r(256, 1024)]
+
+
+# ---- models
+
+
+@case(4e-6)
+def classifier():
+    x, w, b, label = r(32, 64), r(64, 10), r(10), integers(10, 32)
+    y = c.cross_entropy(c.layer_norm(c.gelu(x, approximate="tanh")) @ w + b, label)
+    return [y, *gradients([y], [x, w, b], [None])]
+
+
+@case()
+def attention():
+    q, k, v = r(2, 3, 16, 8), r(2, 3, 16, 8) * 0.5, r(2, 3, 16, 8) + 1.0
+    y = c.scaled_dot_product_attention(q, k, v, causal=True)
+    return [y, *gradients([y], [q], [r(2, 3, 16, 8)])]
+
+
+@case(3e-2)
+def mixed_precision():
+    x, w = r(64, 64), r(64, 64)
+    return [cast(x, float16) @ cast(w, float16), c.softmax(cast(x, bfloat16))]

@@ -1,0 +1,78 @@
+"""Loop programs and products as Triton: interpreted against the reference, compiled for sm_90."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("triton")
+
+from cuda_cases import CASES  # noqa: E402
+from triton_host import (  # noqa: E402
+    INTERPRETED, check, error_of, node_of, plan_of, run_interpreted,
+)  # fmt: skip
+from treadle.backends.cuda.compile import code_of  # noqa: E402
+from treadle.backends.cuda.launch import Memory  # noqa: E402
+
+interpreted = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
+compiled = pytest.mark.skipif(INTERPRETED, reason="needs TRITON_INTERPRET=0")
+names = pytest.mark.parametrize("name", CASES)
+
+
+@interpreted
+@names
+def test_interpreted(name):
+    case = CASES[name]
+    if case.size > 1 << 18:
+        pytest.skip("too large to interpret")
+    check(case.build(), case.tolerance)
+
+
+@compiled
+@names
+def test_compiled_for_sm_90(name):
+    plan, _ = plan_of(CASES[name].build())
+    for launch in plan.launches:
+        code = code_of(launch.source, 90)
+        assert code.cubin[:4] == b"\x7fELF"
+        assert code.name == "kernel"
+        assert code.shared <= 227 << 10
+        assert code_of(launch.source, 90) == code  # now from disk
+
+
+def test_one_structure_has_one_text():
+    def texts(rows, columns):
+        from treadle.ops.composite import softmax
+
+        plan, _ = plan_of([softmax(node_of(np.zeros((rows, columns), np.float32)))])
+        return [(x.source.text, x.source.constants) for x in plan.launches]
+
+    assert texts(14, 1000) == texts(27, 999)
+
+
+def test_small_memory_is_one_arena():
+    from treadle.ops.composite import layer_norm
+
+    x, w = node_of(np.ones((64, 48), np.float32)), node_of(np.ones((48, 48), np.float32))
+    plan, _ = plan_of([layer_norm(x @ w) @ w])
+    inside = [m.buffer for x in plan.launches for _, m in x.memories() if plan.places[m.buffer][0] == 0]
+    assert inside
+    assert plan.layout.nbytes >= 64 * 48 * 4
+
+
+@interpreted
+def test_a_root_takes_over_its_leaf():
+    values = np.arange(12, dtype=np.float32).reshape(3, 4)
+    x = node_of(values.copy())
+    plan, leaves = plan_of([x * 2.0 + 1.0], {0: 0})
+    assert plan.outputs == [("leaf", 0)]
+    (found,) = run_interpreted(plan, [leaf.buffer for leaf in leaves])
+    assert error_of(found, values * 2.0 + 1.0) == 0.0
+    assert found is leaves[0].buffer
+
+
+def test_an_overwritten_leaf_is_copied_out_first():
+    x = node_of(np.arange(12, dtype=np.float32))
+    plan, _ = plan_of([x, x * 2.0], {1: 0})
+    assert [kind for kind, _ in plan.outputs] == ["new", "leaf"]
+    assert all(isinstance(x.arguments[0], Memory) for x in plan.launches)

@@ -1,0 +1,124 @@
+"""Every primitive's Triton row: the same table as the CPU's, the meaning of the reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("triton")
+
+from triton_host import INTERPRETED, check, node_of  # noqa: E402
+from treadle.backends.cpu.ops import ROWS as CPU_ROWS  # noqa: E402
+from treadle.backends.cuda.ops import ROWS  # noqa: E402
+from treadle.base.dtypes import dtype  # noqa: E402
+from treadle.base.errors import DtypeError  # noqa: E402
+from treadle.ops.defs import TABLE  # noqa: E402
+from treadle.ops.elementwise import cast, maximum, minimum, threefry, where  # noqa: E402
+
+interpreted = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
+SPECIAL = ("cast", "where", "threefry")
+TOLERANCE = {"float32": 2e-6, "int32": 2e-6, "float16": 2e-3, "bfloat16": 2e-2, "float64": 1e-13}
+
+
+def samples(op, kind, count):
+    rng = np.random.default_rng(len(op.name))
+    low, high = op.samples.low, op.samples.high
+    low = max(low, 0.0) if kind[0] == "u" else low
+    arrays = [rng.uniform(low, high, (13, 37)) for _ in range(count)]
+    return [node_of(x.astype(kind)) for x in arrays]
+
+
+def test_both_tables_have_the_same_rows():
+    assert set(ROWS) == set(CPU_ROWS)
+
+
+@interpreted
+@pytest.mark.parametrize("kind", ["float32", "int32", "uint8", "float16", "float64"])
+@pytest.mark.parametrize("name", [name for name in ROWS if name not in SPECIAL])
+def test_row(name, kind):
+    op = TABLE[name]
+    count = op.reference.__code__.co_argcount - 1
+    try:
+        result = op(*samples(op, kind, count))
+    except DtypeError:
+        pytest.skip(f"{name} does not take {kind}")
+    check([result], TOLERANCE.get(kind, 2e-6))
+
+
+@interpreted
+@pytest.mark.parametrize("name", ["add", "mul", "maximum", "minimum", "eq", "lt", "ge",
+                                  "bitwise_xor"])  # fmt: skip
+def test_row_on_bool(name):
+    rng = np.random.default_rng(1)
+    check([TABLE[name](*(node_of(rng.random((5, 9)) < 0.5) for _ in range(2)))])
+
+
+@interpreted
+@pytest.mark.parametrize("name", ["floor_divide", "remainder"])
+@pytest.mark.parametrize("kind", ["int32", "int64", "uint32", "float32"])
+def test_division_rounds_down(name, kind):
+    x = np.array([7, -7, 7, -7, 0, 5, 6, -6, 2**31 - 1], np.int64)
+    y = np.array([2, 2, -2, -2, 3, 5, -3, 3, -1], np.int64)
+    if kind[0] == "u":
+        x, y = abs(x), abs(y)
+    check([TABLE[name](node_of(x.astype(kind)), node_of(y.astype(kind)))])
+
+
+@interpreted
+def test_integer_division_by_zero_gives_zero():
+    x, y = node_of(np.array([3, -3, 0], np.int32)), node_of(np.zeros(3, np.int32))
+    check([x // y, x % y])
+
+
+@interpreted
+def test_nan_wins_every_comparison():
+    odd = np.array([[1.0, np.nan, -np.inf, np.inf], [0.0, 1.0, 2.0, 3.0]], np.float32)
+    x, y = node_of(odd), node_of(odd[::-1].copy())
+    check([maximum(x, y), minimum(x, y), x.max(1), x.min(1), x.max(0), x.max()])
+
+
+@interpreted
+def test_functions_at_their_edges():
+    odd = node_of(np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, 88.0, -110.0], np.float32))
+    check([TABLE[name](odd) for name in ("exp", "tanh", "sigmoid", "sqrt", "erf", "floor")])
+    check([TABLE["log"](odd)])
+
+
+@interpreted
+@pytest.mark.parametrize("scale", [1e-4, 0.3, 3.0])
+def test_functions_stay_accurate_near_zero(scale):
+    x = np.random.default_rng(3).uniform(-scale, scale, 999).astype(np.float32)
+    check([TABLE["tanh"](node_of(x)), TABLE["erf"](node_of(x)), TABLE["sin"](node_of(x))])
+    check([TABLE["log"](node_of(1.0 + abs(x)))], 2e-6 if scale > 0.1 else 1e-3)
+
+
+@interpreted
+def test_pow_of_negative_and_zero():
+    x = np.array([-2.0, -2.0, 0.0, 0.0, 0.0, 1.0, -8.0, 5.0], np.float32)
+    y = np.array([3.0, 2.0, 2.0, 0.0, -1.0, np.inf, 0.5, -2.5], np.float32)
+    check([TABLE["pow"](node_of(x), node_of(y))])
+
+
+@interpreted
+@pytest.mark.parametrize("target", ["bool", "int8", "uint8", "int32", "uint32", "int64", "float16",
+                                    "bfloat16", "float32", "float64"])  # fmt: skip
+def test_cast(target):
+    values = [0.0, -0.0, 1.5, -1.5, 300.7, -300.7, 3e9, -3e9, 1e19, -1e19]
+    floats = np.array([*values, np.inf, -np.inf, np.nan], np.float32)
+    tolerance = {"float16": 1e-3, "bfloat16": 1e-2}.get(target, 0.0)
+    for source in (floats if target != "float16" else floats[:6], np.arange(-5, 90, dtype=np.int32),
+                   np.array([True, False]), np.arange(0, 250, dtype=np.uint8)):  # fmt: skip
+        check([cast(node_of(source), dtype(target))], tolerance)
+
+
+@interpreted
+def test_random_bits_are_the_references():
+    rng = np.random.default_rng(5)
+    words = [node_of(rng.integers(0, 1 << 32, 300, dtype=np.uint32)) for _ in range(4)]
+    check([threefry(*words)], 0.0)
+
+
+@interpreted
+def test_where_keeps_what_is_not_chosen_out():
+    x = node_of(np.array([1.0, np.nan, 3.0], np.float32))
+    check([where(x > 0.0, x, 0.0)])

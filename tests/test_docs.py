@@ -1,0 +1,97 @@
+"""What the pages say is true: their code runs, their paths exist, their tables match the source."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from treadle.base import knobs
+
+ROOT = Path(__file__).parent.parent
+SRC = ROOT / "src" / "treadle"
+PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").glob("*.md"))]
+MODULES = [p for p in sorted(SRC.rglob("*.py")) if ">>> " in p.read_text("utf-8")]
+NEEDS_TRITON = "backends/cuda"
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+
+
+@every_page
+def test_python_on_the_page_runs(page, capsys):
+    code = re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    space = {"__name__": page.stem}
+    for block in code:  # one after the other, as a reader would
+        exec(compile(block, str(page), "exec"), space)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(SRC).as_posix())
+def test_examples_in_docstrings_are_true(path):
+    if NEEDS_TRITON in path.as_posix():
+        pytest.importorskip("triton")
+    name = ".".join(path.relative_to(SRC.parent).with_suffix("").parts)
+    module = importlib.import_module(name.removesuffix(".__init__"))
+    assert doctest.testmod(module).failed == 0
+
+
+@every_page
+def test_links_and_paths_on_the_page_exist(page):
+    text = page.read_text("utf-8")
+    links = [x for x in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in x]
+    assert not [x for x in links if not (page.parent / x).exists()]
+    paths = re.findall(r"`([a-z_]+(?:/\w+)*/\w+\.py)`", text)
+    assert not [x for x in paths if not (SRC / x).exists() and not (ROOT / x).exists()]
+
+
+def test_every_folder_of_the_package_is_on_the_map():
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    folders = [p.parent.name for p in SRC.glob("*/__init__.py")]
+    assert not [name for name in folders if not re.search(rf"^.*\b{name}\b", text, re.MULTILINE)]
+
+
+def test_the_table_of_switches_matches_the_source():
+    text = (ROOT / "README.md").read_text("utf-8")
+    table = text.split("<!-- knobs:start -->")[1].split("<!-- knobs:end -->")[0]
+    rows = re.findall(r"^\| `TREADLE_(\w+)` \| (.*?) ?\| (.*) \|$", table, re.MULTILINE)
+    assert {name.lower(): doc for name, _, doc in rows} == {
+        name: knob.doc for name, knob in knobs.REGISTRY.items()
+    }
+    page = (ROOT / "docs" / "knobs.md").read_text("utf-8")
+    assert not [name for name, _, _ in rows if f"TREADLE_{name}" not in page]
+
+
+def test_the_walk_shows_what_the_compiler_does_now():
+    tool = runpy.run_path(str(ROOT / "tools" / "walk.py"))
+    stored, now = (ROOT / "docs" / "walk.md").read_text("utf-8"), tool["walk"]()
+    version = re.compile(r"llvmlite \S+,")
+    if version.findall(stored) != version.findall(now):  # another LLVM, another assembly
+        stored, now = (text.split(tool["ASSEMBLY"])[0] for text in (stored, now))
+    assert now == stored, "run python tools/walk.py and read the difference"
+
+
+@pytest.mark.parametrize(
+    ("script", "options", "wanted"),
+    [
+        ("train_gpt.py", ["--tiny", "--steps", "150"], r"loss 5\.\d+ -> [0-4]\.\d+"),
+        ("train_mlp.py", ["60"], r"[89]\d\.\d % on the right arm|100\.0 %"),
+    ],
+)
+def test_examples_learn(script, options, wanted):
+    environment = os.environ | {"PYTHONPATH": str(SRC.parent), "PYTHONIOENCODING": "utf-8"}
+    command = [sys.executable, str(ROOT / "examples" / script), *options]
+    done = subprocess.run(command, capture_output=True, env=environment, check=False)
+    out = done.stdout.decode("utf-8", "replace")
+    assert done.returncode == 0, done.stderr.decode("utf-8", "replace")
+    assert re.search(wanted, out), out
+
+
+def test_examples_are_short():
+    for path in (ROOT / "examples").glob("*.py"):
+        assert len(path.read_text("utf-8").splitlines()) <= 180, path.name

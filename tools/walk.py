@@ -1,0 +1,220 @@
+"""Writes docs/walk.md: one expression through every stage, with what each stage really prints.
+
+    python tools/walk.py            write the page
+    python tools/walk.py --check    exit with 1 if the page is behind the compiler
+
+The page is made for a fixed processor, so that it is the same wherever it is made.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import llvmlite
+
+import treadle as td
+from treadle.backends.cpu import gemm_plan, jit
+from treadle.backends.cpu.emit import kernel_text
+from treadle.backends.cpu.host import AVX2
+from treadle.base import trace
+from treadle.base.dtypes import float32
+from treadle.ir.node import RECORDING, Node, placeholder, type_of
+from treadle.ir.printer import graph_text
+from treadle.kernel.choose import choose, units
+from treadle.kernel.cost import rows_of
+from treadle.kernel.plan import Product, plan_tasks
+from treadle.kernel.signature import Signature
+from treadle.passes.pipeline import simplify
+from treadle.runtime.explain import kernel_table
+
+PAGE = Path(__file__).parent.parent / "docs" / "walk.md"
+ASSEMBLY = "## 8. Assembly"
+ROWS, DEPTH, COLUMNS = 256, 512, 384
+
+
+def scores(x: Node, w: Node) -> Node:
+    """The line that the page follows."""
+    return td.softmax(x @ w)
+
+
+def record() -> Node:
+    """The line run on two leaves, with the number of the line kept."""
+    x = placeholder(type_of((ROWS, DEPTH), float32))
+    w = placeholder(type_of((DEPTH, COLUMNS), float32))
+    before, RECORDING.sites = RECORDING.sites, True
+    try:
+        return scores(x, w)
+    finally:
+        RECORDING.sites = before
+
+
+def product_plan(product: Product) -> gemm_plan.Plan:
+    """How the product is cut up."""
+    left, right = product.left, product.right
+    problem = gemm_plan.Problem(
+        m=ROWS, n=COLUMNS, k=DEPTH, c_row=COLUMNS,
+        a_strides=(left.strides[0], left.strides[1]),
+        b_strides=(right.strides[0], right.strides[1]),
+    )  # fmt: skip
+    return gemm_plan.plan(problem, AVX2)
+
+
+def first_loop(ir: str) -> str:
+    """The first loop inside the loop over rows, in IR."""
+    head = re.findall(r"^(head\d+):", ir, re.MULTILINE)[1]
+    start = ir.index(f"{head}:")
+    return ir[start : ir.index(f"br label %{head}", start)] + f"br label %{head}"
+
+
+def first_machine_loop(assembly: str) -> str:
+    """The first block of instructions that jumps back to its own start."""
+    for match in re.finditer(r"^(\.LBB\w+):\n((?:\t.*\n)+)", assembly, re.MULTILINE):
+        if re.search(rf"\tj\w+\t{re.escape(match[1])}\n", match[2]):
+            return match[0].expandtabs(8).rstrip()
+    raise AssertionError("no loop")
+
+
+def fenced(text: str, language: str = "text") -> str:
+    """A code block."""
+    lines = "\n".join(line.rstrip() for line in text.rstrip().splitlines())
+    return f"```{language}\n{lines}\n```"
+
+
+def walk() -> str:
+    """The page."""
+    root = record()
+    recorded = graph_text([root])
+    with trace.listen() as report:
+        (simple,) = simplify([root])
+        tasks = plan_tasks([simple], {}, (float32,))
+    (product,) = [task.product for task in tasks if task.product]
+    (built,) = [built for task in tasks for built in task.kernels]
+    loops = built.loops
+    style = choose(loops, AVX2)
+    blocks = -(-units(loops, style, AVX2) // loops.rows_per_block)
+    plan = product_plan(product)
+    cut = [[phase.blocks for phase in plan.phases], [blocks]]
+    rows = rows_of(tasks, cut, report.fact("refused"))
+    signature = Signature(loops)
+    ir = kernel_text(loops, signature, AVX2, style)
+    assembly = jit.assembly(ir, AVX2, style.level)
+    fired = "\n".join(f"{name:20} {count}" for name, count in report.fact("rules").items())
+    phases = "\n".join(f"{phase.entry:12} {phase.blocks} blocks" for phase in plan.phases)
+    values = ", ".join(f"p{k} = {value}" for k, (_, value) in enumerate(signature.values))
+    return TEMPLATE.format(
+        rows=ROWS, depth=DEPTH, columns=COLUMNS,
+        recorded=fenced(recorded), simplified=fenced(graph_text([simple])), fired=fenced(fired),
+        groups=fenced(kernel_table(rows)), phases=fenced(phases), loops=fenced(str(loops)),
+        signature=fenced(signature.text), values=values, style=style,
+        per_block=loops.rows_per_block, blocks=blocks,
+        ir=fenced(first_loop(ir), "llvm"), ir_lines=len(ir.splitlines()), assembly_title=ASSEMBLY,
+        assembly=fenced(first_machine_loop(assembly), "asm"), version=llvmlite.__version__,
+    )  # fmt: skip
+
+
+TEMPLATE = """# A walk through the compiler
+
+<!-- Written by tools/walk.py; do not edit. -->
+
+This page follows one line, `td.softmax(x @ w)`, from Python to machine code. Everything in the
+boxes was printed by the stage it belongs to. `TREADLE_DEBUG=6` prints the same for any program,
+and `td.explain(f, *args)` prints the middle part.
+
+## 1. The line
+
+```python
+import treadle as td
+
+x, w = td.zeros({rows}, {depth}), td.zeros({depth}, {columns})
+y = td.softmax(x @ w)
+```
+
+Nothing is computed yet. Each op checked shapes and dtypes, made one node and returned.
+
+## 2. The recorded graph
+
+`ir/printer.py` prints any graph, one node a line, and `ir/parser.py` reads it back.
+
+{recorded}
+
+`matmul` and `softmax` are *composite* ops: rows of the op table that are defined by other ops.
+What stands in brackets is an op's arg: for a composite, the names of the operands it was given
+and its options.
+
+## 3. The simplified graph
+
+`passes/pipeline.py` runs all rewrite rules from the leaves upwards, once. Composites are replaced
+by their definitions, constants folded, views merged, equal nodes shared.
+
+{simplified}
+
+The rules that fired:
+
+{fired}
+
+## 4. The groups
+
+`schedule/fuse.py` decides which nodes share a kernel and keeps a reason where they do not;
+`schedule/keep.py` decides what is written to memory.
+
+{groups}
+
+The maximum, the exponential, the sum and the division work on one row at a time, so they are one
+kernel in which the row stays in cache. The product is a template of its own: maps could run on
+its tiles, but a row of the result is spread over several tiles, and softmax needs the whole row.
+
+## 5. The product
+
+`backends/cpu/gemm_plan.py` cuts the product for the caches of the target. Each line is a loop
+whose blocks the threads share:
+
+{phases}
+
+## 6. The loop program
+
+`kernel/lower.py` turns the other group into axes, passes and scalar expressions. Views are gone:
+they have become index arithmetic.
+
+{loops}
+
+The kernel's identity is its structure. Extents, strides and constants are parameters ({values}),
+so that one compiled kernel serves every shape:
+
+{signature}
+
+`kernel/choose.py` picks a style: *{style}*, {per_block} rows a block, {blocks} blocks for the
+threads to share.
+
+## 7. LLVM IR
+
+`backends/cpu/emit.py` writes {ir_lines} lines of IR, here for a processor with AVX2. This is the
+first pass over a row, the maximum: vectors, unrolling and the order of operations are explicit,
+so results do not depend on what LLVM likes. The second comparison makes a NaN win.
+
+{ir}
+
+{assembly_title}
+
+The same loop after llvmlite {version}, for the same processor:
+
+{assembly}
+
+The address of this function and its parameters become one line of the program's table. Running
+the program is one call of a native loop that walks the table (`backends/cpu/workers.py`).
+"""
+
+
+def main() -> int:
+    """Write the page, or check it."""
+    text = walk()
+    if "--check" in sys.argv:
+        return int(PAGE.read_text(encoding="utf-8") != text)
+    PAGE.parent.mkdir(exist_ok=True)
+    PAGE.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
