@@ -8,8 +8,8 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-
 from triton_host import node_of
+
 from treadle.autograd.backward import gradients
 from treadle.base.dtypes import bfloat16, float16
 from treadle.ops import composite as c

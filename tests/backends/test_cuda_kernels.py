@@ -7,12 +7,18 @@ import pytest
 
 pytest.importorskip("triton")
 
-from cuda_cases import CASES  # noqa: E402
-from triton_host import (  # noqa: E402
-    INTERPRETED, check, error_of, node_of, plan_of, run_interpreted,
+from cuda_cases import CASES
+from triton_host import (
+    INTERPRETED,
+    check,
+    error_of,
+    node_of,
+    plan_of,
+    run_interpreted,
 )  # fmt: skip
-from treadle.backends.cuda.compile import code_of  # noqa: E402
-from treadle.backends.cuda.launch import Memory  # noqa: E402
+
+from treadle.backends.cuda.compile import code_of
+from treadle.backends.cuda.launch import Memory
 
 interpreted = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
 compiled = pytest.mark.skipif(INTERPRETED, reason="needs TRITON_INTERPRET=0")
@@ -55,7 +61,9 @@ def test_small_memory_is_one_arena():
 
     x, w = node_of(np.ones((64, 48), np.float32)), node_of(np.ones((48, 48), np.float32))
     plan, _ = plan_of([layer_norm(x @ w) @ w])
-    inside = [m.buffer for x in plan.launches for _, m in x.memories() if plan.places[m.buffer][0] == 0]
+    inside = [
+        m.buffer for x in plan.launches for _, m in x.memories() if plan.places[m.buffer][0] == 0
+    ]
     assert inside
     assert plan.layout.nbytes >= 64 * 48 * 4
 

@@ -7,13 +7,14 @@ import pytest
 
 pytest.importorskip("triton")
 
-from triton_host import INTERPRETED, check, node_of  # noqa: E402
-from treadle.backends.cpu.ops import ROWS as CPU_ROWS  # noqa: E402
-from treadle.backends.cuda.ops import ROWS  # noqa: E402
-from treadle.base.dtypes import dtype  # noqa: E402
-from treadle.base.errors import DtypeError  # noqa: E402
-from treadle.ops.defs import TABLE  # noqa: E402
-from treadle.ops.elementwise import cast, maximum, minimum, threefry, where  # noqa: E402
+from triton_host import INTERPRETED, check, node_of
+
+from treadle.backends.cpu.ops import ROWS as CPU_ROWS
+from treadle.backends.cuda.ops import ROWS
+from treadle.base.dtypes import dtype
+from treadle.base.errors import DtypeError
+from treadle.ops.defs import TABLE
+from treadle.ops.elementwise import cast, maximum, minimum, threefry, where
 
 interpreted = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
 SPECIAL = ("cast", "where", "threefry")

@@ -29,15 +29,17 @@ def gradients(
         _accumulate(flowing, output, cotangent if cotangent is not None else _one(output))
     wanted = set(wrt)
     site = RECORDING.site  # a gradient stems from the line of what it is the gradient of
-    for node in reversed(order):
-        g = flowing.get(node) if node in wanted else flowing.pop(node, None)
-        if g is None or node not in needed or not node.operands:
-            continue
-        RECORDING.site = node.site if site is None else site
-        for operand, part in zip(node.operands, _vjp(node, g), strict=True):
-            if part is not None and operand in needed:
-                _accumulate(flowing, operand, _fitted(part, operand))
-    RECORDING.site = site
+    try:
+        for node in reversed(order):
+            g = flowing.get(node) if node in wanted else flowing.pop(node, None)
+            if g is None or node not in needed or not node.operands:
+                continue
+            RECORDING.site = node.site if site is None else site
+            for operand, part in zip(node.operands, _vjp(node, g), strict=True):
+                if part is not None and operand in needed:
+                    _accumulate(flowing, operand, _fitted(part, operand))
+    finally:
+        RECORDING.site = site
     return [flowing.get(node) for node in wrt]
 
 

@@ -42,7 +42,7 @@ def axes_in(what: str, axes: int | Sequence[int] | None, rank: int) -> tuple[int
     """axes (None: all) as sorted numbers in [0, rank), each once."""
     if axes is None:
         return tuple(range(rank))
-    chosen = [axes] if isinstance(axes, int) else list(axes)
+    chosen = list(axes) if isinstance(axes, Sequence) else [axes]
     found = sorted(axis_in(what, axis, rank) for axis in chosen)
     if len(set(found)) < len(found):
         raise ShapeError(explain(what, "an axis is named twice", axes=tuple(chosen)))

@@ -60,6 +60,11 @@ def tell(name: str, value: Any) -> None:
         report.facts.append((name, value))
 
 
+def recall(name: str) -> Any:
+    """What was told under a name before, if somebody listened."""
+    return _listeners[-1].fact(name) if _listeners else None
+
+
 def stage(name: str) -> AbstractContextManager[None]:
     """Time a with block as a stage of the compiler."""
     return _timed(name) if _listeners else _nothing

@@ -15,6 +15,7 @@ from treadle.kernel.lower import Lowering
 from treadle.ops import movement as m
 from treadle.schedule.clusters import COLUMN, FULL, ROW, Cluster, is_virtual
 
+TURNED = 8  # elements along both axes of a transpose: below, any order will do
 Buffer = Node | str
 """What an argument stands for: a node's memory, or a named temporary."""
 
@@ -136,9 +137,30 @@ def _arrange(loops: Loops, cluster: Cluster) -> None:
     if cluster.pattern is None:
         loops.inner, loops.outer = loops.outer, []
         merge_axes(loops)
-        loops.outer, loops.inner = loops.inner[:-1], loops.inner[-1:]
+        turned = _turned_axis(loops)
+        if turned is not None:
+            loops.outer = [axis for axis in loops.inner if axis is not turned]
+            loops.inner, loops.across = [turned], True
+        else:
+            loops.outer, loops.inner = loops.inner[:-1], loops.inner[-1:]
     else:
         merge_axes(loops)
+
+
+def _turned_axis(loops: Loops) -> Axis | None:
+    """The axis along which a transposed operand lies in memory, if there is one.
+
+    A map that walks along it below each vector uses every cache line it fetches.
+    """
+    if len(loops.inner) < 2 or loops.inner[-1].extent < TURNED:
+        return None
+    last = loops.inner[-1]
+    for ex in loops.order():
+        if ex.op == "load" and ex.data[1].coefficient(last) > 1:
+            for axis in loops.inner[:-1]:
+                if ex.data[1].coefficient(axis) == 1 and axis.extent >= TURNED:
+                    return axis
+    return None
 
 
 def _join(root: Node, name: str, rows: Loops) -> Built:

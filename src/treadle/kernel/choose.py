@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from treadle.base.target import Target
 from treadle.kernel.loops import Loops
 
-SMALL = 1 << 15  # elements: below, compile time matters more than speed
+TINY = 1 << 12  # elements: below, compile time is all that matters
+SMALL = 1 << 15  # below, compile time matters more than speed
 BLOCK = 1 << 13  # fewest elements worth handing to another thread
 MOST_BLOCKS = 64
 LONG = 40  # expressions: longer bodies are not unrolled
@@ -19,7 +20,7 @@ class Style:
 
     unroll: int = 1
     exact: bool = False  # the vectorised extent is a multiple of unroll * lanes: no tail
-    level: int = 1  # effort of the code generator
+    level: int = 2  # effort of the code generator
 
     def __str__(self) -> str:
         return f"unroll {self.unroll}{' exact' if self.exact else ''} level {self.level}"
@@ -30,7 +31,7 @@ def choose(loops: Loops, target: Target) -> Style:
     axes = loops.outer if loops.across else loops.inner
     extent = axes[-1].extent if axes else 1
     if loops.size < SMALL:
-        style = Style()
+        style = Style(level=0 if loops.size < TINY else 1)
     else:
         body = len(loops.order())
         reduces = any(step.reduces for step in loops.passes)

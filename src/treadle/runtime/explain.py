@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from treadle.base.trace import Report, show
 from treadle.ir.printer import short_site
-from treadle.kernel.cost import Row, rows_of
-from treadle.kernel.plan import Task
+
+if TYPE_CHECKING:  # the compiler is loaded by the backend that needs it
+    from treadle.kernel.cost import Row
 
 
 class Explanation:
@@ -23,10 +25,9 @@ class Explanation:
     """
 
     def __init__(self, report: Report) -> None:
-        tasks: list[Task] = report.fact("tasks") or []
-        blocks: list[list[int]] = report.fact("blocks") or []
-        self.rows: list[Row] = rows_of(tasks, blocks, report.fact("refused") or [])
-        self.nodes_before, self.nodes_after = report.fact("nodes") or (0, 0)
+        self.rows: list[Row] = report.fact("kernels") or []
+        nodes: tuple[int, int] = report.fact("nodes") or (0, 0)
+        self.nodes_before, self.nodes_after = nodes
         self.rules: dict[str, int] = report.fact("rules") or {}
         self.stages = dict(report.stages)
         self.modules = sum(1 for name, _ in report.facts if name == "module")

@@ -18,6 +18,7 @@ from treadle.schedule.clusters import (
     COLUMN, FULL, ROW, Cluster, Pattern, Read, depends, is_virtual, pattern_of, reads_of,
 )  # fmt: skip
 
+MOST_NODES = 150  # of a kernel: longer ones compile slowly and spill registers
 COLUMN_ROWS = 64  # fewer rows than this are summed lane by lane, without partial sums
 
 
@@ -100,6 +101,8 @@ class Fusion:
         """The level node would have in cluster ("" if it does not fit), its pattern, and why not."""
         if cluster.kind != "loop":
             return "", None, f"{cluster.kind} results are read back"
+        if len(cluster.level) >= MOST_NODES:
+            return "", None, "the kernel is long enough"
         level, pattern = "", cluster.pattern
         for read in reads:
             if self.of[read.base] is not cluster:
@@ -133,6 +136,8 @@ class Fusion:
     def _merge(self, cluster: Cluster, other: Cluster) -> bool:
         """Put other's nodes into cluster, if both iterate alike and nothing lies between them."""
         if other is cluster or other.kind != "loop" or other.size != cluster.size:
+            return False
+        if len(cluster.level) + len(other.level) > MOST_NODES:
             return False
         patterns = {p for p in (cluster.pattern, other.pattern) if p is not None}
         if len(patterns) > 1:

@@ -73,8 +73,7 @@ def _blocks(program: Program) -> list[list[int]]:
 def tell(program: Program) -> None:
     """Report what was compiled."""
     trace.tell("program", _facts(program)[0])
-    trace.tell("tasks", program.tasks)
-    trace.tell("blocks", _blocks(program))
+    trace.tell("kernels", rows_of(program.tasks, _blocks(program), trace.recall("refused") or ()))
     trace.tell("memory", program.layout)
     if DEBUG.value >= 4:
         _show_source(program)

@@ -13,7 +13,15 @@ from contextlib import contextmanager
 
 from treadle.backends.cuda.forms import Form
 from treadle.backends.cuda.ops import (
-    ROWS, accumulator, identity, joined, memory_type, number, parameter, reduced, register_type,
+    ROWS,
+    accumulator,
+    identity,
+    joined,
+    memory_type,
+    number,
+    parameter,
+    reduced,
+    register_type,
     with_helpers,
 )  # fmt: skip
 from treadle.base.dtypes import bool_, float32, float64, int32, int64
@@ -85,7 +93,7 @@ class Emitter:
             self._blocks()
         else:
             self._rows()
-        parameters = self.parameters() + ["ROWS: tl.constexpr", "COLUMNS: tl.constexpr"]
+        parameters = [*self.parameters(), "ROWS: tl.constexpr", "COLUMNS: tl.constexpr"]
         head = f"@triton.jit\ndef kernel({', '.join(parameters)}):"
         return with_helpers("\n".join([head, *self.lines, ""]))
 
@@ -127,7 +135,7 @@ class Emitter:
         self._passes(low, high)
 
     def _blocks(self) -> None:
-        """Rows one after the other: column sums stay in registers, or in memory if they are long."""
+        """Rows one after the other: column sums stay in registers, or in memory if long."""
         form = self.form
         self.line("first = program * rows_per_block")
         self.line("last = tl.minimum(first + rows_per_block, rows)")

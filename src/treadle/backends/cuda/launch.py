@@ -83,9 +83,7 @@ class Arguments:
             else:
                 self.integer(f"p{k}", int(value), wide)
 
-    def source(
-        self, text: str, constants: dict[str, int], warps: int, stages: int = 3
-    ) -> Source:
+    def source(self, text: str, constants: dict[str, int], warps: int, stages: int = 3) -> Source:
         """The kernel these arguments are for."""
         aligned = tuple(
             k

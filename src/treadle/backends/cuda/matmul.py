@@ -45,7 +45,7 @@ DOUBLE = (
 
 
 def choose_tile(m: int, n: int, batch: int, dtype: DType, processors: int) -> Tile:
-    """The tile with the least estimated time: waves of programs, each as long as its tile is large."""
+    """The tile of least estimated time: waves of programs, each as long as its tile is large."""
     tiles = NARROW if dtype.size == 2 else DOUBLE if dtype is float64 else SINGLE
 
     def time(tile: Tile) -> float:

@@ -124,13 +124,12 @@ def with_helpers(text: str) -> str:
     wanted: dict[str, None] = {}
     stack = [text]
     while stack:
-        words = set(re.findall(r"\b[a-z_0-9]+(?=\()", stack.pop()))
-        words |= set(re.findall(r"\b(?:larger|smaller)\b", text))
-        for name in HELPERS:
+        words = set(re.findall(r"\w+", stack.pop()))
+        for name, helper in HELPERS.items():
             if name in words and name not in wanted:
                 wanted[name] = None
-                stack.append(HELPERS[name])
-    used = [f"@triton.jit{HELPERS[name]}" for name in HELPERS if name in wanted]
+                stack.append(helper)
+    used = [f"@triton.jit{helper}" for name, helper in HELPERS.items() if name in wanted]
     return "\n\n".join([HEAD, *used, text])
 
 
@@ -208,7 +207,8 @@ def _threefry(_: DType, __: DType, x: list[str]) -> str:
 
 def _threefry_helper() -> str:
     """Threefry-2x32, 20 rounds: the same bits as the reference on every backend."""
-    lines = ["", "def threefry_of(k0, k1, x, y):", "    k2 = k0 ^ k1 ^ " + number(0x1BD11BDA, uint32)]
+    lines = ["", "def threefry_of(k0, k1, x, y):"]
+    lines.append(f"    k2 = k0 ^ k1 ^ {number(0x1BD11BDA, uint32)}")
     lines += ["    x = x + k0", "    y = y + k1"]
     for group in range(5):
         for turn in ROTATIONS[group % 2]:
@@ -263,17 +263,19 @@ ROWS: dict[str, Row] = {
 
 # ---- reductions
 
+EXTREMES = {"max": "larger", "min": "smaller"}
+
 
 def joined(kind: str, x: str, y: str) -> str:
     """Two partial results as one."""
-    return f"{x} + {y}" if kind == "sum" else f"{'larger' if kind == 'max' else 'smaller'}({x}, {y})"
+    return f"{x} + {y}" if kind == "sum" else f"{EXTREMES[kind]}({x}, {y})"
 
 
 def reduced(kind: str, x: str, axis: int) -> str:
     """A tile joined along an axis that stays with one element."""
     if kind == "sum":
         return f"tl.sum({x}, {axis}, keep_dims=True)"
-    return f"tl.reduce({x}, {axis}, {'larger' if kind == 'max' else 'smaller'}, keep_dims=True)"
+    return f"tl.reduce({x}, {axis}, {EXTREMES[kind]}, keep_dims=True)"
 
 
 def identity(kind: str, d: DType) -> float | int:

@@ -35,6 +35,8 @@ class Plan:
         self.launches: list[Launch] = []
         self.tasks = plan_tasks(self.roots, replaces, TEMPLATES)
         self.in_place = self._in_place(replaces)
+        self._lifetimes()
+        self.shares = self._shared()
         self._copies(replaces)
         for number, task in enumerate(self.tasks):
             for built in task.kernels:
@@ -120,37 +122,39 @@ class Plan:
                 found[root] = leaf
         return found
 
-    def _lay_out(self) -> Layout:
-        """Offsets of everything that is neither an input nor an output."""
+    def _lifetimes(self) -> None:
+        """First and last task of everything that is neither an input nor an output."""
         outside = set(self.roots) | set(self.leaves)
-        first: dict[Node, int] = {}
-        last: dict[Node, int] = {}
+        self.first: dict[Node, int] = {}
+        self.last: dict[Node, int] = {}
         for k, task in enumerate(self.tasks):
             for node in task.writes:
-                first[node] = last[node] = k
+                if node not in outside:
+                    self.first[node] = self.last[node] = k
             for node in task.reads():
-                last[node] = k
-        inner = {node: start for node, start in first.items() if node not in outside}
-        self.shares = self._shared(inner, last)
-        until = dict(last)
-        for node in inner:
-            holder = self.shares.get(node, node)
-            until[holder] = max(until[holder], last[node])
+                if node in self.first:
+                    self.last[node] = k
+
+    def _lay_out(self) -> Layout:
+        """Offsets in the arena."""
+        until = dict(self.last)
+        for node, holder in self.shares.items():
+            until[holder] = max(until[holder], self.last[node])
         intervals = [
             Interval(node, node.type.nbytes, start, until[node])
-            for node, start in inner.items()
+            for node, start in self.first.items()
             if node not in self.shares
         ]
         intervals += [Interval(n, size, a, b) for n, (size, a, b) in self.temporaries.items()]
         return lay_out(intervals)
 
-    def _shared(self, inner: dict[Node, int], last: dict[Node, int]) -> dict[Node, Node]:
+    def _shared(self) -> dict[Node, Node]:
         """Nodes written over an operand that nobody reads afterwards: node to the first holder."""
         shares: dict[Node, Node] = {}
         for k, task in enumerate(self.tasks):
-            free = [n for n in task.reads() if n in inner and last[n] == k]
-            for node in task.writes if free else []:
-                for operand in free if node in inner else []:
+            free = [n for n in task.reads() if self.last.get(n) == k]
+            for node in [n for n in task.writes if n in self.first]:
+                for operand in free:
                     same = operand.type.nbytes == node.type.nbytes
                     if same and _takes_place(task, node, operand):
                         shares[node] = shares.get(operand, operand)

@@ -17,7 +17,7 @@ def with_parts(loops: Loops, parts: int) -> Loops:
 
 
 def split_reduction(built: Built, parts: int, name: str) -> tuple[Built, dict[str, int]]:
-    """A kernel that leaves every part's reductions in memory; built becomes the one that joins them.
+    """A kernel that leaves every part's reductions in memory; built becomes the one to join them.
 
     Returns the new kernel, and the names and bytes of the memory between the two.
     """

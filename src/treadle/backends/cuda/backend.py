@@ -1,0 +1,58 @@
+"""The protocol for NVIDIA GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from treadle.backends.cuda.driver import Buffer, gpu
+from treadle.backends.cuda.execute import Program
+from treadle.base.dtypes import DType
+from treadle.base.target import Target
+from treadle.ir.node import Node, Type
+
+
+def numpy_dtype(d: DType) -> Any:
+    """The NumPy dtype with the same elements."""
+    return np.dtype(ml_dtypes.bfloat16) if d.name == "bfloat16" else np.dtype(d.name)
+
+
+class Cuda:
+    """Backend of one device "cuda:<index>"."""
+
+    name = "cuda"
+
+    def __init__(self, index: int = 0) -> None:
+        self.gpu = gpu(index)
+
+    def target(self) -> Target:
+        """The device."""
+        return Target("cuda", "nvptx64-nvidia-cuda", f"sm_{self.gpu.architecture}")
+
+    def compile(
+        self, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
+    ) -> Program:
+        """Machine code for simplified roots."""
+        return Program(roots, leaves, replaces, self.gpu)
+
+    def upload(self, array: Any, type_: Type, copy: bool) -> Buffer:
+        """Memory with an array's elements."""
+        source = np.ascontiguousarray(array, numpy_dtype(type_.dtype))
+        buffer = self.gpu.allocate(type_.nbytes)
+        self.gpu.write(buffer.address, source.ctypes.data, type_.nbytes)
+        return buffer
+
+    def download(self, buffer: Buffer, type_: Type) -> Any:
+        """A new array with the elements of memory."""
+        array = np.empty(type_.shape, numpy_dtype(type_.dtype))
+        self.gpu.read(array.ctypes.data, buffer.address, type_.nbytes)
+        return array
+
+    def copy(self, buffer: Buffer) -> Buffer:
+        """The same bytes in memory of their own."""
+        fresh = self.gpu.allocate(buffer.size)
+        self.gpu.copy(fresh.address, buffer.address, buffer.size)
+        return fresh

@@ -1,0 +1,236 @@
+"""The CUDA driver: one context and stream per device, memory, modules, launches and graphs."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import threading
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from cuda.bindings import driver as cu
+
+from treadle.backends.cuda.compile import code_of
+from treadle.backends.cuda.launch import Launch, Memory, Source
+from treadle.base.errors import DeviceError, OutOfMemory, explain
+from treadle.base.knobs import POOL_BYTES
+
+GRAIN = 512  # bytes: sizes are multiples, and addresses are aligned to it
+COARSE = 1 << 20  # larger blocks come in fewer sizes, so that freed ones fit again
+PACK = {"fp32": "<f", "fp64": "<d"}
+LARGE_SHARED = 48 << 10  # more shared memory than this must be asked for
+
+
+def checked(result: Any) -> Any:
+    """What a driver call returned, or the error it reports."""
+    code, *values = result
+    if code == cu.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
+        raise OutOfMemory(explain("cuda", "no device memory left"))
+    if code != cu.CUresult.CUDA_SUCCESS:
+        raise DeviceError(explain("cuda", "the driver refused", code=code.name))
+    return values[0] if len(values) == 1 else values
+
+
+class Buffer:
+    """Device memory, given back when the last reference to the object goes."""
+
+    __slots__ = ("__weakref__", "address", "device", "room", "size")
+
+    def __init__(self, address: int, size: int, room: int, device: Gpu) -> None:
+        self.address, self.size, self.room, self.device = address, size, room, device
+
+    def __del__(self) -> None:
+        self.device.take_back(self.address, self.room)
+
+    def __repr__(self) -> str:
+        return f"<device buffer of {self.size} bytes at {self.address:#x}>"
+
+
+def room_of(nbytes: int) -> int:
+    """The block handed out for a request."""
+    if nbytes <= COARSE:
+        return -(-max(nbytes, 1) // GRAIN) * GRAIN
+    step = 1 << (nbytes.bit_length() - 4)  # eight sizes per doubling
+    return -(-nbytes // step) * step
+
+
+class Gpu:
+    """One device. All work goes to one stream, so freed memory can be reused at once."""
+
+    def __init__(self, index: int) -> None:
+        try:
+            checked(cu.cuInit(0))
+            self.device = checked(cu.cuDeviceGet(index))
+        except RuntimeError as error:
+            hint = "is there an NVIDIA driver, and a device of that number?"
+            raise DeviceError(explain(f"cuda:{index}", f"not available: {error}", hint)) from error
+        self.context = checked(cu.cuDevicePrimaryCtxRetain(self.device))
+        self.threads = threading.local()
+        self.enter()
+        self.stream = checked(cu.cuStreamCreate(1))  # does not wait for the default stream
+        ask = cu.CUdevice_attribute
+        major = self._attribute(ask.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
+        minor = self._attribute(ask.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
+        self.architecture = 10 * major + minor
+        self.processors = self._attribute(ask.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+        self.functions: dict[Source, tuple[Any, int, int]] = {}
+        self.free: dict[int, list[int]] = {}
+        self.kept = 0
+
+    def _attribute(self, name: Any) -> int:
+        return int(checked(cu.cuDeviceGetAttribute(name, self.device)))
+
+    def enter(self) -> None:
+        """Make the context current in this thread."""
+        if not getattr(self.threads, "entered", False):
+            checked(cu.cuCtxSetCurrent(self.context))
+            self.threads.entered = True
+
+    def wait(self) -> None:
+        """Until everything asked for so far is done."""
+        self.enter()
+        checked(cu.cuStreamSynchronize(self.stream))
+
+    # ---- memory
+
+    def allocate(self, nbytes: int) -> Buffer:
+        """Memory of at least nbytes."""
+        room = room_of(nbytes)
+        blocks = self.free.get(room)
+        if blocks:
+            self.kept -= room
+            return Buffer(blocks.pop(), nbytes, room, self)
+        self.enter()
+        try:
+            address = int(checked(cu.cuMemAllocAsync(room, self.stream)))
+        except OutOfMemory:
+            self.release()
+            address = int(checked(cu.cuMemAllocAsync(room, self.stream)))
+        return Buffer(address, nbytes, room, self)
+
+    def take_back(self, address: int, room: int) -> None:
+        """Keep a block for the next request of its size."""
+        self.free.setdefault(room, []).append(address)
+        self.kept += room
+        if self.kept > POOL_BYTES.value:
+            self.release()
+
+    def release(self) -> None:
+        """Hand kept blocks to the driver."""
+        self.enter()
+        for blocks in self.free.values():
+            while blocks:
+                checked(cu.cuMemFreeAsync(blocks.pop(), self.stream))
+        self.kept = 0
+        checked(cu.cuStreamSynchronize(self.stream))
+
+    def write(self, address: int, source: int, nbytes: int) -> None:
+        """Host memory to device memory; pageable memory is staged before this returns."""
+        self.enter()
+        if nbytes:
+            checked(cu.cuMemcpyHtoDAsync(address, source, nbytes, self.stream))
+
+    def read(self, target: int, address: int, nbytes: int) -> None:
+        """Device memory to host memory, once it is computed."""
+        self.enter()
+        if nbytes:
+            checked(cu.cuMemcpyDtoHAsync(target, address, nbytes, self.stream))
+        checked(cu.cuStreamSynchronize(self.stream))
+
+    def copy(self, target: int, source: int, nbytes: int) -> None:
+        """Device memory to device memory."""
+        self.enter()
+        if nbytes:
+            checked(cu.cuMemcpyDtoDAsync(target, source, nbytes, self.stream))
+
+    # ---- code
+
+    def load(self, source: Source) -> tuple[Any, int, int]:
+        """(function, threads of a program, bytes of shared memory)."""
+        found = self.functions.get(source)
+        if found is None:
+            code = code_of(source, self.architecture)
+            self.enter()
+            module = checked(cu.cuModuleLoadData(code.cubin))
+            function = checked(cu.cuModuleGetFunction(module, code.name.encode()))
+            if code.shared > LARGE_SHARED:
+                what = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+                checked(cu.cuFuncSetAttribute(function, what, code.shared))
+            found = self.functions[source] = (function, 32 * code.warps, code.shared)
+        return found
+
+
+class Call:
+    """A launch with its arguments in the form the driver reads."""
+
+    def __init__(self, gpu: Gpu, launch: Launch, places: dict[object, tuple[int, int]]) -> None:
+        self.gpu, self.grid = gpu, launch.grid
+        self.function, self.threads, self.shared = gpu.load(launch.source)
+        count = len(launch.arguments) + 2  # Triton adds two scratch pointers, which stay 0
+        self.cells = (ctypes.c_uint64 * count)()
+        first = ctypes.addressof(self.cells)
+        self.pointers = (ctypes.c_uint64 * count)(*(first + 8 * k for k in range(count)))
+        self.address = ctypes.addressof(self.pointers)
+        self.moving: list[tuple[int, int, int]] = []  # (cell, base, offset)
+        for k, ((_, kind), value) in enumerate(
+            zip(launch.source.types, launch.arguments, strict=True)
+        ):
+            if isinstance(value, Memory):
+                self.moving.append((k, *places[value.buffer]))
+            else:
+                self.cells[k] = encoded(kind, value)
+
+    def aim(self, bases: Sequence[int]) -> None:
+        """Fill in addresses."""
+        for k, base, offset in self.moving:
+            self.cells[k] = bases[base] + offset
+
+    def start(self) -> None:
+        """Queue the kernel."""
+        grid, block = (*self.grid, 1), (self.threads, 1, 1)
+        where = self.shared, self.gpu.stream, self.address
+        checked(cu.cuLaunchKernel(self.function, *grid, *block, *where, 0))
+
+
+def encoded(kind: str, value: Any) -> int:
+    """A number as the low bytes of a cell."""
+    if kind in PACK:
+        data = struct.pack(PACK[kind], clipped(value) if kind == "fp32" else value)
+        return int.from_bytes(data, "little")
+    return int(value) & ((1 << 64) - 1)
+
+
+def clipped(value: float) -> float:
+    """Numbers beyond float32 are infinite there."""
+    return float(value) if abs(value) < 3.4028235e38 else value * float("inf")
+
+
+class Graph:
+    """Calls recorded once, started together."""
+
+    def __init__(self, gpu: Gpu, calls: Sequence[Call]) -> None:
+        self.gpu = gpu
+        mode = cu.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+        checked(cu.cuStreamBeginCapture(gpu.stream, mode))
+        try:
+            for call in calls:
+                call.start()
+        finally:
+            graph = checked(cu.cuStreamEndCapture(gpu.stream))
+        self.executable = checked(cu.cuGraphInstantiate(graph, 0))
+        checked(cu.cuGraphDestroy(graph))
+
+    def start(self) -> None:
+        """Queue all calls."""
+        checked(cu.cuGraphLaunch(self.executable, self.gpu.stream))
+
+    def __del__(self) -> None:
+        if hasattr(self, "executable"):
+            cu.cuGraphExecDestroy(self.executable)
+
+
+@cache
+def gpu(index: int) -> Gpu:
+    """The device of that number."""
+    return Gpu(index)

@@ -1,0 +1,95 @@
+"""Every row's gradient against finite differences in float64."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import pytest
+
+import treadle as td
+from treadle.autograd.backward import gradients
+from treadle.base.dtypes import float64, int64
+from treadle.base.errors import GradientError
+from treadle.ops.defs import Kind
+from treadle.testing.gradcheck import gradcheck
+from treadle.testing.samples import cases, public_rows, takes
+
+ROWS = public_rows()
+NO_GRADIENT = [name for name, op in ROWS.items() if isinstance(op.grad, str)]
+STOPS = ["detach", "sign"]  # constant where they are differentiable
+WITH_GRADIENT = [name for name in ROWS if name not in (*NO_GRADIENT, *STOPS)]
+
+
+def apart(case, rng):
+    """Operands whose elements all differ by more than a step: no row is near a tie or a kink."""
+    low, high = case.op.samples.low, case.op.samples.high
+    count = sum(x.size for x in case.operands)
+    values = rng.permutation(low + (high - low) * (np.arange(count) + 0.37) / count)
+    ends = np.cumsum([x.size for x in case.operands])[:-1]
+    return [
+        part.reshape(x.shape) if x.dtype == np.float64 else x
+        for x, part in zip(case.operands, np.split(values, ends), strict=True)
+    ]
+
+
+def away_from_jumps(case, operands):
+    """Does a remainder stay on one branch under the steps of the check?"""
+    if case.op.name != "remainder":
+        return True
+    quotient = operands[0] / operands[1]
+    return bool(np.all(np.abs(quotient - np.round(quotient)) > 1e-3))
+
+
+@pytest.mark.parametrize("name", WITH_GRADIENT)
+def test_gradient_is_the_slope_of_the_value(name):
+    rng = np.random.default_rng(zlib.crc32(name.encode()))
+    checked = 0
+    for case in cases(ROWS[name], float64, rng):
+        operands = case.operands if case.op.samples.smooth else apart(case, rng)
+        if away_from_jumps(case, operands):
+            gradcheck(lambda *xs, case=case: case.record(xs), operands)
+            checked += 1
+    assert checked > 1
+
+
+@pytest.mark.parametrize("name", STOPS)
+def test_gradient_stops_where_the_value_is_constant(name):
+    x = td.tensor(np.array([-1.5, 0.5]), dtype="float64")
+    (g,) = td.gradients(ROWS[name](x).sum(), [x])
+    assert g.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("name", NO_GRADIENT)
+def test_row_without_gradient_says_so_by_name(name):
+    op = ROWS[name]
+    kind = float64 if takes(op, float64) else int64 if takes(op, int64) else td.uint32
+    case = next(c for c in cases(op, kind, np.random.default_rng(0)) if 0 not in c.operands[0].shape)
+    leaves = [td.tensor(x)._node for x in case.operands]
+    node = case.record(leaves)
+    seed = td.ones(node.shape, dtype=node.dtype)._node
+    with pytest.raises(GradientError, match=name) as caught:
+        gradients([node], leaves[:1], [seed])
+    assert "hint" in str(caught.value)
+
+
+def test_every_row_has_a_gradient_or_a_reason():
+    assert {*NO_GRADIENT, *STOPS, *WITH_GRADIENT} == ROWS.keys()
+    for name in WITH_GRADIENT:
+        assert callable(ROWS[name].grad) or ROWS[name].kind is Kind.COMPOSITE, name
+
+
+def test_gradients_of_shared_values_add_up():
+    gradcheck(lambda x: x * x + (x * x).sum() * x, [np.array([0.3, -1.2, 2.0])])
+
+
+def test_gradient_of_a_gradient_is_the_second_derivative():
+    x = td.tensor(np.array([0.5, -1.0]), dtype="float64")
+    (first,) = td.gradients((x * x * x).sum(), [x])
+    (second,) = td.gradients(first.sum(), [x])
+    np.testing.assert_allclose(second.numpy(), 6 * x.numpy(), rtol=1e-12)
+
+
+def test_gradcheck_notices_a_wrong_gradient():
+    with pytest.raises(AssertionError, match="slope"):
+        gradcheck(lambda x: x * x + td.detach(x), [np.array([1.0, 2.0])])
