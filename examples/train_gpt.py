@@ -113,7 +113,7 @@ def main() -> None:
     options.add_argument("--tiny", action="store_true", help="one small layer, a few steps")
     given = options.parse_args()
     layers, width, heads, context, batch = (1, 32, 2, 16, 4) if given.tiny else (4, 128, 4, 64, 16)
-    steps = given.steps or (200 if given.tiny else 1500)
+    steps = given.steps or (200 if given.tiny else 1200)
 
     td.manual_seed(1)
     rng = np.random.default_rng(1)

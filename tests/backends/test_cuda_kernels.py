@@ -19,6 +19,7 @@ from triton_host import (
 
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.launch import Memory
+from treadle.ops.composite import layer_norm, softmax
 
 interpreted = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
 compiled = pytest.mark.skipif(INTERPRETED, reason="needs TRITON_INTERPRET=0")
@@ -48,8 +49,6 @@ def test_compiled_for_sm_90(name):
 
 def test_one_structure_has_one_text():
     def texts(rows, columns):
-        from treadle.ops.composite import softmax
-
         plan, _ = plan_of([softmax(node_of(np.zeros((rows, columns), np.float32)))])
         return [(x.source.text, x.source.constants) for x in plan.launches]
 
@@ -57,8 +56,6 @@ def test_one_structure_has_one_text():
 
 
 def test_small_memory_is_one_arena():
-    from treadle.ops.composite import layer_norm
-
     x, w = node_of(np.ones((64, 48), np.float32)), node_of(np.ones((48, 48), np.float32))
     plan, _ = plan_of([layer_norm(x @ w) @ w])
     inside = [

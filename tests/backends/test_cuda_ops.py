@@ -90,7 +90,7 @@ def test_functions_at_their_edges():
 def test_functions_stay_accurate_near_zero(scale):
     x = np.random.default_rng(3).uniform(-scale, scale, 999).astype(np.float32)
     check([TABLE["tanh"](node_of(x)), TABLE["erf"](node_of(x)), TABLE["sin"](node_of(x))])
-    check([TABLE["log"](node_of(1.0 + abs(x)))], 2e-6 if scale > 0.1 else 1e-3)
+    check([TABLE["log"](node_of(1.0 + abs(x)))])
 
 
 @interpreted

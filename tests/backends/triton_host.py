@@ -8,7 +8,7 @@ import numpy as np
 
 from treadle.backends.cuda.launch import Memory
 from treadle.backends.cuda.program import ARENA, Plan
-from treadle.backends.reference.eval import evaluate
+from treadle.backends.reference.eval import evaluate, numpy_dtype
 from treadle.base.dtypes import dtype
 from treadle.ir.graph import structure, substitute
 from treadle.ir.node import leaf, placeholder, type_of
@@ -94,19 +94,18 @@ def node_of(array):
     return leaf(type_of(array.shape, dtype(array.dtype.name)), array)
 
 
-def plan_of(roots, replaces=None):
-    """(plan, leaves) of lazy nodes, as the runtime makes them."""
+def simplified(roots):
+    """(simplified roots, placeholders, leaves) of lazy nodes, as the runtime makes them."""
     _, leaves = structure(roots)
     places = [placeholder(x.type) for x in leaves]
-    simple = simplify(substitute(roots, dict(zip(leaves, places, strict=True))))
+    return simplify(substitute(roots, dict(zip(leaves, places, strict=True)))), places, leaves
+
+
+def plan_of(roots, replaces=None):
+    """(plan, leaves) of lazy nodes."""
+    simple, places, leaves = simplified(roots)
     taken = {simple[r]: places[k] for r, k in (replaces or {}).items()}
     return Plan(simple, places, taken, PROCESSORS), leaves
-
-
-def numpy_type(node):
-    from treadle.backends.reference.eval import numpy_dtype
-
-    return numpy_dtype(node.dtype)
 
 
 def run_interpreted(plan, inputs):
@@ -132,7 +131,7 @@ def run_interpreted(plan, inputs):
     for (kind, value), root in zip(plan.outputs, plan.roots, strict=True):
         if kind == "new":
             raw = next(fresh)[: root.type.nbytes]
-            results.append(raw.view(numpy_type(root)).reshape(root.shape))
+            results.append(raw.view(numpy_dtype(root.dtype)).reshape(root.shape))
         else:
             results.append(inputs[value] if kind == "leaf" else results[value])
     return results
@@ -151,12 +150,24 @@ def error_of(found, expected):
     return float(np.abs(found[~odd] - expected[~odd]).max() / (top or 1.0))
 
 
-def check(roots, tolerance=2e-6):
-    """Interpreted results against the reference in float64."""
-    roots = list(roots)
+def compare(roots, found, tolerance):
+    """Results against the reference in float64."""
     expected = evaluate(roots, lambda n: n.buffer, precise=True)
-    plan, leaves = plan_of(roots)
-    found = run_interpreted(plan, [x.buffer for x in leaves])
     for got, want, root in zip(found, expected, roots, strict=True):
         error = error_of(got, want)
         assert error <= tolerance, (root, error)
+
+
+def check(roots, tolerance=2e-6):
+    """Interpreted results against the reference."""
+    plan, leaves = plan_of(roots)
+    compare(roots, run_interpreted(plan, [x.buffer.copy() for x in leaves]), tolerance)
+
+
+def check_on(backend, roots, tolerance=2e-6):
+    """Results of a device against the reference."""
+    simple, places, leaves = simplified(roots)
+    program = backend.compile(simple, places, {})
+    buffers = program.run([backend.upload(x.buffer, x.type, True) for x in leaves])
+    found = [backend.download(b, r.type) for b, r in zip(buffers, roots, strict=True)]
+    compare(roots, found, tolerance)

@@ -57,5 +57,7 @@ def backend_of(device: Device) -> Backend:
         made = getattr(importlib.import_module(module), name)
     except ImportError as error:
         hint = f"pip install 'treadle[{device.backend}]'"
-        raise DeviceError(explain(str(device), f"cannot load the backend: {error}", hint)) from error
+        raise DeviceError(
+            explain(str(device), f"cannot load the backend: {error}", hint)
+        ) from error
     return made(device.index) if device.backend == "cuda" else made()  # type: ignore[no-any-return]

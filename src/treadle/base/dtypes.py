@@ -96,7 +96,9 @@ def dtype(spec: object) -> DType:
         found = _NAMES.get(getattr(spec, "name", None) or getattr(spec, "__name__", None))
     if found is None:
         names = ", ".join(d.name for d in ALL)
-        raise DtypeError(explain("dtype", "unknown element type", f"one of {names}", got=repr(spec)))
+        raise DtypeError(
+            explain("dtype", "unknown element type", f"one of {names}", got=repr(spec))
+        )
     return found
 
 

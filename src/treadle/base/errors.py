@@ -47,7 +47,7 @@ class CompilerError(TreadleError, RuntimeError):
     """A fault of ours: a stage broke its own rules."""
 
 
-def explain(what: str, wrong: str, hint: str = "", **facts: object) -> str:
+def explain(what: str, wrong: str, hint: str = "", /, **facts: object) -> str:
     """Word a message: `<op>: <what is wrong> (<fact>=<value>, ...)` and a hint on its own line."""
     shown = ", ".join(f"{name}={value}" for name, value in facts.items())
     message = f"{what}: {wrong}" + (f" ({shown})" if shown else "")

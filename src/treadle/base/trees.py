@@ -48,9 +48,11 @@ def builder(structure: Structure) -> Callable[[Sequence[Any]], Any]:
             return f"({inside},)" if inside else "()"
         if kind is list:
             return f"[{inside}]"
-        return f"{named(kind)}({inside})" if hasattr(kind, "_fields") else f"{named(kind)}([{inside}])"
+        return (
+            f"{named(kind)}({inside})" if hasattr(kind, "_fields") else f"{named(kind)}([{inside}])"
+        )
 
-    return eval(f"lambda x: {text(structure)}", names)  # type: ignore[no-any-return]  # noqa: S307
+    return eval(f"lambda x: {text(structure)}", names)  # type: ignore[no-any-return]
 
 
 def unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:

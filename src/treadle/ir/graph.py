@@ -73,36 +73,37 @@ def structure(roots: Sequence[Node]) -> tuple[Structure, list[Node]]:
     number: dict[Node, int] = {}
     key: list[Any] = []
     leaves: list[Node] = []
-    add = key.append
-
-    def visit(node: Node) -> None:
-        operands = node.operands
-        for x in operands:
-            if x not in number:
-                if x.buffer is not None:  # written out here: half of all nodes are leaves
-                    number[x] = len(number)
-                    add(x.call.type)
-                    leaves.append(x)
-                else:
-                    visit(x)
-        add(node.call)
-        for x in operands:
-            add(number[x])
-        number[node] = len(number)
-
     try:
         for root in roots:
-            if root.buffer is not None and root not in number:
-                number[root] = len(number)
-                add(root.call.type)
-                leaves.append(root)
-            elif root not in number:
-                visit(root)
+            if root not in number:
+                if root.buffer is None:
+                    _visit(root, number, key, leaves)
+                else:
+                    number[root] = len(number)
+                    key.append(root.call.type)
+                    leaves.append(root)
     except RecursionError:
         return _deep_structure(roots)
     for root in roots:
         key.append(number[root])
     return tuple(key), leaves
+
+
+def _visit(node: Node, number: dict[Node, int], key: list[Any], leaves: list[Node]) -> None:
+    """Number a pending node after its operands."""
+    operands = node.operands
+    for x in operands:
+        if x not in number:
+            if x.buffer is None:
+                _visit(x, number, key, leaves)
+            else:  # written out here: half of all nodes are leaves
+                number[x] = len(number)
+                key.append(x.call.type)
+                leaves.append(x)
+    key.append(node.call)
+    for x in operands:
+        key.append(number[x])
+    number[node] = len(number)
 
 
 def _deep_structure(roots: Sequence[Node]) -> tuple[Structure, list[Node]]:

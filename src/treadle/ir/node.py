@@ -277,7 +277,7 @@ def leaf(type_: Type, buffer: Any) -> Node:
 def const(value: bool | int | float, dtype: DType, device: Device = CPU) -> Node:
     """A 0-d constant."""
     value = float(value) if dtype.is_float else bool(value) if dtype.kind == "bool" else int(value)
-    key = (CONST, repr(value) if value == 0 or value != value else value, dtype, device)  # noqa: PLR0124
+    key = (CONST, repr(value) if value == 0 or value != value else value, dtype, device)
     found = _CONSTANTS.get(key)
     if found is None:
         call = Call(CONST, value, type_of((), dtype, device), ())

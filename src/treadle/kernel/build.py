@@ -39,7 +39,9 @@ class Builder:
 
     def slot_of(self, node: Node) -> int | None:
         """The argument a node is read from, or None if it is computed here."""
-        if node.op is not LEAF and (node in self.own or node not in self.stored or is_virtual(node)):
+        if node.op is not LEAF and (
+            node in self.own or node not in self.stored or is_virtual(node)
+        ):
             return None  # a view is read below, even if a copy of it is written somewhere
         return self.slot(node, node.dtype)
 

@@ -169,7 +169,8 @@ class Index:
         coarse = _coarse(rest, by)
         if coarse is not None:
             return whole + coarse
-        return whole + Index([(_merged(Quotient, rest, by), 1)])
+        rest, turns = _lifted(rest, by)
+        return whole + Index([(_merged(Quotient, rest, by), 1)], -turns)
 
     def __mod__(self, by: int) -> Index:
         if by == 1:
@@ -178,7 +179,7 @@ class Index:
         low, high = rest.bounds
         if low // by == high // by:
             return rest + -(low // by) * by
-        return Index([(_merged(Remainder, rest, by), 1)])
+        return Index([(_merged(Remainder, _lifted(rest, by)[0], by), 1)])
 
     def coefficient(self, axis: Axis) -> int:
         """The factor of axis in the sum itself."""
@@ -200,6 +201,12 @@ class Index:
     def is_affine(self) -> bool:
         """A plain sum of scaled axes?"""
         return all(isinstance(atom, Axis) for atom, _ in self.terms)
+
+
+def _lifted(rest: Index, by: int) -> tuple[Index, int]:
+    """rest + turns * by, never negative: processors round quotients towards zero."""
+    turns = max(0, -(rest.bounds[0] // by))
+    return rest + turns * by, turns
 
 
 def _coarse(rest: Index, by: int) -> Index | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from math import prod
 
 from treadle.kernel.loops import Ex, Loops, Pass, indices_of, looked_up
+from treadle.ops.defs import TABLE
 
 ENTRY, ROW, ELEMENT = 0, 1, 2
-COSTLY = {"exp", "log", "tanh", "sigmoid", "erf", "div", "sqrt", "sin", "cos", "pow", "threefry"}
+COSTLY = 4.0  # flops per element: less is computed again rather than kept
 
 
 class Levels:
@@ -56,7 +57,7 @@ class Levels:
         for number, needed in enumerate(self.needs):
             for ex in needed:
                 before = first.setdefault(ex, number)
-                if before != number and ex.op in COSTLY and ex.dtype.compute.is_float:
+                if before != number and _flops(ex) >= COSTLY and ex.dtype.compute.is_float:
                     self.kept.setdefault(ex, (before, len(self.kept)))
 
     def scratch_bytes(self, loops: Loops, width: int, lanes: int) -> int:
@@ -69,3 +70,8 @@ class Levels:
         else:
             room = prod(extents[:-1]) * -(-extents[-1] // lanes) * lanes
         return room * len(self.kept) * 8
+
+
+def _flops(ex: Ex) -> float:
+    op = TABLE.get(ex.op)
+    return op.flops if op is not None else 0.0

@@ -163,30 +163,31 @@ class Loops:
     def order(self) -> list[Ex]:
         """Every expression of the kernel, operands first."""
         found: dict[Ex, None] = {}
-
-        def visit(ex: Ex) -> None:
-            if ex in found:
-                return
-            for arg in ex.args:
-                visit(arg)
-            for index in indices_of(ex):
-                for value in looked_up(index):
-                    visit(value)
-            if ex.op == "reduced":
-                visit(ex.data.value)
-            found[ex] = None
-
         for step in self.passes:
             for r in step.reduces:
-                visit(r.value)
+                _visit(r.value, found)
             for s in step.stores:
                 for value in looked_up(s.position):
-                    visit(value)
-                visit(s.value)
+                    _visit(value, found)
+                _visit(s.value, found)
         for s in self.row_stores:
-            visit(s.value)
+            _visit(s.value, found)
         return list(found)
 
     def stores(self) -> list[Store]:
         """Every store, those inside the passes first."""
         return [s for step in self.passes for s in step.stores] + self.row_stores
+
+
+def _visit(ex: Ex, found: dict[Ex, None]) -> None:
+    """Add ex after everything it is made of."""
+    if ex in found:
+        return
+    for arg in ex.args:
+        _visit(arg, found)
+    for index in indices_of(ex):
+        for value in looked_up(index):
+            _visit(value, found)
+    if ex.op == "reduced":
+        _visit(ex.data.value, found)
+    found[ex] = None

@@ -24,7 +24,11 @@ class Lowering:
     """Expressions of one kernel. `slot` gives the buffer number of a node kept in memory."""
 
     def __init__(
-        self, slot: Callable[[Node], int | None], rows: Index, whole: Index, tile: Node | None = None
+        self,
+        slot: Callable[[Node], int | None],
+        rows: Index,
+        whole: Index,
+        tile: Node | None = None,
     ) -> None:
         self.slot, self.rows, self.whole, self.tile = slot, rows, whole, tile
         self.memo: dict[tuple[Node, Position, Guards], Ex] = {}
@@ -82,9 +86,7 @@ class Lowering:
             return self.make("index", (), int64, index[node.arg])
         kind = node.op.kind
         if kind is Kind.ELEMENTWISE:
-            args = tuple(
-                self.at(x, narrowed(index, x.shape), guards) for x in node.operands
-            )
+            args = tuple(self.at(x, narrowed(index, x.shape), guards) for x in node.operands)
             return self.make(node.op.name, args, node.dtype)
         if kind is Kind.MOVEMENT:
             return self._moved(node, index, guards)

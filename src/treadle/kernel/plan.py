@@ -10,7 +10,12 @@ from treadle.base.dtypes import DType
 from treadle.ir.graph import toposort
 from treadle.ir.node import LEAF, Node
 from treadle.kernel.build import (
-    Built, build_cluster, build_copies, build_epilogue, build_product, build_scatter,
+    Built,
+    build_cluster,
+    build_copies,
+    build_epilogue,
+    build_product,
+    build_scatter,
 )  # fmt: skip
 from treadle.kernel.index import ZERO, Axis, Index
 from treadle.kernel.lower import Lowering

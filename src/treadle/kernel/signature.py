@@ -43,7 +43,9 @@ class Signature:
             for k, axis in enumerate(axes):
                 self.live[axis] = f"{stem}{k}"
                 lines.append(f"{stem}{k} < {self._slot(('extent', axis), axis.extent)}")
-        lines += [f"e{k} {ex.dtype.short} {self._expression(ex)}" for k, ex in enumerate(self.order)]
+        lines += [
+            f"e{k} {ex.dtype.short} {self._expression(ex)}" for k, ex in enumerate(self.order)
+        ]
         names: dict[object, int] = {}
         for step in loops.passes:
             lines.append("pass")

@@ -1,12 +1,19 @@
 """Layers without parameters, under the names PyTorch gives them."""
 
 from treadle.ops.composite import (
-    cross_entropy, gelu, layer_norm, linear, log_softmax, relu, scaled_dot_product_attention, silu,
+    cross_entropy,
+    gelu,
+    layer_norm,
+    linear,
+    log_softmax,
+    relu,
+    scaled_dot_product_attention,
+    silu,
     softmax,
 )  # fmt: skip
-from treadle.ops.elementwise import sigmoid, tanh
+from treadle.ops.elementwise import sigmoid
 
 __all__ = [
     "cross_entropy", "gelu", "layer_norm", "linear", "log_softmax", "relu",
-    "scaled_dot_product_attention", "sigmoid", "silu", "softmax", "tanh",
+    "scaled_dot_product_attention", "sigmoid", "silu", "softmax",
 ]  # fmt: skip

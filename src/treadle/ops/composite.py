@@ -15,7 +15,19 @@ from treadle.base.shapes import axes_in, axis_in
 from treadle.ops.contract import dot, gather
 from treadle.ops.defs import Kind, Op, Samples, options_of
 from treadle.ops.elementwise import (
-    cast, detach, eq, erf, exp, log, maximum, minimum, ne, sigmoid, sign_of, sqrt, where,
+    cast,
+    detach,
+    eq,
+    erf,
+    exp,
+    log,
+    maximum,
+    minimum,
+    ne,
+    sigmoid,
+    sign_of,
+    sqrt,
+    where,
 )  # fmt: skip
 from treadle.ops.movement import summed_to
 from treadle.ops.reduce import CASES, max_, min_, sum_
@@ -273,9 +285,7 @@ def _layer_norm_grad(g: Any, y: Any, x: Any, *affine: Any) -> tuple[Any, ...]:
     )),
     grad=_layer_norm_grad,
 )  # fmt: skip
-def layer_norm(
-    x: Any, weight: Any = None, bias: Any = None, /, eps: float = 1e-5
-) -> Any:
+def layer_norm(x: Any, weight: Any = None, bias: Any = None, /, eps: float = 1e-5) -> Any:
     """Normalise the last axis to mean 0 and variance 1, then scale and shift."""
     y, _ = _normalised(x, eps)
     y = y if weight is None else y * weight
@@ -304,7 +314,9 @@ def take(x: Any, index: Any, /, axis: int = 0) -> Any:
 
 @composite(
     lambda np, a, b: np.matmul(a, b),
-    Samples(cases=(((3, 4), (4, 5), {}), ((4,), (4,), {}), ((4,), (2, 4, 3), {}), ((2, 3), (3,), {}))),
+    Samples(
+        cases=(((3, 4), (4, 5), {}), ((4,), (4,), {}), ((4,), (2, 4, 3), {}), ((2, 3), (3,), {}))
+    ),
 )
 def matmul(a: Any, b: Any, /) -> Any:
     """Matrix product; vectors are rows on the left and columns on the right."""
@@ -389,5 +401,3 @@ def scaled_dot_product_attention(
 def uniform_from(bits: Any, dtype: Any) -> Any:
     """Floats in [0, 1) from 32 random bits: the top 24 of them."""
     return cast(bits >> 8, to_float(dtype)) * (1.0 / (1 << 24))
-
-

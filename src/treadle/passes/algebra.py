@@ -137,5 +137,3 @@ def _fold_example(op: object) -> Node:
     if op is e.cast:
         return e.cast(two, "int32")
     return e.neg(two) if op is e.neg else op(two, three)  # type: ignore[operator,no-any-return]
-
-

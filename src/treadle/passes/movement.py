@@ -7,8 +7,8 @@ from math import prod
 from treadle.ir.node import CONST, Node, full
 from treadle.ir.pattern import Rule, constant_value
 from treadle.ops import movement as m
-from treadle.ops.elementwise import add
 from treadle.ops.contract import dot
+from treadle.ops.elementwise import add
 from treadle.ops.reduce import sum_
 
 

@@ -15,7 +15,16 @@ from treadle.ir.graph import users_of
 from treadle.ir.node import Node
 from treadle.ops.defs import Kind
 from treadle.schedule.clusters import (
-    COLUMN, FULL, ROW, Cluster, Pattern, Read, depends, is_virtual, pattern_of, reads_of,
+    COLUMN,
+    FULL,
+    ROW,
+    Cluster,
+    Pattern,
+    Read,
+    depends,
+    is_virtual,
+    pattern_of,
+    reads_of,
 )  # fmt: skip
 
 MOST_NODES = 150  # of a kernel: longer ones compile slowly and spill registers

@@ -13,7 +13,9 @@ VIEWS = {
     m.reshape: lambda n, x: x.reshape(n.shape),
     m.permute: lambda n, x: x.transpose(n.arg),
     m.slice_: lambda n, x: x[tuple(slice(*r) for r in n.arg)],
-    m.flip: lambda n, x: x[tuple(slice(None, None, -1 if k in n.arg else 1) for k in range(x.ndim))],
+    m.flip: lambda n, x: x[
+        tuple(slice(None, None, -1 if k in n.arg else 1) for k in range(x.ndim))
+    ],
 }
 
 

@@ -15,7 +15,17 @@ from treadle.base.errors import ArgumentError, GradientError, OperandError, expl
 from treadle.base.shapes import Shape
 from treadle.ir.graph import toposort
 from treadle.ir.node import (
-    NUMBERS, RECORDING, Call, Node, apply, beside, full, iota, leaf, recorded_call, type_of,
+    NUMBERS,
+    RECORDING,
+    Call,
+    Node,
+    apply,
+    beside,
+    full,
+    iota,
+    leaf,
+    recorded_call,
+    type_of,
 )  # fmt: skip
 from treadle.ops import elementwise as e
 from treadle.ops.defs import Op
@@ -87,13 +97,17 @@ class Tensor(Syntax):
     # ---- recording
 
     def _apply(self, op: Op, operands: tuple[Any, ...], arg: Any) -> Tensor:
+        if len(operands) == 1:
+            x = self._node
+            call = recorded_call((op, arg, x.call.type))
+            if call is None or call.casts or RECORDING.sites:
+                return Tensor(apply(op, (x,), arg))
+            return Tensor(Node(call, (x,), x.needs_grad and RECORDING.gradients and call.smooth))
         if len(operands) == 2:
             a, b = operands
             a = a._node if a.__class__ is Tensor else _scalar(op, a)
             b = b._node if b.__class__ is Tensor else _scalar(op, b)
             return Tensor(apply(op, (a, b), arg))
-        if len(operands) == 1:
-            return Tensor(apply(op, (self._node,), arg))
         nodes = [x._node if x.__class__ is Tensor else _scalar(op, x) for x in operands]
         return Tensor(apply(op, tuple(nodes), arg))
 
@@ -208,7 +222,9 @@ class Tensor(Syntax):
         """Collect gradients for this tensor; returns it."""
         if not self.dtype.is_float and wanted:
             hint = "only floating-point tensors have gradients"
-            raise GradientError(explain("requires_grad_", "needs a float", hint, dtype=self.dtype.name))
+            raise GradientError(
+                explain("requires_grad_", "needs a float", hint, dtype=self.dtype.name)
+            )
         self._node = own_node(self._node, self, wanted)
         return self
 

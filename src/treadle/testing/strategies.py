@@ -16,7 +16,17 @@ import numpy as np
 from hypothesis import strategies as st
 
 from treadle.backends.reference.eval import evaluate
-from treadle.base.dtypes import DType, bfloat16, bool_, float16, float32, float64, int32, int64, uint8
+from treadle.base.dtypes import (
+    DType,
+    bfloat16,
+    bool_,
+    float16,
+    float32,
+    float64,
+    int32,
+    int64,
+    uint8,
+)
 from treadle.base.shapes import broadcast
 from treadle.ir.graph import substitute
 from treadle.ir.node import Node, leaf
@@ -59,7 +69,9 @@ class Graph:
         lines = []
         number = {v.node: n for n, v in enumerate(self.values)}
         for n, v in enumerate(self.values):
-            operands = ", ".join(f"v{number[x]}" if x in number else str(x) for x in v.node.operands)
+            operands = ", ".join(
+                f"v{number[x]}" if x in number else str(x) for x in v.node.operands
+            )
             lines.append(f"v{n}: {v.node.type} = {v.node.op}({operands}; {v.node.arg})")
         return "\n".join([*lines, "return " + ", ".join(f"v{number[v.node]}" for v in self.roots)])
 
@@ -368,4 +380,3 @@ def misses(value: Value, result: Array) -> str:
     at = tuple(np.argwhere(wrong)[0])
     return (f"{int(wrong.sum())} of {wrong.size} wrong, first at {at}: {result[at]} instead of "
             f"{value.exact[at]} ± {value.error[at]:.3g}")  # fmt: skip
-

@@ -18,7 +18,7 @@ from treadle.base.trees import Structure, builder, flatten, unflatten
 from treadle.ir.graph import structure
 from treadle.ir.node import Call, Node, leaf, placeholder
 from treadle.runtime.draws import Draws, begin_draws, end_draws
-from treadle.runtime.realize import TRACED, compile_graph, in_memory, realize
+from treadle.runtime.realize import TRACED, compile_graph, realize
 from treadle.tensor.tensor import TRACE, Tensor, Tracing
 
 ALONE = 3  # references to a node or buffer that only its tensor holds, seen from `_private`

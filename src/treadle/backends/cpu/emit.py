@@ -37,7 +37,9 @@ class Emitter:
         levels = Levels(loops, self.order)
         self.level, self.needs, self.kept = levels.level, levels.needs, levels.kept
         self.to.inner = set(loops.inner)
-        self.moving = {i: None for ex in self.order if self.level[ex] == ELEMENT for i in indices_of(ex)}
+        self.moving = {
+            i: None for ex in self.order if self.level[ex] == ELEMENT for i in indices_of(ex)
+        }
         self.moving |= {s.position: None for step in loops.passes for s in step.stores}
         self.partial: dict[int, str] = {}
 
@@ -203,9 +205,7 @@ class Emitter:
         if axes:
             with self.w.loop(0, self.to.slot("extent", axes[0]), 1, carry) as (i, now, later):
                 typed = [(t, v) for (t, _), v in zip(carry, now, strict=True)]
-                later[:] = self._nest(
-                    number, step, rows, axes[1:], {**values, axes[0]: i}, typed
-                )
+                later[:] = self._nest(number, step, rows, axes[1:], {**values, axes[0]: i}, typed)
             return now
         if self.loops.across:
             return self._elements_across(number, step, rows, values, [v for _, v in carry])
@@ -234,7 +234,9 @@ class Emitter:
         types = [self.ln.type(r.dtype) for r in step.reduces for _ in range(copies)]
         carry = list(zip(types, sums or [], strict=True))
         width = lanes * copies
-        whole = high if self.style.exact else w.add(low, w.mul(w.div(w.sub(high, low), width), width))
+        whole = (
+            high if self.style.exact else w.add(low, w.mul(w.div(w.sub(high, low), width), width))
+        )
         with w.loop(low, whole, width, carry) as (c, now, later):
             for u in range(copies):
                 place = w.add(c, u * lanes)
@@ -256,9 +258,7 @@ class Emitter:
 
     # ---- one vector
 
-    def _elements(
-        self, number: int, step: Pass, at: Point, sums: list[str], u: int
-    ) -> list[str]:
+    def _elements(self, number: int, step: Pass, at: Point, sums: list[str], u: int) -> list[str]:
         """Compute a pass at one vector; returns the reductions' new values."""
         self._compute(self.needs[number], at, number, u)
         result = []

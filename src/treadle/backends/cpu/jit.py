@@ -172,7 +172,7 @@ def _machine(target: Target, level: int) -> llvm.TargetMachine:
 @cache
 def _unlocked() -> ctypes.CDLL:
     """llvmlite's library, called without its lock: our modules share nothing with each other."""
-    library = ctypes.CDLL(llvm.ffi.lib._name)  # noqa: SLF001  (made to stand in for a CDLL)
+    library = ctypes.CDLL(llvm.ffi.lib._name)
     pointer, message = ctypes.c_void_p, ctypes.POINTER(ctypes.c_char_p)
     library.LLVMPY_ParseAssembly.argtypes = [pointer, ctypes.c_char_p, message]
     library.LLVMPY_ParseAssembly.restype = llvm.ffi.LLVMModuleRef

@@ -9,6 +9,7 @@ from treadle.backends.cpu.vmath import FUNCTIONS, Vec
 from treadle.backends.cpu.writer import Writer, float_bits, round_to_float32
 from treadle.base.dtypes import DType, bool_, float64, uint32
 from treadle.base.target import Target
+from treadle.ops.defs import TABLE
 from treadle.ops.elementwise import ROTATIONS
 
 REGISTERS = {"float32": "float", "float64": "double", "bool": "i1"}
@@ -141,7 +142,9 @@ def _whole_quotient(ln: Lanes, d: DType, x: list[str]) -> str:
     whole = w.op(f"fdiv {t} {w.op(f'fsub {t} {x[0]}, {rest}')}, {x[1]}")
     lower = w.op(f"fsub {t} {whole}, {ln.number(1, d)}")
     whole = w.op(f"select {mask} {turned}, {t} {lower}, {t} {whole}")
-    whole = w.call(t, _intrinsic(ln, d, "rint"), f"{t} {whole}")  # it is an integer but for rounding
+    whole = w.call(
+        t, _intrinsic(ln, d, "rint"), f"{t} {whole}"
+    )  # it is an integer but for rounding
     plain = w.op(f"fdiv {t} {x[0]}, {x[1]}")
     by_zero = w.op(f"fcmp oeq {t} {x[1]}, zeroinitializer")
     return w.op(f"select {mask} {by_zero}, {t} {plain}, {t} {whole}")
@@ -297,11 +300,8 @@ ROWS: dict[str, Row] = {
     "shift_right": lambda ln, d, r, x: ln.w.op(
         f"{'ashr' if d.kind == 'int' else 'lshr'} {ln.type(d)} {x[0]}, {x[1]}"
     ),
-    "pow": _function("pow"),
-    **{name: _function(name) for name in (
-        "exp", "log", "sqrt", "sin", "cos", "tanh", "sigmoid", "erf", "floor",
-    )},
 }  # fmt: skip
+ROWS |= {name: _function(name) for name in FUNCTIONS if name in TABLE and name not in ROWS}
 
 JOIN: dict[str, Row] = {"sum": ROWS["add"], "max": ROWS["maximum"], "min": ROWS["minimum"]}
 

@@ -8,7 +8,7 @@ from treadle.backends.cpu.ops import Lanes, memory_type, narrow, widen
 from treadle.backends.cpu.writer import Int
 from treadle.base.dtypes import DType
 from treadle.kernel.index import Atom, Axis, Index, Looked, Quotient, Remainder
-from treadle.kernel.loops import Ex, Guard
+from treadle.kernel.loops import Ex, Guard, looked_up
 from treadle.kernel.signature import Signature
 
 
@@ -84,9 +84,7 @@ class Access:
             return self.w.add(row.parts[index], self._total(index, at, moving, 0))
         return self._total(index, at, list(index.terms), index.constant)
 
-    def _total(
-        self, index: Index, at: Point, terms: list[tuple[Atom, int]], constant: int
-    ) -> Int:
+    def _total(self, index: Index, at: Point, terms: list[tuple[Atom, int]], constant: int) -> Int:
         total: Int = 0
         for atom, c in terms:
             value = self._atom(atom, at)
@@ -136,10 +134,8 @@ class Access:
         if v is None:
             return "0"
         entangled = any(
-            (isinstance(atom, Quotient) and v in atom.of.axes())
-            or (isinstance(atom, Looked) and v in atom.value.axes)
-            for atom, _ in index.terms
-        )
+            isinstance(atom, Quotient) and v in atom.of.axes() for atom, _ in index.terms
+        ) or any(v in value.axes for value in looked_up(index))
         c = index.coefficient(v)
         return "" if entangled or c not in (0, 1) else str(c)
 
@@ -274,7 +270,6 @@ class Access:
         else:
             align = 64 if stream else d.size
             self.w.store(t, value, place, align, stream)
-
 
     def _scatter(self, pointer: str, index: Index, value: str, d: DType, at: Point) -> None:
         n, element = self.ln.lanes, memory_type(d)

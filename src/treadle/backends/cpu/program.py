@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from treadle.backends.cpu import gemm_plan, gemm_tasks, jit, show
-from treadle.backends.cpu.emit import HEADER, kernel_text
+from treadle.backends.cpu.emit import kernel_text
 from treadle.backends.cpu.host import host_target
 from treadle.backends.cpu.memory import Buffer, allocate
 from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil
@@ -21,8 +21,8 @@ from treadle.ir.node import LEAF, Node
 from treadle.kernel.build import Built, build_copy
 from treadle.kernel.choose import choose, units
 from treadle.kernel.levels import Levels
-from treadle.kernel.plan import Product, plan_tasks, without_reshape
 from treadle.kernel.overwrite import writes_over
+from treadle.kernel.plan import Product, plan_tasks, without_reshape
 from treadle.kernel.signature import Signature
 from treadle.schedule.memory import Interval, Layout, lay_out
 
@@ -132,7 +132,9 @@ class Program:
         job = gemm_job(problem.a_dtype, problem.b_dtype, self.target)
         for phase in plan.phases:
 
-            def words(place: Callable[[object], Place], phase: gemm_plan.Phase = phase) -> list[int]:
+            def words(
+                place: Callable[[object], Place], phase: gemm_plan.Phase = phase
+            ) -> list[int]:
                 result = list(phase.words)
                 for name, at in phase.slots:
                     if name in ("epilogue", "eparams"):
@@ -144,7 +146,9 @@ class Program:
 
             self.entries.append(Entry(job, phase.entry, phase.blocks, words, task, size))
 
-    def _epilogue(self, product: Product, task: int) -> Callable[[Callable[[object], Place]], Place]:
+    def _epilogue(
+        self, product: Product, task: int
+    ) -> Callable[[Callable[[object], Place]], Place]:
         """(address of the code, address of its parameters), once memory is laid out."""
         built = product.epilogue
         assert built is not None

@@ -217,7 +217,7 @@ def _type_of(argument: str) -> str:
     """The type in front of "type value"."""
     if argument[0] == "<":
         return argument[: argument.index(">") + 1]
-    return argument.split()[0]
+    return argument.split(maxsplit=1)[0]
 
 
 def module(writers: Sequence[Writer], extra: str = "") -> str:

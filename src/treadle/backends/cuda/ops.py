@@ -54,13 +54,6 @@ def exp_of(x):
     low = tl.fma(x, 1.4426950216293335, -high) + x * 1.9259629911e-08
     return tl.exp2(high) * tl.where(tl.abs(high) < 256.0, 1.0 + low * 0.6931471805599453, 1.0)
 """,
-    "log_of": """
-def log_of(x):
-    s = (x - 1.0) / (x + 1.0)
-    z = s * s
-    near = 2.0 * s * (1.0 + z * (0.33333333 + z * (0.2 + z * (0.14285714 + z * 0.11111111))))
-    return tl.where((x > 0.75) & (x < 1.33), near, tl.log(x))
-""",
     "tanh_of": """
 def tanh_of(x):
     z = x * x
@@ -116,7 +109,7 @@ def clamped(x, size):
     x = tl.where(x < 0, x + size, x)
     return tl.maximum(tl.minimum(x, size - 1), 0)
 """,
-}  # exp2 of a rounded product alone would lose |x| * 6e-8; log is refined where it nears zero
+}  # exp2 of a rounded product alone would lose |x| * 6e-8
 
 
 def with_helpers(text: str) -> str:
@@ -254,7 +247,7 @@ ROWS: dict[str, Row] = {
     "bitwise_and": _infix("&", "&"), "bitwise_or": _infix("|", "|"),
     "bitwise_xor": _infix("^", "^"), "shift_left": _infix("<<"), "shift_right": _infix(">>"),
     "pow": _pow, "sigmoid": _sigmoid,
-    "exp": _by_width("exp_of", "tl.exp"), "log": _by_width("log_of", "tl.log"),
+    "exp": _by_width("exp_of", "tl.exp"), "log": _by_width("tl.log", "tl.log"),
     "tanh": _by_width("tanh_of", "tanh_wide"), "sqrt": _by_width("tl.sqrt_rn", "tl.sqrt"),
     "sin": _by_width("tl.sin", "tl.sin"), "cos": _by_width("tl.cos", "tl.cos"),
     "erf": _by_width("tl.erf", "tl.erf"), "floor": _by_width("tl.floor", "tl.floor"),

@@ -1,0 +1,85 @@
+"""The CUDA backend on a device: every form of kernel, memory, graphs, the runtime on top."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("triton")
+pytest.importorskip("cuda.bindings")
+
+from cuda_cases import CASES
+from triton_host import INTERPRETED, PROCESSORS, check_on, error_of, simplified
+
+from treadle.base.device import device
+from treadle.base.errors import DeviceError
+from treadle.ir.node import leaf, type_of
+from treadle.ops.composite import layer_norm, softmax
+from treadle.runtime.realize import realize
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(INTERPRETED, reason="kernels are compiled here"),
+]
+
+
+@pytest.fixture(scope="module")
+def backend():
+    from treadle.backends.cuda.backend import Cuda
+
+    try:
+        return Cuda(0)
+    except (DeviceError, RuntimeError, OSError) as error:
+        pytest.skip(f"no CUDA device: {error}")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_on_the_device(backend, name):
+    case = CASES[name]
+    check_on(backend, case.build(), max(case.tolerance, 4e-6))
+
+
+def test_the_device_is_described(backend):
+    assert backend.target().cpu.startswith("sm_")
+    assert backend.gpu.processors > 0
+    assert PROCESSORS > 0
+
+
+def test_memory_goes_round(backend):
+    array = np.arange(1000, dtype=np.float32)
+    type_ = type_of((1000,), CASES["add"].build()[0].dtype)
+    first = backend.upload(array, type_, True)
+    other = backend.copy(first)
+    assert np.array_equal(backend.download(other, type_), array)
+    address = first.address
+    del first
+    assert backend.upload(array, type_, True).address == address
+
+
+def test_a_graph_gives_the_same_as_launches(backend):
+    roots = CASES["classifier"].build()
+    simple, places, leaves = simplified(roots)
+    program = backend.compile(simple, places, {})
+    inputs = [backend.upload(x.buffer, x.type, True) for x in leaves]
+    results = []
+    for _ in range(4):
+        results.append([backend.download(b, r.type) for b, r in
+                        zip(program.run(inputs), roots, strict=True)])  # fmt: skip
+    assert any(graph is not None for graph in program.graphs.values())
+    for later in results[1:]:
+        assert all(np.array_equal(a, b) for a, b in zip(results[0], later, strict=True))
+
+
+def test_realize_reaches_the_device(backend):
+    where = device("cuda")
+    array = np.random.default_rng(0).standard_normal((33, 70)).astype(np.float32)
+    type_ = type_of(array.shape, CASES["add"].build()[0].dtype, where)
+    x = leaf(type_, backend.upload(array, type_, True))
+    y = layer_norm(softmax(x @ x.T))
+    realize([y])
+    found = backend.download(y.buffer, y.type)
+    e = array @ array.T
+    e = np.exp(e - e.max(1, keepdims=True))
+    e /= e.sum(1, keepdims=True)
+    e = (e - e.mean(1, keepdims=True)) / np.sqrt(e.var(1, keepdims=True) + 1e-5)
+    assert error_of(found, e) < 1e-4
