@@ -61,10 +61,10 @@ def test_a_graph_gives_the_same_as_launches(backend):
     simple, places, leaves = simplified(roots)
     program = backend.compile(simple, places, {})
     inputs = [backend.upload(x.buffer, x.type, True) for x in leaves]
-    results = []
-    for _ in range(4):
-        results.append([backend.download(b, r.type) for b, r in
-                        zip(program.run(inputs), roots, strict=True)])  # fmt: skip
+    results = [
+        [backend.download(b, r.type) for b, r in zip(program.run(inputs), roots, strict=True)]
+        for _ in range(4)
+    ]
     assert any(graph is not None for graph in program.graphs.values())
     for later in results[1:]:
         assert all(np.array_equal(a, b) for a, b in zip(results[0], later, strict=True))

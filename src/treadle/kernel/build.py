@@ -13,7 +13,8 @@ from treadle.kernel.index import ZERO, Axis, Index, Looked, ravel, unravel
 from treadle.kernel.loops import Argument, Loops, Pass, Reduce, Store
 from treadle.kernel.lower import Lowering
 from treadle.ops import movement as m
-from treadle.schedule.clusters import COLUMN, FULL, ROW, Cluster, is_virtual
+from treadle.schedule.clusters import COLUMN, FULL, ROW, Cluster, bases_of, is_virtual
+from treadle.schedule.keep import WRITTEN_OUT
 
 TURNED = 8  # elements along both axes of a transpose: below, any order will do
 Buffer = Node | str
@@ -39,11 +40,16 @@ class Builder:
 
     def slot_of(self, node: Node) -> int | None:
         """The argument a node is read from, or None if it is computed here."""
-        if node.op is not LEAF and (
-            node in self.own or node not in self.stored or is_virtual(node)
-        ):
-            return None  # a view is read below, even if a copy of it is written somewhere
+        if node.op is not LEAF:
+            if node in self.own or node not in self.stored:
+                return None
+            if is_virtual(node) and not self._is_written_before(node):
+                return None
         return self.slot(node, node.dtype)
+
+    def _is_written_before(self, view: Node) -> bool:
+        """A joined or padded view is read from its copy, if nothing of it is computed here."""
+        return view.op in WRITTEN_OUT and not any(base in self.own for base in bases_of(view))
 
     def slot(self, buffer: Buffer, dtype: DType, written: bool = False) -> int:
         """The argument of a buffer, new if need be; written and read are two arguments."""

@@ -1,0 +1,134 @@
+"""A CUDA driver in host memory that runs kernels through Triton's interpreter."""
+
+from __future__ import annotations
+
+import ctypes
+import enum
+import importlib
+import struct
+import sys
+import types
+
+import numpy as np
+from triton_host import Host, quicken
+
+CUresult = enum.Enum("CUresult", {"CUDA_SUCCESS": 0, "CUDA_ERROR_OUT_OF_MEMORY": 2})
+OK = CUresult.CUDA_SUCCESS
+ATTRIBUTES = {
+    "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR": 9,
+    "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR": 0,
+    "CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT": 132,
+}
+
+
+class FakeDriver(types.ModuleType):
+    """The calls our driver makes, each returning (result, values...)."""
+
+    CUresult = CUresult
+    CUdevice_attribute = types.SimpleNamespace(**{name: name for name in ATTRIBUTES})
+    CUfunction_attribute = types.SimpleNamespace(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES=8)
+    CUstreamCaptureMode = types.SimpleNamespace(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL=1)
+
+    def __init__(self, limit=1 << 30):
+        super().__init__("cuda.bindings.driver")
+        self.memory, self.sources, self.limit = {}, {}, limit
+        self.captured = None
+        self.launched = self.replayed = 0
+
+    def __getattr__(self, name):
+        if not name.startswith("cu"):
+            raise AttributeError(name)
+        return lambda *_: (OK, 0)  # contexts, streams, events
+
+    def cuDeviceGetAttribute(self, name, _):
+        return OK, ATTRIBUTES[name]
+
+    def cuMemAllocAsync(self, nbytes, _):
+        if sum(block.nbytes for block in self.memory.values()) + nbytes > self.limit:
+            return CUresult.CUDA_ERROR_OUT_OF_MEMORY, 0
+        block = np.full(nbytes, 0xCD, np.uint8)
+        self.memory[block.ctypes.data] = block
+        return OK, block.ctypes.data
+
+    def cuMemFreeAsync(self, address, _):
+        del self.memory[address]
+        return (OK,)
+
+    def _move(self, target, source, nbytes, _):
+        ctypes.memmove(target, source, nbytes)
+        return (OK,)
+
+    cuMemcpyHtoDAsync = cuMemcpyDtoHAsync = cuMemcpyDtoDAsync = _move
+
+    def cuModuleLoadData(self, cubin):
+        return OK, cubin
+
+    def cuModuleGetFunction(self, module, _):
+        return OK, self.sources[module]
+
+    def cuStreamBeginCapture(self, *_):
+        self.captured = []
+        return (OK,)
+
+    def cuStreamEndCapture(self, _):
+        graph, self.captured = self.captured, None
+        return OK, graph
+
+    def cuGraphInstantiate(self, graph, _):
+        return OK, graph
+
+    def cuGraphLaunch(self, graph, _):
+        self.replayed += 1
+        for work in graph:
+            work()
+        return (OK,)
+
+    def cuLaunchKernel(self, source, x, y, z, *rest):
+        *_, address, _ = rest
+        arguments = [_argument(address + 8 * k, kind) for k, (_, kind) in enumerate(source.types)]
+        self.launched += 1
+        if self.captured is None:
+            self._run(source, (x, y, z), arguments)
+        else:
+            self.captured.append(lambda: self._run(source, (x, y, z), arguments))
+        return (OK,)
+
+    def _run(self, source, grid, arguments):
+        from treadle.backends.cuda.compile import function
+
+        quicken()
+        with np.errstate(all="ignore"):
+            function(source)[grid](*arguments, **dict(source.constants))
+
+
+def _argument(place, kind):
+    at = ctypes.c_uint64.from_address(place).value
+    raw = bytes((ctypes.c_uint8 * 8).from_address(at))
+    if kind[0] == "*":
+        return Host(int.from_bytes(raw, "little"), kind)
+    if kind in ("fp32", "fp64"):
+        return struct.unpack("<f" if kind == "fp32" else "<d", raw[: int(kind[2:]) // 8])[0]
+    return int.from_bytes(raw[: int(kind[1:]) // 8], "little", signed=kind[0] == "i")
+
+
+def install(patch):
+    """Put a fake driver in place of cuda.bindings; returns (driver, a backend on it)."""
+    fake = FakeDriver()
+    package = types.ModuleType("cuda")
+    bindings = types.ModuleType("cuda.bindings")
+    package.bindings, bindings.driver = bindings, fake
+    for module in (package, bindings, fake):
+        patch.setitem(sys.modules, module.__name__, module)
+    for name in ("driver", "execute", "backend"):
+        patch.delitem(sys.modules, f"treadle.backends.cuda.{name}", raising=False)
+    driver = importlib.import_module("treadle.backends.cuda.driver")
+    backend = importlib.import_module("treadle.backends.cuda.backend")
+    from treadle.backends.cuda.compile import Code
+
+    def code_of(source, _):
+        key = str(len(fake.sources)).encode()
+        fake.sources[key] = source
+        return Code(key, "kernel", 64 << 10, source.warps)
+
+    patch.setattr(driver, "code_of", code_of)
+    return fake, backend.Cuda(0)

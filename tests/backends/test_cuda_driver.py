@@ -1,0 +1,89 @@
+"""Programs on a driver that interprets: arguments, memory, graphs, a full device."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("triton")
+
+from cuda_cases import CASES
+from fake_driver import install
+from triton_host import INTERPRETED, check_on, error_of, node_of, simplified
+
+from treadle.base.dtypes import float32
+from treadle.base.errors import OutOfMemory
+from treadle.base.knobs import override
+from treadle.ir.node import type_of
+
+pytestmark = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
+
+
+@pytest.fixture
+def device(monkeypatch):
+    fake, backend = install(monkeypatch)
+    yield fake, backend
+    for name in ("driver", "execute", "backend"):
+        sys.modules.pop(f"treadle.backends.cuda.{name}", None)
+
+
+@pytest.mark.parametrize("name", ["chain", "padded", "half", "sums", "embedding", "classifier",
+                                  "double_product", "integer_product"])  # fmt: skip
+def test_a_program_runs(device, name):
+    check_on(device[1], CASES[name].build(), CASES[name].tolerance)
+
+
+def test_numbers_of_every_kind_reach_the_kernel(device):
+    x = np.array([1.0, 2.0, 3.0])
+    check_on(device[1], [node_of(x) * 1e300, node_of(x.astype(np.float32)) * 1.7], 1e-6)
+    check_on(device[1], [node_of(x.astype(np.int64)) + (1 << 40)], 0.0)
+    check_on(device[1], [node_of(x.astype(np.int8)) - 77, node_of(x.astype(np.uint32)) + 9], 0.0)
+
+
+def test_the_second_run_records_a_graph(device):
+    fake, backend = device
+    roots = CASES["classifier"].build()
+    simple, places, leaves = simplified(roots)
+    program = backend.compile(simple, places, {})
+    inputs = [backend.upload(x.buffer, x.type, True) for x in leaves]
+    found = [backend.download(program.run(inputs)[1], roots[1].type) for _ in range(3)]
+    assert fake.launched == 2 * len(program.calls)
+    assert fake.replayed == 2
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
+
+
+def test_a_root_takes_over_its_leaf(device):
+    _, backend = device
+    values = np.arange(12, dtype=np.float32)
+    simple, places, (x,) = simplified([node_of(values) * 2.0])
+    program = backend.compile(simple, places, {simple[0]: places[0]})
+    buffer = backend.upload(x.buffer, x.type, True)
+    assert program.run([buffer]) == [buffer]
+    assert error_of(backend.download(buffer, x.type), values * 2.0) == 0.0
+
+
+def test_freed_memory_is_used_again(device):
+    fake, backend = device
+    type_ = type_of((1000,), float32)
+    first = backend.upload(np.ones(1000, np.float32), type_, True)
+    address = first.address
+    del first
+    second = backend.copy(backend.upload(np.ones(1000, np.float32), type_, True))
+    assert address in fake.memory
+    assert len(fake.memory) == 2
+    with override(pool_bytes=0):
+        del second
+    assert not fake.memory
+
+
+def test_a_full_device_frees_what_is_kept_and_then_says_so(device):
+    fake, backend = device
+    fake.limit = 100 << 20
+    backend.gpu.allocate(80 << 20)
+    held = backend.gpu.allocate(60 << 20)
+    with pytest.raises(OutOfMemory, match="no device memory"):
+        backend.gpu.allocate(60 << 20)
+    assert held.size == 60 << 20

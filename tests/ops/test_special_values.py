@@ -1,0 +1,159 @@
+"""NaN, infinities, signed zeros, saturation and wrapping: what numbers do at their edges."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import treadle as td
+
+inf, nan = float("inf"), float("nan")
+INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+
+
+def same(result, expected):
+    np.testing.assert_array_equal(result.numpy(), np.asarray(expected), strict=False)
+
+
+def floats(*values, dtype="float32"):
+    return td.tensor(np.array(values), dtype=dtype)
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_exp_and_log_reach_their_limits(kind):
+    same(td.exp(floats(-inf, 0.0, inf, nan, dtype=kind)), [0.0, 1.0, inf, nan])
+    same(td.log(floats(0.0, 1.0, inf, -1.0, nan, dtype=kind)), [-inf, 0.0, inf, nan, nan])
+    edge = 88.8 if kind == "float32" else 709.8
+    same(td.exp(floats(edge, -2 * edge, dtype=kind)), [inf, 0.0])
+
+
+def test_negative_zero_keeps_its_sign():
+    x = floats(-0.0, 0.0)
+    for result in (td.sin(x), td.sqrt(x), td.floor(x), x * 1.0, x / 2.0, td.relu(-x) - 0.0):
+        assert result.tolist() == [0.0, 0.0]
+    assert np.signbit(td.sin(x).numpy()).tolist() == [True, False]
+    assert np.signbit((x / 2.0).numpy()).tolist() == [True, False]
+    same(1.0 / x, [-inf, inf])
+
+
+def test_maximum_and_minimum_pass_nan_on_from_either_side():
+    a, b = floats(nan, 1.0, inf, -inf), floats(1.0, nan, 2.0, 2.0)
+    same(td.maximum(a, b), [nan, nan, inf, 2.0])
+    same(td.minimum(a, b), [nan, nan, 2.0, -inf])
+
+
+@pytest.mark.parametrize("size", [3, 17, 70, 20000])
+@pytest.mark.parametrize("place", [0, -1])
+def test_reductions_find_the_one_nan(size, place):
+    array = np.linspace(-1, 1, size, dtype=np.float32)
+    array[place] = nan
+    x = td.tensor(array)
+    assert np.isnan(float(x.max()))
+    assert np.isnan(float(x.min()))
+    assert np.isnan(float(x.sum()))
+    assert int(td.argmax(x)) == place % size == int(td.argmin(x))
+
+
+def test_infinities_add_up():
+    x = floats(inf, 1.0, -2.0)
+    assert float(x.sum()) == inf
+    assert np.isnan(float(td.concat([x, -x]).sum()))
+    assert float(td.tensor(np.full(5, -inf, np.float32)).max()) == -inf
+
+
+def test_softmax_of_a_row_with_some_infinities_ignores_them():
+    x = floats(-inf, 0.0, 0.0, -inf).reshape(1, 4)
+    same(td.softmax(x), [[0.0, 0.5, 0.5, 0.0]])
+    same(td.softmax(floats(-inf, -inf)), [nan, nan])
+    assert float(td.logsumexp(floats(-inf, -inf))) == -inf
+    assert float(td.logsumexp(floats(inf, 0.0))) == inf
+
+
+def test_softmax_of_large_values_does_not_overflow():
+    x = floats(1e4, 1e4 - 1.0)
+    np.testing.assert_allclose(td.softmax(x).numpy(), [0.7310586, 0.2689414], rtol=1e-6)
+    np.testing.assert_allclose(td.log_softmax(x).numpy(), [-0.3132617, -1.3132617], rtol=1e-6)
+
+
+def test_comparisons_with_nan_are_false_but_for_not_equal():
+    a, b = floats(nan, nan, 1.0), floats(nan, 1.0, nan)
+    for result in (a == b, a < b, a <= b, a > b, a >= b):
+        assert result.tolist() == [False, False, False]
+    assert (a != b).tolist() == [True, True, True]
+    assert td.isnan(a).tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("kind", INTEGERS)
+@pytest.mark.parametrize("source", ["float32", "float64"])
+def test_float_to_integer_saturates_and_nan_becomes_zero(kind, source):
+    limits = np.iinfo(kind)
+    x = floats(nan, inf, -inf, 1e30, -1e30, 3.99, -0.5, dtype=source)
+    low = limits.min
+    expected = np.array([0, limits.max, low, limits.max, low, 3, 0], kind)
+    same(x.cast(kind), expected)
+
+
+@pytest.mark.parametrize("kind", INTEGERS)
+def test_integers_wrap_around(kind):
+    limits = np.iinfo(kind)
+    edges = np.array([limits.max, limits.min, limits.max // 2 + 1], kind)
+    with np.errstate(over="ignore"):
+        x, one = td.tensor(edges), td.tensor(np.array([1], kind))
+        same(x + one, edges + np.array(1, kind))
+        same(x - one, edges - np.array(1, kind))
+        same(x * x, edges * edges)
+        same(-x, -edges)
+
+
+@pytest.mark.parametrize("kind", INTEGERS)
+def test_integer_division_rounds_down_and_by_zero_gives_zero(kind):
+    signed = np.iinfo(kind).min < 0
+    a = np.array([7, 7, 8, 0, 5, 127], kind)
+    b = np.array([2, 3, 4, 3, 0, 1], kind)
+    if signed:
+        a, b = np.concatenate([a, -a, a]), np.concatenate([b, b, -b])
+    with np.errstate(divide="ignore"):
+        same(td.tensor(a) // td.tensor(b), a // b)
+        same(td.tensor(a) % td.tensor(b), a % b)
+
+
+def test_the_one_overflow_of_integer_division_wraps():
+    least = np.iinfo(np.int32).min
+    x, y = td.tensor(np.array([least], np.int32)), td.tensor(np.array([-1], np.int32))
+    assert (x // y).tolist() == [least]
+    assert (x % y).tolist() == [0]
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_float_division_keeps_x_equal_to_y_times_quotient_plus_rest(kind):
+    rng = np.random.default_rng(0)
+    a = rng.uniform(-50, 50, 500).astype(kind)
+    b = np.where(np.abs(d := rng.uniform(-3, 3, 500)) < 0.1, 0.1, d).astype(kind)
+    a[:5], b[:5] = 1.0, 0.1  # the quotient rounds up to 10, but 9 whole times fit
+    x, y = td.tensor(a), td.tensor(b)
+    same(x // y, a // b)
+    same(x % y, a % b)
+
+
+def test_float_division_by_zero_is_infinite_or_nan():
+    x = floats(1.0, -1.0, 0.0, inf)
+    same(x / 0.0, [inf, -inf, nan, inf])
+    same(x // floats(0.0, 0.0, 0.0, 1.0), [inf, -inf, nan, nan])
+    same(x % floats(0.0, inf, 3.0, 2.0), [nan, inf, 0.0, nan])
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+def test_small_floats_round_to_nearest_even_and_overflow(kind):
+    step = 2.0**-10 if kind == "float16" else 2.0**-7
+    x = floats(1 + step / 2, 1 + 3 * step / 2, 1 + step * 0.51, 3.4e38, -3.4e38, nan)
+    expected = [1.0, 1 + 2 * step, 1 + step, inf, -inf, nan]
+    same(x.cast(kind).cast("float32"), np.array(expected, np.float32))
+
+
+def test_anything_but_zero_is_true():
+    same(floats(0.0, -0.0, nan, 1e-40, -2.0).cast("bool"), [False, False, True, True, True])
+
+
+def test_powers_at_the_edges():
+    x, y = floats(0.0, 0.0, inf, 1.0, nan, -2.0), floats(0.0, -1.0, 0.5, nan, 0.0, 3.0)
+    same(td.pow(x, y), [1.0, inf, inf, 1.0, 1.0, -8.0])
