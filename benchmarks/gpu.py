@@ -226,7 +226,7 @@ def rows(bench: Bench, torch: Any) -> None:
     x, dx, tw, tb = torch_of(torch, *arrays)
     f = torch.nn.functional if torch else None
     size = "8192x4096"
-    bench.row(f"softmax {size}", [c.softmax(a)], lambda: f.softmax(x, 1), 8 * n, "TB/s", True)
+    bench.row(f"softmax {size}", [c.softmax(a)], lambda: torch.softmax(x, 1), 8 * n, "TB/s", True)
     norm = c.layer_norm(a, w, b)
     bench.row(f"layer norm {size}", [norm], lambda: f.layer_norm(x, shape[1:], tw, tb), 8 * n,
               "TB/s", True)  # fmt: skip
@@ -240,7 +240,7 @@ def rows(bench: Bench, torch: Any) -> None:
     bench.row(f"layer norm + gradients {size}", [*back, norm], both, 16 * n, "TB/s")
     bench.row(f"column sum {size}", [a.sum(0)], lambda: torch.sum(x, 0), 4 * n, "TB/s", True)
     bench.row(f"row sum {size}", [a.sum(1)], lambda: torch.sum(x, 1), 4 * n, "TB/s")
-    bench.row(f"transposed + 1 {size}", [a.T + 1.0], lambda: (x.T + 1.0).contiguous(), 8 * n,
+    bench.row(f"transposed + 1 {size}", [a.T + 1.0], lambda: torch.add(x.T, 1).contiguous(), 8 * n,
               "TB/s", True)  # fmt: skip
 
 
@@ -261,8 +261,11 @@ def products(bench: Bench, torch: Any) -> None:
             bench.row(
                 f"bf16 {n}^3, b transposed", [a @ b.T], lambda x=x, y=y: x @ y.T, ops, "TFLOP/s"
             )
-            bench.row(f"gelu(bf16 {n}^3)", [c.gelu(a @ b)], lambda x=x, y=y: torch.nn.functional.gelu(x @ y), ops,
-                      "TFLOP/s", True)  # fmt: skip
+            gelu = torch.nn.functional.gelu if torch else None
+            bench.row(
+                f"gelu(bf16 {n}^3)", [c.gelu(a @ b)], lambda x=x, y=y, f=gelu: f(x @ y), ops,
+                "TFLOP/s", True,
+            )  # fmt: skip
             s, t = torch_of(torch, *arrays)
             bench.row(f"f32 {n}^3", [wide[0] @ wide[1]], lambda s=s, t=t: s @ t, ops, "TFLOP/s")
 

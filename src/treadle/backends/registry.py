@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from treadle.base.device import Device
 from treadle.base.errors import DeviceError, explain
-from treadle.base.target import Target
 from treadle.ir.node import Node, Type
+
+if TYPE_CHECKING:
+    from treadle.base.target import Target
 
 BACKENDS = {
     "cpu": "treadle.backends.cpu.backend:Cpu",

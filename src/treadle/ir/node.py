@@ -235,13 +235,9 @@ def _first_call(op: Op, operands: tuple[Node, ...], arg: Any) -> Call:
 def _define(op: Op, arg: Any, operands: list[Node]) -> Node:
     """The definition of a composite applied to operands."""
     present, options = arg
-    assert op.define is not None and op.signature is not None, op
+    assert op.define is not None, op
     given = iter(operands)
-    slots = [
-        next(given) if name in present else None
-        for name, p in op.signature.parameters.items()
-        if p.kind is p.POSITIONAL_ONLY
-    ]
+    slots = [next(given) if name in present else None for name in op.operands]
     result = op.define(*slots, **dict(options))
     assert isinstance(result, Node), op
     return result

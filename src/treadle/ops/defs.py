@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -33,17 +31,26 @@ Rule = Callable[[Sequence[DType]], tuple[tuple[DType, ...], DType]]
 """Dtypes of the operands to (dtypes they are cast to, dtype of the result); raises DtypeError."""
 
 
-@dataclass(frozen=True)
 class Samples:
-    """How an op is sampled for tests and sized for benchmarks."""
+    """How an op is sampled for tests and sized for benchmarks.
 
-    low: float = -4.0
-    high: float = 4.0
-    cases: tuple[tuple[Any, ...], ...] = ()
-    """(operand shapes..., options dict) for ops that are not elementwise."""
-    bench: tuple[tuple[int, ...], ...] = ((4096, 1024),)
-    smooth: bool = True
-    """May finite differences check the gradient at any point of the range?"""
+    - **low**, **high**: range of the elements
+    - **cases**: (operand shapes..., options) for ops that are not elementwise
+    - **bench**: shapes worth timing
+    - **smooth**: may finite differences check the gradient anywhere in the range?
+    """
+
+    __slots__ = ("bench", "cases", "high", "low", "smooth")
+
+    def __init__(
+        self,
+        low: float = -4.0,
+        high: float = 4.0,
+        cases: tuple[tuple[Any, ...], ...] = (),
+        bench: tuple[tuple[int, ...], ...] = ((4096, 1024),),
+        smooth: bool = True,
+    ) -> None:
+        self.low, self.high, self.cases, self.bench, self.smooth = low, high, cases, bench, smooth
 
 
 class Op:
@@ -68,8 +75,7 @@ class Op:
         self.types, self.shape, self.define = types, shape, define
         self.arguments, self.grad, self.reference = arguments, grad, reference
         self.samples, self.flops = samples or Samples(), flops
-        public = define or arguments
-        self.signature = inspect.signature(public) if public else None
+        self.operands = _positional_only(define) if define else ()
         TABLE[name] = self
 
     def __repr__(self) -> str:
@@ -107,24 +113,37 @@ def options_of(define: Callable[..., Any]) -> Callable[..., tuple[tuple[Any, ...
 
     Operands left out (None) are dropped and remembered in the arg as (names of operands, options).
     """
-    parameters = list(inspect.signature(define).parameters.values())
-    operands = [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY]
-    options = [p for p in parameters if p.kind is not p.POSITIONAL_ONLY]
-    defaults = {p.name: p.default for p in options}
-    order = [p.name for p in options]
+    names = define.__code__.co_varnames[: define.__code__.co_argcount]
+    operands = list(_positional_only(define))
+    order = list(names[len(operands) :])
+    values = define.__defaults__ or ()
+    optional = dict(zip(names[len(names) - len(values) :], values, strict=True))
+    defaults = {name: optional[name] for name in order if name in optional}
+    required = [name for name in operands if name not in optional]
     count = len(operands)
 
     def arguments(*args: Any, **given: Any) -> tuple[tuple[Any, ...], Any]:
         for name in operands[len(args) :]:
             args += (given.pop(name, None),)
         chosen = defaults | dict(zip(order, args[count:], strict=False)) | given
-        if len(chosen) > len(defaults) or len(args) > count + len(order):
+        if len(chosen) > len(order) or len(args) > count + len(order):
             raise TypeError(f"{define.__name__}() takes {operands} and {order}, got {given}")
         present = tuple(name for name, x in zip(operands, args, strict=False) if x is not None)
-        values = tuple((name, _frozen(value)) for name, value in chosen.items())
-        return tuple(x for x in args[:count] if x is not None), (present, values)
+        missing = [name for name in required if name not in present]
+        if missing:
+            hint = f"it takes {', '.join(names)}"
+            wrong = f"{', '.join(missing)} is missing"
+            raise OperandError(explain(define.__name__.rstrip("_"), wrong, hint))
+        frozen = tuple((name, _frozen(value)) for name, value in chosen.items())
+        return tuple(x for x in args[:count] if x is not None), (present, frozen)
 
     return arguments
+
+
+def _positional_only(define: Callable[..., Any]) -> tuple[str, ...]:
+    """Names before the `/`. Read off the code: inspect would double the time of the import."""
+    code = define.__code__
+    return tuple(code.co_varnames[: code.co_posonlyargcount])
 
 
 def _frozen(value: Any) -> Any:

@@ -70,11 +70,14 @@ def tanh_wide(x):
     "power": """
 def power(x, y):
     size = tl.exp(y * tl.log(tl.abs(x)))
+    endless = float("inf")
     whole = tl.floor(y) == y
-    odd = tl.floor(y * 0.5) * 2.0 != y
-    below = tl.where(whole, tl.where(odd, -size, size), float("nan"))
-    result = tl.where(x < 0, below, size)
-    return tl.where((y == 0) | (x == 1), 1.0, result)
+    odd = whole & (tl.floor(y * 0.5) * 2.0 != y)
+    negative = (x < 0) | ((x == 0) & (1.0 / x < 0))
+    size = tl.where(negative & odd, -size, size)
+    size = tl.where((x < 0) & (x > -endless) & (whole == 0), float("nan"), size)
+    one = (y == 0) | (x == 1) | ((tl.abs(x) == 1) & (tl.abs(y) == endless))
+    return tl.where(one, 1.0, size)
 """,
     "float_remainder": """
 def float_remainder(x, y):
