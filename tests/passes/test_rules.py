@@ -16,7 +16,7 @@ from treadle.passes.pipeline import EXACT
 from treadle.testing.arrays import array_type, by_reference, node_of
 from treadle.testing.samples import cases, public_rows
 
-COMPOSITES = {row.name: row for row in decompose.DECOMPOSE}
+COMPOSITES = {row.name: row for row in decompose.definitions()}
 TABLES = (algebra, decompose, movement)
 RULES = {
     row.name: row
@@ -87,7 +87,7 @@ def test_rule_names_are_unique():
 
 def test_every_composite_has_a_defining_rule():
     composites = {op for op in public_rows().values() if op.kind is Kind.COMPOSITE}
-    assert {row.op for row in decompose.DECOMPOSE} == composites
+    assert {row.op for row in decompose.definitions()} == composites
 
 
 def test_only_exact_rules_run_on_their_own():

@@ -10,15 +10,15 @@ from treadle.ir.node import Node
 from treadle.ir.rewrite import Rewriter
 from treadle.ir.verify import PRIMITIVES, verify
 from treadle.passes.algebra import ALGEBRA, CONSTANTS
-from treadle.passes.decompose import DECOMPOSE, SPLIT
+from treadle.passes.decompose import SPLIT, definitions
 from treadle.passes.movement import MOVEMENT
 
-EXACT = tuple(r for r in (*DECOMPOSE, *CONSTANTS, *ALGEBRA, *MOVEMENT, *SPLIT) if r.exact)
+EXACT = tuple(r for r in (*CONSTANTS, *ALGEBRA, *MOVEMENT, *SPLIT) if r.exact)
 
 
 def simplify(roots: Sequence[Node]) -> list[Node]:
     """Composites defined, constants folded, views merged, equal nodes shared, dead ones dropped."""
-    rewriter = Rewriter(EXACT)
+    rewriter = Rewriter((*definitions(), *EXACT))
     result = rewriter.run(roots)
     if trace.is_heard():
         trace.tell("rules", dict(rewriter.fired.most_common()))

@@ -21,15 +21,12 @@ from treadle.ir.node import LEAF, Node
 from treadle.kernel.build import Built, build_copy
 from treadle.kernel.choose import choose, units
 from treadle.kernel.levels import Levels
-from treadle.kernel.overwrite import writes_over
+from treadle.kernel.places import ARENA, FIRST_LEAF, SCRATCH, Place, Places, Temporary
 from treadle.kernel.plan import Product, plan_tasks, without_reshape
 from treadle.kernel.signature import Signature
-from treadle.schedule.memory import Interval, Layout, lay_out
 
-ARENA, SCRATCH, FIRST_LEAF = 0, 1, 2
 SERIAL = 1  # flag of an entry
 SHORT = 1 << 16  # elements: programs below are called without letting go of the interpreter
-Place = tuple[int, int]
 Words = Callable[[Callable[[object], Place]], list[int]]
 
 
@@ -60,7 +57,8 @@ class Program:
             if root not in replaces and root.type.nbytes >= self.target.l3_bytes // 4
         }  # fmt: skip
         self.entries: list[Entry] = []
-        self.temporaries: dict[object, tuple[int, int, int]] = {}
+        self.epilogues: list[jit.Job] = []
+        self.temporaries: dict[object, Temporary] = {}
         with trace.stage("plan"):
             self.tasks = plan_tasks(self.roots, replaces, FLOATS)
         self._copies(replaces)
@@ -69,8 +67,10 @@ class Program:
                 self._add_loops(built, number)
             if task.product:
                 self._add_product(task.product, number)
-        self.in_place = self._in_place(replaces)
-        self.layout = self._lay_out()
+        self.places = Places(
+            self.tasks, self.roots, self.leaves, replaces, self.temporaries, self.copies
+        )
+        self.layout = self.places.layout
         with trace.stage("code"):
             self._write()
         self.size = sum(entry.size for entry in self.entries)
@@ -160,7 +160,7 @@ class Program:
         job = jit.Job(f"{style}\n{signature.text}",
                       lambda: kernel_text(loops, signature, self.target, style),
                       ("kernel",), self.target, style.level)  # fmt: skip
-        self.extra_jobs = [*getattr(self, "extra_jobs", []), job]
+        self.epilogues.append(job)
 
         def addresses(place: Callable[[object], Place]) -> Place:
             words = [0, height, 0, 0]
@@ -172,98 +172,6 @@ class Program:
 
         return addresses
 
-    # ---- memory
-
-    def _in_place(self, replaces: dict[Node, Node]) -> dict[Node, Node]:
-        """Roots written over the leaf they replace: nobody reads the leaf afterwards."""
-        writer = {node: k for k, task in enumerate(self.tasks) for node in task.writes}
-        last_read: dict[Node, int] = {}
-        for k, task in enumerate(self.tasks):
-            for node in task.reads():
-                last_read[node] = k
-        found: dict[Node, Node] = {}
-        for root, leaf in replaces.items():
-            if root not in writer or root.type.nbytes != leaf.type.nbytes:
-                continue
-            at = writer[root]
-            last = last_read.get(leaf, -1)
-            if last < at or (last == at and writes_over(self.tasks[at], root, leaf)):
-                found[root] = leaf
-        return found
-
-    def _lay_out(self) -> Layout:
-        """Offsets of everything that is neither an input nor an output."""
-        outside = set(self.roots) | set(self.leaves)
-        first: dict[Node, int] = {}
-        last: dict[Node, int] = {}
-        for k, task in enumerate(self.tasks):
-            for node in task.writes:
-                first[node] = last[node] = k
-            for node in task.reads():
-                last[node] = k
-        inner = {node: start for node, start in first.items() if node not in outside}
-        self.shares = self._shared(inner, last)
-        until = dict(last)
-        for node in inner:
-            holder = self.shares.get(node, node)
-            until[holder] = max(until[holder], last[node])
-        intervals = [
-            Interval(node, node.type.nbytes, start, until[node])
-            for node, start in inner.items()
-            if node not in self.shares
-        ]
-        intervals += [Interval(n, size, a, b) for n, (size, a, b) in self.temporaries.items()]
-        return lay_out(intervals, sum(node.type.nbytes for node in self.shares))
-
-    def _shared(self, inner: dict[Node, int], last: dict[Node, int]) -> dict[Node, Node]:
-        """Nodes written over an operand that nobody reads afterwards: node to the first holder."""
-        shares: dict[Node, Node] = {}
-        for k, task in enumerate(self.tasks):
-            free = [n for n in task.reads() if n in inner and last[n] == k]
-            for node in task.writes:
-                if node not in inner:
-                    continue
-                for operand in free:
-                    same = operand.type.nbytes == node.type.nbytes
-                    if same and writes_over(task, node, operand):
-                        shares[node] = shares.get(operand, operand)
-                        free.remove(operand)
-                        break
-        return shares
-
-    def _places(self) -> Callable[[object], Place]:
-        places: dict[object, Place] = {n: (ARENA, o) for n, o in self.layout.offsets.items()}
-        for node, holder in self.shares.items():
-            places[node] = places[holder]
-        for k, leaf in enumerate(self.leaves):
-            places[leaf] = (FIRST_LEAF + k, 0)
-        self.outputs: list[tuple[str, int]] = []  # ("new", bytes), ("leaf", k) or ("same", j)
-        seen: dict[Node, int] = {}
-        base = FIRST_LEAF + len(self.leaves)
-        leaf_number = {leaf: k for k, leaf in enumerate(self.leaves)}
-        for k, root in enumerate(self.roots):
-            if k in self.copies:
-                places[self.copies[k]] = (base, 0)
-            elif root in seen:
-                self.outputs.append(("same", seen[root]))
-                continue
-            elif root.op is LEAF:
-                self.outputs.append(("leaf", leaf_number[root]))
-                continue
-            elif root in self.in_place:
-                number = leaf_number[self.in_place[root]]
-                places[root] = (FIRST_LEAF + number, 0)
-                self.outputs.append(("leaf", number))
-                seen[root] = k
-                continue
-            else:
-                places[root] = (base, 0)
-                seen[root] = k
-            self.outputs.append(("new", root.type.nbytes))
-            base += 1
-        self.bases = base
-        return places.__getitem__
-
     def _pinned(self, words: Sequence[int]) -> int:
         memory = array("q", words)
         self.memory.append(memory)
@@ -272,9 +180,9 @@ class Program:
     def _write(self) -> None:
         """Compile what is missing and fill the table."""
         self.memory: list[array[int]] = []
-        place = self._places()
+        place = self.places.place.__getitem__
         self.entries = [entry for entry in self.entries if entry.blocks]
-        jobs = [entry.job for entry in self.entries] + getattr(self, "extra_jobs", [])
+        jobs = [entry.job for entry in self.entries] + self.epilogues
         addresses = jit.load_many(jobs)
         table: list[int] = []
         for entry, found in zip(self.entries, addresses, strict=False):
@@ -286,9 +194,9 @@ class Program:
         self.short = sum(entry.size for entry in self.entries) < SHORT
         self.free: list[ctypes.Array[ctypes.c_int64]] = []
         self.launch = launcher_holding_gil() if self.short else launcher()
-        self.new = [nbytes for kind, nbytes in self.outputs if kind == "new"]
+        self.new = [nbytes for kind, nbytes in self.places.outputs if kind == "new"]
         self.needs_memory = bool(self.layout.nbytes or self.scratch_bytes)
-        self.simple = all(kind == "new" for kind, _ in self.outputs)
+        self.simple = all(kind == "new" for kind, _ in self.places.outputs)
 
     # ---- running
 
@@ -330,7 +238,7 @@ class Program:
     def _arranged(self, inputs: Sequence[Buffer], new: list[Buffer]) -> list[Buffer]:
         result: list[Buffer] = []
         fresh = iter(new)
-        for kind, value in self.outputs:
+        for kind, value in self.places.outputs:
             if kind == "new":
                 result.append(next(fresh))
             else:
@@ -338,7 +246,7 @@ class Program:
         return result
 
     def _words(self) -> ctypes.Array[ctypes.c_int64]:
-        words = _WordArray(4 + self.bases)
+        words = _WordArray(4 + self.places.bases)
         words[0] = self.pool.address
         words[1] = self.table
         words[2] = len(self.entries)

@@ -1,0 +1,114 @@
+"""Where every buffer of a program lies: in the arena, in a leaf's memory, or in an output's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from treadle.ir.node import LEAF, Node
+from treadle.kernel.overwrite import writes_over
+from treadle.kernel.plan import Task
+from treadle.schedule.memory import Interval, Layout, lay_out
+
+ARENA, SCRATCH, FIRST_LEAF = 0, 1, 2  # numbers of base addresses; leaves and new outputs follow
+Place = tuple[int, int]
+"""(number of the base address, byte offset)."""
+Temporary = tuple[int, int, int]
+"""(bytes, first task, last task)."""
+
+
+class Places:
+    """The memory of one program.
+
+    - **replaces**: root to the leaf whose memory it takes over, if nobody reads the leaf afterwards
+    - **temporaries**: memory that belongs to no node, by name
+    - **copies**: number of a root to the name of the copy that is returned instead
+    """
+
+    def __init__(
+        self,
+        tasks: Sequence[Task],
+        roots: Sequence[Node],
+        leaves: Sequence[Node],
+        replaces: dict[Node, Node],
+        temporaries: dict[object, Temporary],
+        copies: dict[int, str],
+    ) -> None:
+        self.tasks, self.roots, self.leaves = tasks, roots, leaves
+        self.written: dict[Node, int] = {}
+        self.last: dict[Node, int] = {}
+        for k, task in enumerate(tasks):
+            for node in task.writes:
+                self.written[node] = self.last[node] = k
+            for node in task.reads():
+                self.last[node] = k
+        self.in_place = self._in_place(replaces)
+        self.shares: dict[Node, Node] = {}
+        self.layout = self._lay_out(temporaries)
+        self.outputs: list[tuple[str, int]] = []  # ("new", bytes), ("leaf", k) or ("same", j)
+        self.bases = FIRST_LEAF + len(leaves)
+        self.place = self._places(copies)
+
+    def _in_place(self, replaces: dict[Node, Node]) -> dict[Node, Node]:
+        found: dict[Node, Node] = {}
+        for root, leaf in replaces.items():
+            at = self.written.get(root)
+            if at is None or root.type.nbytes != leaf.type.nbytes:
+                continue
+            last = self.last.get(leaf, -1)
+            if last < at or (last == at and writes_over(self.tasks[at], root, leaf)):
+                found[root] = leaf
+        return found
+
+    def _lay_out(self, temporaries: dict[object, Temporary]) -> Layout:
+        """Offsets of everything that is neither an input nor an output."""
+        outside = set(self.roots) | set(self.leaves)
+        inner = {node: start for node, start in self.written.items() if node not in outside}
+        self._share(inner)
+        until = dict(self.last)
+        for node in inner:
+            holder = self.shares.get(node, node)
+            until[holder] = max(until[holder], self.last[node])
+        intervals = [
+            Interval(node, node.type.nbytes, start, until[node])
+            for node, start in inner.items()
+            if node not in self.shares
+        ]
+        intervals += [Interval(n, size, a, b) for n, (size, a, b) in temporaries.items()]
+        return lay_out(intervals, sum(node.type.nbytes for node in self.shares))
+
+    def _share(self, inner: dict[Node, int]) -> None:
+        """Results written over an operand that nobody reads afterwards: node to first holder."""
+        for k, task in enumerate(self.tasks):
+            free = [n for n in task.reads() if n in inner and self.last[n] == k]
+            for node in task.writes:
+                if node not in inner:
+                    continue
+                for operand in free:
+                    same = operand.type.nbytes == node.type.nbytes
+                    if same and writes_over(task, node, operand):
+                        self.shares[node] = self.shares.get(operand, operand)
+                        free.remove(operand)
+                        break
+
+    def _places(self, copies: dict[int, str]) -> dict[object, Place]:
+        places: dict[object, Place] = {n: (ARENA, o) for n, o in self.layout.offsets.items()}
+        for node, holder in self.shares.items():
+            places[node] = places[holder]
+        number = {leaf: k for k, leaf in enumerate(self.leaves)}
+        places |= {leaf: (FIRST_LEAF + k, 0) for leaf, k in number.items()}
+        seen: dict[Node, int] = {}
+        for k, root in enumerate(self.roots):
+            if k not in copies:
+                if root in seen:
+                    self.outputs.append(("same", seen[root]))
+                    continue
+                seen[root] = k
+                leaf = root if root.op is LEAF else self.in_place.get(root)
+                if leaf is not None:
+                    places[root] = (FIRST_LEAF + number[leaf], 0)
+                    self.outputs.append(("leaf", number[leaf]))
+                    continue
+            places[copies.get(k, root)] = (self.bases, 0)
+            self.outputs.append(("new", root.type.nbytes))
+            self.bases += 1
+        return places
