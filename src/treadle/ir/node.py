@@ -284,7 +284,9 @@ def const(value: bool | int | float, dtype: DType, device: Device = CPU) -> Node
 def full(value: bool | int | float, type_: Type) -> Node:
     """A constant of any shape."""
     node = const(value, type_.dtype, type_.device)
-    return node if not type_.shape else node.expand(type_.shape)
+    if type_.shape:
+        return node.expand(type_.shape)
+    return Node(node.call, ())  # one of its own: a tensor may come to hold its memory
 
 
 def iota(shape: Shape, axis: int, device: Device = CPU) -> Node:

@@ -157,9 +157,10 @@ def _made(node: Node, operands: list[Value], carried: Array, roundings: float) -
 
 def by_reference_of(node: Node, given: dict[Node, Array]) -> list[Array]:
     """node's value in float64, where those of the nodes in given are known."""
-    known = {x: leaf(x.type, v) for x, v in given.items()}
-    (root,) = substitute([node], known)
-    return evaluate([root], lambda n: n.buffer, precise=True)
+    stand_ins = {x: leaf(x.type, v) for x, v in given.items()}
+    known_values = {stand_ins[x]: v for x, v in given.items()}
+    (root,) = substitute([node], stand_ins)
+    return evaluate([root], known_values.__getitem__, precise=True)
 
 
 def _fits(wide: Array, kind: DType) -> bool:
