@@ -7,7 +7,7 @@ import os
 import numpy as np
 
 from treadle.backends.cuda.launch import Memory
-from treadle.backends.cuda.program import ARENA, Plan
+from treadle.backends.cuda.program import Plan
 from treadle.backends.reference.eval import evaluate, numpy_dtype
 from treadle.base.dtypes import dtype
 from treadle.ir.graph import structure, substitute
@@ -113,7 +113,7 @@ def run_interpreted(plan, inputs):
     from treadle.backends.cuda.compile import function
 
     quicken()
-    bases = {ARENA: np.zeros(plan.layout.nbytes + 64, np.uint8)}
+    bases = {0: np.zeros(plan.layout.nbytes + 64, np.uint8)}
     bases |= {k + 1: x for k, x in enumerate(inputs)}
     new = [np.full(max(1, n), 0xAB, np.uint8) for kind, n in plan.outputs if kind == "new"]
     bases |= {len(inputs) + 1 + k: x for k, x in enumerate(new)}

@@ -9,8 +9,11 @@ from treadle.kernel.loops import Ex, Loops, Store
 from treadle.kernel.plan import Task
 
 
-def writes_over(task: Task, result: Node, operand: Node) -> bool:
-    """Is every element of operand read before, or at, the moment result takes its place?"""
+def writes_over(task: Task, result: Node, operand: Node, ordered: bool = True) -> bool:
+    """Is every element of operand read before, or at, the moment result takes its place?
+
+    ordered: a row is read and written by one thread, so what it reads first is safe.
+    """
     if task.cluster.kind not in ("loop", "dot"):
         return False
     parts = list(task.kernels)
@@ -18,10 +21,10 @@ def writes_over(task: Task, result: Node, operand: Node) -> bool:
         if operand is task.product.left.base or operand is task.product.right.base:
             return False
         parts += [task.product.epilogue] if task.product.epilogue else []
-    return all(_is_safe(built, result, operand) for built in parts)
+    return all(_is_safe(built, result, operand, ordered) for built in parts)
 
 
-def _is_safe(built: Built, result: Node, operand: Node) -> bool:
+def _is_safe(built: Built, result: Node, operand: Node, ordered: bool) -> bool:
     slots = [k for k, buffer in enumerate(built.buffers) if buffer is operand]
     if not slots:
         return True
@@ -31,7 +34,8 @@ def _is_safe(built: Built, result: Node, operand: Node) -> bool:
         return False
     loads = [ex for ex in loops.order() if ex.op == "load" and ex.data[0] in slots]
     return all(
-        ex.data[1] == targets[0].position or _in_own_row(ex, targets[0], loops) for ex in loads
+        ex.data[1] == targets[0].position or (ordered and _in_own_row(ex, targets[0], loops))
+        for ex in loads
     )
 
 

@@ -9,19 +9,19 @@ from treadle.kernel.overwrite import writes_over
 from treadle.kernel.plan import Task
 from treadle.schedule.memory import Interval, Layout, lay_out
 
-ARENA, SCRATCH, FIRST_LEAF = 0, 1, 2  # numbers of base addresses; leaves and new outputs follow
+ARENA = 0  # number of the base address of the arena
 Place = tuple[int, int]
-"""(number of the base address, byte offset)."""
+"""(number of a base address, byte offset)."""
 Temporary = tuple[int, int, int]
 """(bytes, first task, last task)."""
 
 
 class Places:
-    """The memory of one program.
+    """The memory of one program. Base addresses are numbered: arena, leaves, then new outputs.
 
     - **replaces**: root to the leaf whose memory it takes over, if nobody reads the leaf afterwards
-    - **temporaries**: memory that belongs to no node, by name
-    - **copies**: number of a root to the name of the copy that is returned instead
+    - **first_leaf**: number of the first leaf's base address
+    - **ordered**: a row is read and written by one thread (see `writes_over`)
     """
 
     def __init__(
@@ -30,10 +30,11 @@ class Places:
         roots: Sequence[Node],
         leaves: Sequence[Node],
         replaces: dict[Node, Node],
-        temporaries: dict[object, Temporary],
-        copies: dict[int, str],
+        first_leaf: int,
+        ordered: bool,
     ) -> None:
         self.tasks, self.roots, self.leaves = tasks, roots, leaves
+        self.first_leaf, self.ordered = first_leaf, ordered
         self.written: dict[Node, int] = {}
         self.last: dict[Node, int] = {}
         for k, task in enumerate(tasks):
@@ -41,12 +42,24 @@ class Places:
                 self.written[node] = self.last[node] = k
             for node in task.reads():
                 self.last[node] = k
+        outside = set(roots) | set(leaves)
+        self.inner = {node: k for node, k in self.written.items() if node not in outside}
         self.in_place = self._in_place(replaces)
-        self.shares: dict[Node, Node] = {}
-        self.layout = self._lay_out(temporaries)
+        self.shares: dict[Node, Node] = {}  # a node to the first holder of its memory
+        self._share()
         self.outputs: list[tuple[str, int]] = []  # ("new", bytes), ("leaf", k) or ("same", j)
-        self.bases = FIRST_LEAF + len(leaves)
-        self.place = self._places(copies)
+        self.bases = first_leaf + len(leaves)
+
+    def settle(
+        self, temporaries: dict[object, Temporary], copies: dict[int, str]
+    ) -> dict[object, Place]:
+        """Lay out the arena and give every buffer its place.
+
+        - **temporaries**: memory that belongs to no node, by name
+        - **copies**: number of a root to the name of the copy that is returned instead
+        """
+        self.layout = self._lay_out(temporaries)
+        return self._places(copies)
 
     def _in_place(self, replaces: dict[Node, Node]) -> dict[Node, Node]:
         found: dict[Node, Node] = {}
@@ -55,37 +68,37 @@ class Places:
             if at is None or root.type.nbytes != leaf.type.nbytes:
                 continue
             last = self.last.get(leaf, -1)
-            if last < at or (last == at and writes_over(self.tasks[at], root, leaf)):
+            if last < at or (last == at and self._over(at, root, leaf)):
                 found[root] = leaf
         return found
 
     def _lay_out(self, temporaries: dict[object, Temporary]) -> Layout:
         """Offsets of everything that is neither an input nor an output."""
-        outside = set(self.roots) | set(self.leaves)
-        inner = {node: start for node, start in self.written.items() if node not in outside}
-        self._share(inner)
         until = dict(self.last)
-        for node in inner:
+        for node in self.inner:
             holder = self.shares.get(node, node)
             until[holder] = max(until[holder], self.last[node])
         intervals = [
             Interval(node, node.type.nbytes, start, until[node])
-            for node, start in inner.items()
+            for node, start in self.inner.items()
             if node not in self.shares
         ]
         intervals += [Interval(n, size, a, b) for n, (size, a, b) in temporaries.items()]
         return lay_out(intervals, sum(node.type.nbytes for node in self.shares))
 
-    def _share(self, inner: dict[Node, int]) -> None:
-        """Results written over an operand that nobody reads afterwards: node to first holder."""
+    def _over(self, task: int, result: Node, operand: Node) -> bool:
+        return writes_over(self.tasks[task], result, operand, self.ordered)
+
+    def _share(self) -> None:
+        """Results written over an operand that nobody reads afterwards."""
         for k, task in enumerate(self.tasks):
-            free = [n for n in task.reads() if n in inner and self.last[n] == k]
+            free = [n for n in task.reads() if n in self.inner and self.last[n] == k]
             for node in task.writes:
-                if node not in inner:
+                if node not in self.inner:
                     continue
                 for operand in free:
                     same = operand.type.nbytes == node.type.nbytes
-                    if same and writes_over(task, node, operand):
+                    if same and self._over(k, node, operand):
                         self.shares[node] = self.shares.get(operand, operand)
                         free.remove(operand)
                         break
@@ -95,7 +108,7 @@ class Places:
         for node, holder in self.shares.items():
             places[node] = places[holder]
         number = {leaf: k for k, leaf in enumerate(self.leaves)}
-        places |= {leaf: (FIRST_LEAF + k, 0) for leaf, k in number.items()}
+        places |= {leaf: (self.first_leaf + k, 0) for leaf, k in number.items()}
         seen: dict[Node, int] = {}
         for k, root in enumerate(self.roots):
             if k not in copies:
@@ -105,7 +118,7 @@ class Places:
                 seen[root] = k
                 leaf = root if root.op is LEAF else self.in_place.get(root)
                 if leaf is not None:
-                    places[root] = (FIRST_LEAF + number[leaf], 0)
+                    places[root] = (self.first_leaf + number[leaf], 0)
                     self.outputs.append(("leaf", number[leaf]))
                     continue
             places[copies.get(k, root)] = (self.bases, 0)

@@ -90,10 +90,7 @@ class Traced:
         roots = [t._node for t in results]
         self.states = list(trace.assigned)
         roots += [t._node for t in self.states]
-        for tensor, before in trace.assigned.items():
-            tensor._node = before
-        for tensor, grad in trace.grads.items():
-            tensor._grad = grad
+        _undo(trace)
         _settle(list(trace.assigned.values()))
         self.calls: list[Call] = [placeholder(root.type).call for root in roots[: len(results)]]
         self._bind(roots, len(results))
@@ -159,9 +156,20 @@ def _trace(
         args, options = unflatten(shape, list(stand_ins))
         with stage("record"):
             return function(*args, **options), trace, draws
+    except BaseException:
+        _undo(trace)
+        raise
     finally:
         TRACE.pop()
         end_draws()
+
+
+def _undo(trace: Tracing) -> None:
+    """Give tensors the values and gradients they had before the trace."""
+    for tensor, before in trace.assigned.items():
+        tensor._node = before
+    for tensor, grad in trace.grads.items():
+        tensor._grad = grad
 
 
 def _settle(states: list[Node]) -> None:

@@ -21,10 +21,11 @@ from treadle.ir.node import LEAF, Node
 from treadle.kernel.build import Built, build_copy
 from treadle.kernel.choose import choose, units
 from treadle.kernel.levels import Levels
-from treadle.kernel.places import ARENA, FIRST_LEAF, SCRATCH, Place, Places, Temporary
+from treadle.kernel.places import ARENA, Place, Places, Temporary
 from treadle.kernel.plan import Product, plan_tasks, without_reshape
 from treadle.kernel.signature import Signature
 
+SCRATCH, FIRST_LEAF = 1, 2  # numbers of base addresses
 SERIAL = 1  # flag of an entry
 SHORT = 1 << 16  # elements: programs below are called without letting go of the interpreter
 Words = Callable[[Callable[[object], Place]], list[int]]
@@ -61,18 +62,16 @@ class Program:
         self.temporaries: dict[object, Temporary] = {}
         with trace.stage("plan"):
             self.tasks = plan_tasks(self.roots, replaces, FLOATS)
+        self.places = Places(
+            self.tasks, self.roots, self.leaves, replaces, FIRST_LEAF, ordered=True
+        )
         self._copies(replaces)
         for number, task in enumerate(self.tasks):
             for built in task.kernels:
                 self._add_loops(built, number)
             if task.product:
                 self._add_product(task.product, number)
-        self.places = Places(
-            self.tasks, self.roots, self.leaves, replaces, self.temporaries, self.copies
-        )
-        self.layout = self.places.layout
-        with trace.stage("code"):
-            self._write()
+        self._write()
         self.size = sum(entry.size for entry in self.entries)
         if trace.is_heard():
             show.tell(self)
@@ -180,7 +179,8 @@ class Program:
     def _write(self) -> None:
         """Compile what is missing and fill the table."""
         self.memory: list[array[int]] = []
-        place = self.places.place.__getitem__
+        place = self.places.settle(self.temporaries, self.copies).__getitem__
+        self.layout = self.places.layout
         self.entries = [entry for entry in self.entries if entry.blocks]
         jobs = [entry.job for entry in self.entries] + self.epilogues
         addresses = jit.load_many(jobs)

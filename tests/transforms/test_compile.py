@@ -1,0 +1,188 @@
+"""Compiled functions do what the functions do: values, state, random numbers, no aliasing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import treadle as td
+from treadle.base.errors import ArgumentError
+
+rng = np.random.default_rng(0)
+
+
+def random(*shape):
+    return td.tensor(rng.standard_normal(shape).astype(np.float32))
+
+
+# ---- plain functions
+
+FUNCTIONS = {
+    "chain": lambda x, y: td.exp(x * 0.1) + y,
+    "product": lambda x, y: td.gelu(x @ y.T),
+    "several": lambda x, y: (x + y, x.sum(), [y * 2.0, {"k": x.max(axis=0)}]),
+    "given back": lambda x, y: (x, y),
+    "constant": lambda x, y: td.zeros(3) + 1.0,
+    "softmax": lambda x, y: td.softmax(x - y, axis=0),
+    "same twice": lambda x, y: (lambda z: (z, z))(x * y),
+    "view": lambda x, y: (x.T, y[1:, ::2]),
+}
+
+
+def leaves(tree):
+    if isinstance(tree, td.Tensor):
+        return [tree.numpy()]
+    parts = tree.values() if isinstance(tree, dict) else tree
+    return [array for part in parts for array in leaves(part)]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_compiled_function_gives_what_the_function_gives(name):
+    f, x, y = FUNCTIONS[name], random(5, 6), random(5, 6)
+    compiled = td.compile(f)
+    for _ in range(3):
+        expected, result = leaves(f(x, y)), leaves(compiled(x, y))
+        assert len(expected) == len(result)
+        for a, b in zip(expected, result, strict=True):
+            np.testing.assert_allclose(b, a, rtol=1e-6, atol=1e-6)
+        x = x + 1.0
+
+
+def test_containers_come_back_as_they_were():
+    result = td.compile(lambda x: {"a": [x, (x * 2.0,)], "b": None, "c": 3})(td.tensor([1.0]))
+    assert list(result) == ["a", "b", "c"]
+    assert isinstance(result["a"], list)
+    assert isinstance(result["a"][1], tuple)
+    assert result["a"][1][0].tolist() == [2.0]
+    assert (result["b"], result["c"]) == (None, 3)
+
+
+def test_nested_arguments_are_found():
+    f = td.compile(lambda batch, scale: batch["x"] * batch["more"][0] * scale)
+    batch = {"x": td.tensor([2.0]), "more": [td.tensor([3.0])]}
+    assert f(batch, scale=td.tensor([5.0])).tolist() == [30.0]
+    batch["more"][0] = td.tensor([7.0])
+    assert f(batch, scale=td.tensor([5.0])).tolist() == [70.0]
+
+
+def test_another_shape_traces_again():
+    calls = []
+
+    @td.compile
+    def f(x):
+        calls.append(x.shape)
+        return x * 2.0
+
+    for shape in ((3,), (3,), (4,), (3,), (2, 2)):
+        np.testing.assert_allclose(f(td.ones(shape)).numpy(), np.full(shape, 2.0))
+    assert calls == [(3,), (4,), (2, 2)]
+
+
+def test_another_dtype_traces_again():
+    f = td.compile(lambda x: x + 1)
+    assert f(td.tensor([1])).dtype is td.int64
+    assert f(td.tensor([1.0])).dtype is td.float32
+
+
+def test_static_arguments_are_part_of_the_trace():
+    f = td.compile(lambda x, power, name="a": x**power if name == "a" else -x)
+    x = td.tensor([3.0])
+    assert f(x, 2).tolist() == [9.0]
+    assert f(x, 3).tolist() == [27.0]
+    assert f(x, 3, name="b").tolist() == [-3.0]
+    assert f(x, 2).tolist() == [9.0]
+
+
+def test_pending_arguments_are_computed_first():
+    f = td.compile(lambda x: x * 2.0)
+    assert f(td.tensor([1.0]) + 1.0).tolist() == [4.0]
+
+
+@pytest.mark.parametrize("look", [float, bool, lambda t: t.numpy(), lambda t: t.tolist(), int])
+def test_reading_a_value_while_tracing_is_refused(look):
+    f = td.compile(lambda x: x * 2.0 if look((x + 1.0).sum()) else x)
+    with pytest.raises(ArgumentError, match="while tracing") as caught:
+        f(td.tensor([1.0, 2.0]))
+    assert "hint" in str(caught.value)
+    assert (td.tensor([1.0]) * 2.0).tolist() == [2.0]  # nothing is left traced
+
+
+def test_printing_while_tracing_shows_no_value():
+    seen = []
+    td.compile(lambda x: (seen.append(repr(x + 1.0)), x)[1])(td.tensor([1.0, 2.0]))
+    assert "traced" in seen[0]
+
+
+def test_an_error_in_the_function_leaves_things_as_they_were():
+    p = td.tensor([1.0]).requires_grad_()
+
+    @td.compile
+    def f(x):
+        p.assign(p + x)
+        raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        f(td.tensor([1.0]))
+    assert p.tolist() == [1.0]
+
+
+def test_unhashable_arguments_are_refused_with_a_hint():
+    with pytest.raises(ArgumentError, match="compile") as caught:
+        td.compile(lambda x, y: x)(td.tensor([1.0]), {1, 2})
+    assert "hint" in str(caught.value)
+
+
+def test_gradients_inside_a_compiled_function():
+    f = td.compile(td.value_and_grad(lambda x: (x * x * x).sum()))
+    value, gradient = f(td.tensor([1.0, 2.0]))
+    assert float(value) == 9.0
+    assert gradient.tolist() == [3.0, 12.0]
+
+
+# ---- random numbers
+
+
+def draw(x):
+    return td.random.uniform((4,)) + x * 0.0, td.random.normal((3,))
+
+
+def values(pair):
+    return [part.numpy().tolist() for part in pair]
+
+
+def test_random_numbers_advance_with_every_call():
+    f, x = td.compile(draw), td.zeros(4)
+    td.manual_seed(3)
+    drawn = [values(f(x)) for _ in range(3)]
+    assert drawn[0] != drawn[1] != drawn[2] != drawn[0]
+
+
+def test_the_same_seed_gives_the_same_numbers_again():
+    f, x = td.compile(draw), td.zeros(4)
+    f(x)
+    runs = []
+    for _ in range(2):
+        td.manual_seed(5)
+        runs.append([values(f(x)) for _ in range(3)])
+    assert runs[0] == runs[1]
+    td.manual_seed(6)
+    assert values(f(x)) != runs[0][0]
+
+
+def test_compiled_and_lazy_draws_are_the_same_numbers():
+    f, x = td.compile(draw), td.zeros(4)
+    f(x)
+    td.manual_seed(7)
+    lazy = [values(draw(x)) for _ in range(3)]
+    td.manual_seed(7)
+    assert [values(f(x)) for _ in range(3)] == lazy
+
+
+def test_random_numbers_are_spread_as_they_should_be():
+    td.manual_seed(11)
+    u, n = td.random.uniform((50_000,)).numpy(), td.random.normal((50_000,)).numpy()
+    assert 0 <= u.min() < 0.001 < 0.999 < u.max() < 1
+    assert abs(u.mean() - 0.5) < 0.01
+    assert abs(n.mean()) < 0.02
+    assert abs(n.std() - 1) < 0.02
+    assert len(np.unique(u)) > 49_000
