@@ -41,6 +41,21 @@ def pytest_addoption(parser):
     parser.addoption("--update-golden", action="store_true", help="accept golden text as it is")
 
 
+def pytest_terminal_summary(terminalreporter):
+    """How much of the op table this run has tested."""
+    found = re.compile(r"test_compiled_row_gives_what_numpy_gives\[(\w+)-\w+\]")
+    passed = [found.search(report.nodeid) for report in terminalreporter.stats.get("passed", [])]
+    rows_tested = {match[1] for match in passed if match}
+    if rows_tested:
+        from treadle.testing.samples import public_rows
+
+        untested = sorted(public_rows().keys() - rows_tested)
+        named = f" ({', '.join(untested)})" if untested else ""
+        terminalreporter.write_line(
+            f"op table: {len(rows_tested)} rows tested, {len(untested)} untested{named}"
+        )
+
+
 def pytest_unconfigure():
     if os.environ.get("TREADLE_TEST_CACHE_OWNER") == str(os.getpid()):
         shutil.rmtree(os.environ["TREADLE_TEST_CACHE"], ignore_errors=True)

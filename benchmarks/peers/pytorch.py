@@ -197,4 +197,4 @@ def load(column: str, threads: int) -> Framework:
     if column == "torch":
         return Framework(version, _to_numpy, _rows(lambda function: function))
     rows = _rows(lambda function: torch.compile(function, dynamic=False))
-    return Framework(f"{version} inductor", _to_numpy, rows, torch._dynamo.reset)  # noqa: SLF001
+    return Framework(f"{version} inductor", _to_numpy, rows, torch._dynamo.reset)

@@ -1,4 +1,4 @@
-"""The key of a graph: equal for equal graphs, different where one value is read twice or two once."""
+"""The key of a graph: equal for equal graphs, different where values are shared differently."""
 
 from __future__ import annotations
 

@@ -11,7 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treadle.kernel.index import (
-    ZERO, Axis, Index, Looked, Quotient, Remainder, of_axis, ravel, unravel,
+    ZERO,
+    Axis,
+    Index,
+    Looked,
+    Quotient,
+    Remainder,
+    of_axis,
+    ravel,
+    unravel,
 )  # fmt: skip
 
 

@@ -64,7 +64,9 @@ def test_gradient_stops_where_the_value_is_constant(name):
 def test_row_without_gradient_says_so_by_name(name):
     op = ROWS[name]
     kind = float64 if takes(op, float64) else int64 if takes(op, int64) else td.uint32
-    case = next(c for c in cases(op, kind, np.random.default_rng(0)) if 0 not in c.operands[0].shape)
+    case = next(
+        c for c in cases(op, kind, np.random.default_rng(0)) if 0 not in c.operands[0].shape
+    )
     leaves = [td.tensor(x)._node for x in case.operands]
     node = case.record(leaves)
     seed = td.ones(node.shape, dtype=node.dtype)._node

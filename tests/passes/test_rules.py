@@ -78,7 +78,6 @@ def test_composite_becomes_primitives_of_the_same_value(name):
     close(before, after, exact=False)
 
 
-
 def test_rule_names_are_unique():
     every = [*algebra.ALGEBRA, *algebra.CONSTANTS, *movement.MOVEMENT, *decompose.SPLIT]
     names = [row.name for row in every]

@@ -98,7 +98,9 @@ def losses_in_numpy(name):
         rule.t += 1
         loss, grads = mlp.step(x.astype(np.float64), y)
         losses.append(loss)
-        mlp.parts = [rule.update(k, p, g) for k, (p, g) in enumerate(zip(mlp.parts, grads, strict=True))]
+        mlp.parts = [
+            rule.update(k, p, g) for k, (p, g) in enumerate(zip(mlp.parts, grads, strict=True))
+        ]
     return losses
 
 

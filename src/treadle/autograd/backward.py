@@ -60,7 +60,7 @@ def _one(output: Node) -> Node:
 
 
 def _vjp(node: Node, g: Node) -> tuple[Node | None, ...]:
-    """Cotangents of the operands; a composite without a rule is differentiated through its parts."""
+    """Cotangents of the operands; a composite without a rule goes through its parts."""
     rule = node.op.grad
     if isinstance(rule, str):
         hint = "detach() it if no gradient should flow here"

@@ -39,10 +39,10 @@ class Backend(Protocol):
     def compile(
         self, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
     ) -> Program:
-        """A program for simplified roots; replaces maps a root to the leaf whose memory it takes."""
+        """A program for simplified roots; replaces: root to the leaf whose memory it takes."""
 
     def upload(self, array: Any, type_: Type, copy: bool) -> Any:
-        """Memory with the elements of a NumPy array."""
+        """Memory with the elements of an array: NumPy's, or one that it can read."""
 
     def download(self, buffer: Any, type_: Type) -> Any:
         """A NumPy array with the elements of memory."""
@@ -62,4 +62,4 @@ def backend_of(device: Device) -> Backend:
         raise DeviceError(
             explain(str(device), f"cannot load the backend: {error}", hint)
         ) from error
-    return made(device.index) if device.backend == "cuda" else made()  # type: ignore[no-any-return]
+    return made(device.index) if device.backend == "cuda" else made()

@@ -79,7 +79,7 @@ INTEGERS = tuple(d for d in ALL if d.is_integer)
 NUMBERS = INTEGERS + FLOATS
 float16.compute = bfloat16.compute = float32  # 16-bit floats are storage types
 
-_NAMES: dict[object, DType] = {d.name: d for d in ALL} | {d.short: d for d in ALL}
+_NAMES: dict[object, DType] = {key: d for d in ALL for key in (d.name, d.short)}
 _NAMES |= {bool: bool_, int: int64, float: float32}
 
 

@@ -50,12 +50,12 @@ def override(**values: int | str) -> Iterator[None]:
         raise ArgumentError(explain("override", "unknown knob", hint, got=", ".join(unknown)))
     before = {name: REGISTRY[name].value for name in values}
     for name, value in values.items():
-        REGISTRY[name].value = type(before[name])(value)  # type: ignore[assignment]
+        REGISTRY[name].value = type(before[name])(value)
     try:
         yield
     finally:
         for name, old in before.items():
-            REGISTRY[name].value = old  # type: ignore[assignment]
+            REGISTRY[name].value = old
 
 
 DEBUG = Knob("debug", 0, "1 kernels run, 2 timings, 3 fusion, 4 source, 5 rewrites, 6 assembly")

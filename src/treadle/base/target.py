@@ -21,7 +21,7 @@ class Target:
 
     @property
     def lanes(self) -> int:
-        """Elements handled side by side: one register of float32. Other types take the same count."""
+        """Elements handled side by side: a register of float32; other types take the same count."""
         return self.vector_bytes // 4
 
     @property

@@ -52,7 +52,7 @@ def builder(structure: Structure) -> Callable[[Sequence[Any]], Any]:
             f"{named(kind)}({inside})" if hasattr(kind, "_fields") else f"{named(kind)}([{inside}])"
         )
 
-    return eval(f"lambda x: {text(structure)}", names)  # type: ignore[no-any-return]
+    return eval(f"lambda x: {text(structure)}", names)
 
 
 def unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:

@@ -9,7 +9,7 @@ from treadle.ir.node import Call, Node
 
 
 def toposort(roots: Iterable[Node], stop: Callable[[Node], bool] | None = None) -> list[Node]:
-    """Every node reachable from roots, operands first. Nodes for which stop holds are not entered."""
+    """Every node reachable from roots, operands first; where stop holds, no further."""
     order: list[Node] = []
     done: set[Node] = set()
     stack: list[Node] = list(roots)[::-1]
@@ -84,8 +84,7 @@ def structure(roots: Sequence[Node]) -> tuple[Structure, list[Node]]:
                     leaves.append(root)
     except RecursionError:
         return _deep_structure(roots)
-    for root in roots:
-        key.append(number[root])
+    key += [number[root] for root in roots]
     return tuple(key), leaves
 
 
@@ -102,7 +101,7 @@ def _visit(node: Node, number: dict[Node, int], key: list[Any], leaves: list[Nod
                 leaves.append(x)
     key.append(node.call)
     for x in operands:
-        key.append(number[x])
+        key.append(number[x])  # noqa: PERF401 - for one or two, faster than a list
     number[node] = len(number)
 
 

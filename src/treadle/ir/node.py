@@ -2,14 +2,14 @@
 
 A `Type` (shape, dtype, device) and a `Call` (op, arg, result type) exist once each, so recording an
 op that was seen before with operands of the same types is one dictionary look-up, and a graph's
-structure is a sequence of identities. Shapes and dtypes are checked when a Call is first made, which
-is at the user's line.
+structure is a sequence of identities. Shapes and dtypes are checked when a Call is first made,
+which is at the user's line.
 """
 
 from __future__ import annotations
 
 import sys
-from math import prod
+from math import copysign, prod
 from typing import Any
 
 from treadle.base import knobs
@@ -55,7 +55,7 @@ _CONSTANTS: dict[tuple[Any, ...], Node] = {}
 _SCALARS: dict[tuple[Any, ...], Node] = {}
 MOST_SCALARS = 10_000
 PACKAGE = __file__[: -len("ir/node.py")]  # frames of ours are not the user's line
-NUMBERS = frozenset((bool, int, float))
+NUMBERS: frozenset[Any] = frozenset((bool, int, float))
 
 LEAF = Op("leaf", Kind.SOURCE, "A value in memory.", flops=0.0)
 CONST = Op("const", Kind.SOURCE, "One number.", flops=0.0)
@@ -153,7 +153,7 @@ def apply(op: Op, operands: tuple[Any, ...], arg: Any = None) -> Node:
     else:
         operands = _as_nodes(op, operands)
         key = (op, arg, *[operand.call.type for operand in operands])
-        needs_grad = any([operand.needs_grad for operand in operands])
+        needs_grad = any([x.needs_grad for x in operands])  # noqa: C419 - faster
     call = _CALLS.get(key)
     if call is None:
         call = _CALLS[key] = _first_call(op, operands, arg)
@@ -184,7 +184,9 @@ def _as_pair(op: Op, a: Any, b: Any) -> tuple[Node, Node]:
 
 def beside(value: bool | int | float, type_: Type) -> Node:
     """A scalar as the constant it is beside a tensor."""
-    key = (value or str(value), value.__class__, type_.dtype, type_.device)  # -0.0 is not 0.0
+    if not value and copysign(1.0, value) < 0:
+        return const(value, weak(value, type_.dtype), type_.device)  # equal to 0.0 as a key
+    key = (value, value.__class__, type_.dtype, type_.device)
     found = _SCALARS.get(key)
     if found is None:
         found = const(value, weak(value, type_.dtype), type_.device)

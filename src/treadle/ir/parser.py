@@ -9,7 +9,7 @@ from typing import Any
 from treadle.base.device import CPU, device
 from treadle.base.dtypes import dtype
 from treadle.base.errors import ArgumentError, explain
-from treadle.ir.node import Node, Type, apply, const, iota, placeholder, type_of
+from treadle.ir.node import Node, Type, apply, full, iota, placeholder, type_of
 from treadle.ir.printer import type_text
 from treadle.ops.defs import TABLE
 
@@ -56,7 +56,7 @@ def _made(name: str, operands: tuple[Node, ...], arg: Any, type_: Type) -> Node:
     if name == "leaf":
         return placeholder(type_)
     if name == "const":
-        return const(arg, type_.dtype, type_.device)
+        return full(arg, type_)
     if name == "iota":
         return iota(type_.shape, arg, type_.device)
     return apply(TABLE[name], operands, arg)

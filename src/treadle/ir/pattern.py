@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from treadle.base.dtypes import DType, float32
@@ -13,7 +14,7 @@ from treadle.ops.syntax import Syntax
 
 
 class Pattern(Syntax):
-    """A hole (op is None), a number, or an op on patterns. Arithmetic on patterns makes patterns."""
+    """A hole (op is None), a number, or an op on patterns. Arithmetic makes more of them."""
 
     __slots__ = ("name", "op", "operands", "value")
 
@@ -89,7 +90,7 @@ def rule(
         for dtype in ("float32", "int32", "bool"):
             holes.clear()
             try:
-                node = _instance(pattern, lambda d=dtype: leaf((3, 4), d), holes)
+                node = _instance(pattern, partial(leaf, (3, 4), dtype), holes)
             except TypeError:  # a pattern of logic has no float instance
                 continue
             if only(node.dtype):

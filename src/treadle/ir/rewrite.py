@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from treadle.base import knobs, trace
 from treadle.ir.graph import toposort
-from treadle.ir.node import LEAF, RECORDING, Call, Node
+from treadle.ir.node import LEAF, RECORDING, Node
 from treadle.ir.pattern import Rule
 from treadle.ops.defs import Op
 from treadle.ops.elementwise import cast
@@ -26,7 +26,7 @@ class Rewriter:
         self.rules: dict[Op, list[Rule]] = {}
         for rule in rules:
             self.rules.setdefault(rule.op, []).append(rule)
-        self.interned: dict[tuple[Call | int, ...], Node] = {}
+        self.interned: dict[tuple[object, ...], Node] = {}
         self.final: dict[Node, Node] = {}
         self.fired: Counter[str] = Counter()
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
-from treadle.base.shapes import Shape
+from treadle.base.shapes import Shape, strides_of
 from treadle.kernel.index import ZERO, Axis, Index, Quotient, of_axis
 from treadle.kernel.loops import Loops, indices_of
 
 
 def refined(shapes: Sequence[Shape], total: int) -> list[int]:
-    """Extents along which all shapes of `total` elements are cut, or [total] if they do not nest."""
+    """Extents along which all shapes of `total` elements are cut; [total] if they do not nest."""
     cuts = {1, total}
     for shape in shapes:
         step = 1
@@ -18,7 +19,7 @@ def refined(shapes: Sequence[Shape], total: int) -> list[int]:
             step *= size
             cuts.add(step)
     ordered = sorted(cuts)
-    pairs = list(zip(ordered, ordered[1:], strict=False))
+    pairs = list(pairwise(ordered))
     if any(high % low for low, high in pairs):
         return [total]
     return [high // low for low, high in pairs][::-1]
@@ -27,10 +28,8 @@ def refined(shapes: Sequence[Shape], total: int) -> list[int]:
 def linear(axes: Sequence[Axis]) -> Index:
     """Row-major position over axes."""
     total = ZERO
-    step = 1
-    for axis in reversed(axes):
+    for axis, step in zip(axes, strides_of(tuple(a.extent for a in axes)), strict=True):
         total = total + of_axis(axis) * step
-        step *= axis.extent
     return total
 
 

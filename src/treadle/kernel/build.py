@@ -74,8 +74,10 @@ def build_cluster(cluster: Cluster, stored: frozenset[Node]) -> list[Built]:
     order = _in_order(outer, inner)
     whole, rows = linear(order), linear(outer)
     lowering = Lowering(builder.slot_of, rows, whole)
-    stores, row_stores, joins = [], [], []
-    columns = linear(inner)
+    stores: list[Store] = []
+    row_stores: list[Store] = []
+    joins: list[tuple[Node, str]] = []
+    columns, pattern = linear(inner), cluster.pattern
     for root in roots:
         level = cluster.level[root]
         if level == COLUMN:
@@ -91,7 +93,7 @@ def build_cluster(cluster: Cluster, stored: frozenset[Node]) -> list[Built]:
             store = Store(builder.slot(root, root.dtype, written=True), position, value)
             (stores if level == FULL else row_stores).append(store)
     loops = Loops([], outer, inner, _passes(lowering, stores), row_stores, size=cluster.size)
-    loops.across = bool(cluster.pattern) and not cluster.pattern[-1][1] and bool(outer)
+    loops.across = bool(pattern and not pattern[-1][1] and outer)
     built = builder.finish(loops)
     _arrange(loops, cluster)
     return [built, *(_join(root, name, loops) for root, name in joins)]
@@ -172,7 +174,7 @@ def _turned_axis(loops: Loops) -> Axis | None:
 
 
 def _join(root: Node, name: str, rows: Loops) -> Built:
-    """The sum of the blocks' column sums, in block order. The number of blocks is filled in later."""
+    """The sum of the blocks' column sums, in block order; how many blocks is filled in later."""
     columns = root.type.size
     block, column = Axis("a0", 1), Axis("a1", columns)
     builder = Builder(frozenset(), frozenset())
@@ -279,7 +281,7 @@ def build_epilogue(dot: Node, cluster: Cluster, stored: frozenset[Node]) -> Buil
 
 
 def build_product(dot: Node, stored: frozenset[Node]) -> Built:
-    """A product as plain loops, for dtypes without a template: every lane a column of the result."""
+    """A product as plain loops, for dtypes without a template: a lane is a column of the result."""
     a, b = dot.operands
     outer = [Axis(f"a{k}", n) for k, n in enumerate(dot.shape)]
     depth = Axis(f"a{len(outer)}", a.shape[-1])
@@ -289,8 +291,8 @@ def build_product(dot: Node, stored: frozenset[Node]) -> Built:
     batch, (row, column) = position[:-2], position[-2:]
     rows = linear(outer)
     lowering = Lowering(builder.slot_of, rows, rows + step)
-    left = lowering.at(a, _batched(batch, a.shape) + (row, step))
-    right = lowering.at(b, _batched(batch, b.shape) + (step, column))
+    left = lowering.at(a, (*_batched(batch, a.shape), row, step))
+    right = lowering.at(b, (*_batched(batch, b.shape), step, column))
     value = lowering.make("mul", (left, right), dot.dtype)
     total = Reduce("t0", "sum", value, dot.dtype)
     result = lowering.make("reduced", (), dot.dtype, total)

@@ -1,4 +1,4 @@
-"""Index arithmetic: sums of scaled axes with // and %, simplified by known ranges as they are made."""
+"""Index arithmetic: sums of scaled axes with // and %, simplified by their ranges when made."""
 
 from __future__ import annotations
 
@@ -85,8 +85,7 @@ class Looked:
         return hash((id(self.value), self.size))
 
     def __eq__(self, other: object) -> bool:
-        same = isinstance(other, Looked) and self.value is other.value
-        return same and self.size == other.size  # type: ignore[union-attr]
+        return isinstance(other, Looked) and self.value is other.value and self.size == other.size
 
     @property
     def bounds(self) -> tuple[int, int]:
@@ -228,7 +227,7 @@ def _rejoined(total: dict[Atom, int], part: Remainder, c: int) -> Index | None:
     other = quotient.terms[0][0]
     if total.get(other) != c * part.by:
         return None
-    rest = [(a, k) for a, k in total.items() if a != other and a != part]
+    rest = [(a, k) for a, k in total.items() if a not in (other, part)]
     return Index(rest) + part.of * c
 
 
@@ -251,8 +250,17 @@ def of_axis(axis: Axis) -> Index:
     return Index([(axis, 1)]) if axis.extent > 1 else ZERO
 
 
+class Unravelled(tuple[Index, ...]):  # noqa: SLOT001 - a tuple can have no slots
+    """An index that remembers the position it was made from: sums of // and % may not rejoin."""
+
+    position: Index
+    shape: Shape
+
+
 def ravel(index: Sequence[Index], shape: Shape) -> Index:
     """Position of an element in row-major memory."""
+    if isinstance(index, Unravelled) and index.shape == shape:
+        return index.position
     total = ZERO
     for i, step in zip(index, strides_of(shape), strict=True):
         total = total + i * step
@@ -264,4 +272,6 @@ def unravel(position: Index, shape: Shape) -> tuple[Index, ...]:
     result = []
     for size, step in zip(shape, strides_of(shape), strict=True):
         result.append((position // step) % size if size > 1 and step else ZERO)
-    return tuple(result)
+    made = Unravelled(result)
+    made.position, made.shape = position, shape
+    return made

@@ -1,4 +1,4 @@
-"""Where each expression of a kernel is computed: once, per row, per element, or kept between passes."""
+"""Where a kernel computes each expression: once, per row, per element, or kept between passes."""
 
 from __future__ import annotations
 

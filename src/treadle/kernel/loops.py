@@ -94,8 +94,8 @@ class Reduce:
 class Store:
     """buffer[position] = value.
 
-    mode "set" stores, "partial" adds to a copy that each block of rows has of its own, "update" adds
-    to what is in memory (no two rows may meet at one position).
+    mode "set" stores, "partial" adds to a copy that each block of rows has of its own, "update"
+    adds to what is in memory (no two rows may meet at one position).
     """
 
     buffer: int
@@ -151,13 +151,11 @@ class Loops:
         lines.append(f"  {'across' if self.across else 'parallel'} {over}")
         along = ", ".join(f"{a} < {a.extent}" for a in self.inner)
         for step in self.passes:
-            for r in step.reduces:
-                lines.append(f"    {r.name} = {r.kind} {along} : {r.value}")
+            lines += [f"    {r.name} = {r.kind} {along} : {r.value}" for r in step.reduces]
             for s in step.stores:
                 sign = "=" if s.mode == "set" else "+="
                 lines.append(f"    each {along} : b{s.buffer}[{s.position}] {sign} {s.value}")
-        for s in self.row_stores:
-            lines.append(f"    b{s.buffer}[{s.position}] = {s.value}")
+        lines += [f"    b{s.buffer}[{s.position}] = {s.value}" for s in self.row_stores]
         return "\n".join(lines)
 
     def order(self) -> list[Ex]:

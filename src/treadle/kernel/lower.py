@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
+from operator import is_
 
 from treadle.base.dtypes import DType, bool_, int64
 from treadle.base.errors import CompilerError, explain
@@ -180,4 +181,6 @@ class Lowering:
 def narrowed(index: Position, shape: Shape) -> Position:
     """The index of an operand that broadcasts to the index's shape."""
     tail = index[len(index) - len(shape) :]
-    return tuple(ZERO if size == 1 else i for i, size in zip(tail, shape, strict=True))
+    result = tuple(ZERO if size == 1 else i for i, size in zip(tail, shape, strict=True))
+    unchanged = len(result) == len(index) and all(map(is_, result, index))
+    return index if unchanged else result

@@ -1,4 +1,4 @@
-"""A simplified graph as an ordered list of tasks: loop programs and products, and what they touch."""
+"""A simplified graph as a list of tasks in order: loop programs, products, what they touch."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Module:
         return [value for _, value in self.named_parameters()]
 
     def modules(self) -> Iterator[Module]:
-        """This module and all below."""
+        """The module itself and all below."""
         yield self
         for _, value in self.named_children():
             if isinstance(value, Module):
@@ -75,12 +75,12 @@ class Module:
         own = self.state_dict()
         missing, unknown = sorted(set(own) - set(state)), sorted(set(state) - set(own))
         if strict and (missing or unknown):
-            facts = {"missing": missing, "unknown": unknown}
+            facts: dict[str, object] = {"missing": missing, "unknown": unknown}
             raise ArgumentError(explain("load_state_dict", "names differ", **facts))
-        for name, value in state.items():
+        for name, given in state.items():
             if name in own:
                 into = own[name]
-                value = value if isinstance(value, Tensor) else tensor(value, dtype=into.dtype)
+                value = given if isinstance(given, Tensor) else tensor(given, dtype=into.dtype)
                 if value.shape != into.shape:
                     facts = {"name": name, "own": into.shape, "given": value.shape}
                     raise ArgumentError(explain("load_state_dict", "shapes differ", **facts))

@@ -32,7 +32,7 @@ from treadle.ops.elementwise import (
 from treadle.ops.movement import summed_to
 from treadle.ops.reduce import CASES, max_, min_, sum_
 
-ROWS = (((3, 5), {}), ((2, 3, 37), {}), ((4, 1), {}))
+ROWS: tuple[tuple[Any, ...], ...] = (((3, 5), {}), ((2, 3, 37), {}), ((4, 1), {}))
 Axes = int | Sequence[int] | None
 
 

@@ -76,7 +76,8 @@ gather = Op(
     arguments=_gather, grad=_gather_grad,
     reference=lambda np, x, index, axis: np.take_along_axis(x, index, axis),
     samples=Samples(cases=(
-        ((5, 3), (4, 3), {"axis": 0}), ((4, 9), (4, 1), {"axis": 1}), ((4, 40), (4, 33), {"axis": 1}),
+        ((5, 3), (4, 3), {"axis": 0}), ((4, 9), (4, 1), {"axis": 1}),
+        ((4, 40), (4, 33), {"axis": 1}),
     )),
 )  # fmt: skip
 

@@ -49,7 +49,7 @@ sqrt = elementwise("sqrt", rules.floating, "Square root.", lambda np, x: np.sqrt
                    lambda g, y, x: (g * 0.5 / y,), 0.1, 8.0, flops=4.0)
 sin = elementwise("sin", rules.floating, "Sine, in radians.", lambda np, x: np.sin(x),
                   lambda g, y, x: (g * cos(x),), flops=COSTLY)
-cos = elementwise("cos", rules.floating, "Cosine, in radians.", lambda np, x: np.cos(x),
+cos: Op = elementwise("cos", rules.floating, "Cosine, in radians.", lambda np, x: np.cos(x),
                   lambda g, y, x: (-g * sin(x),), flops=COSTLY)
 tanh = elementwise("tanh", rules.floating, "Hyperbolic tangent.", lambda np, x: np.tanh(x),
                    lambda g, y, x: (g * (1.0 - y * y),), flops=COSTLY)
@@ -72,7 +72,8 @@ mul = elementwise("mul", rules.any_dtype, "x * y; and, on bool.",
 div = elementwise("div", rules.floating, "x / y, always a float.",
                   lambda np, x, y: np.true_divide(x, y),
                   lambda g, y, a, b: (g / b, -g * y / b), 0.5, 4.0, flops=4.0)
-pow_ = elementwise("pow", rules.only_floats, "x to the power y.", lambda np, x, y: np.power(x, y),
+pow_: Op = elementwise("pow", rules.only_floats, "x to the power y.",
+                   lambda np, x, y: np.power(x, y),
                    lambda g, y, a, b: (g * b * pow_(a, b - 1.0), g * y * log(a)),
                    0.5, 3.0, flops=2 * COSTLY)
 minimum = elementwise("minimum", rules.any_dtype, "The smaller; NaN if either is.",
@@ -93,11 +94,12 @@ remainder = elementwise("remainder", rules.number, "x - y * floor(x / y): the si
 eq = elementwise("eq", rules.comparison, "x == y.", lambda np, x, y: np.equal(x, y), NOT_SMOOTH)
 ne = elementwise("ne", rules.comparison, "x != y.", lambda np, x, y: np.not_equal(x, y), NOT_SMOOTH)
 lt = elementwise("lt", rules.comparison, "x < y.", lambda np, x, y: np.less(x, y), NOT_SMOOTH)
-le = elementwise("le", rules.comparison, "x <= y.", lambda np, x, y: np.less_equal(x, y), NOT_SMOOTH)
+le = elementwise("le", rules.comparison, "x <= y.", lambda np, x, y: np.less_equal(x, y),
+                 NOT_SMOOTH)
 gt = elementwise("gt", rules.comparison, "x > y.", lambda np, x, y: np.greater(x, y), NOT_SMOOTH)
 ge = elementwise("ge", rules.comparison, "x >= y.", lambda np, x, y: np.greater_equal(x, y),
                  NOT_SMOOTH)
-where = elementwise("where", rules.choice, "x where the condition holds, y elsewhere.",
+where: Op = elementwise("where", rules.choice, "x where the condition holds, y elsewhere.",
                     lambda np, c, x, y: np.where(c, x, y),
                     lambda g, y, c, a, b: (None, where(c, g, 0.0), where(c, 0.0, g)))
 
@@ -143,7 +145,7 @@ threefry = Op(
     grad=INTEGERS, samples=Samples(0, 1 << 30), flops=100.0,
 )  # fmt: skip
 
-cast = Op(
+cast: Op = Op(
     "cast", Kind.ELEMENTWISE, "The elements converted to another dtype.",
     types=None, shape=lambda _, shapes: shapes[0],
     arguments=lambda x, to: ((x,), dtype(to)),

@@ -97,7 +97,7 @@ expand = movement(
 
 
 def _slice(x: Any, ranges: Sequence[tuple[int, int, int]]) -> Any:
-    ranges = tuple(tuple(r) for r in ranges)
+    ranges = tuple((start, stop, step) for start, stop, step in ranges)
     for (start, stop, step), size in zip(ranges, x.shape, strict=True):
         if step < 1 or not 0 <= start <= max(stop, start) <= max(size, start):
             hint = "0 <= start <= stop <= size and step >= 1; flip reverses"
@@ -165,7 +165,7 @@ def _flip(x: Any, axis: int | Sequence[int] | None = None) -> Any:
     return (x,), axes_in("flip", axis, x.ndim)
 
 
-flip = movement(
+flip: Op = movement(
     "flip", "The elements in reverse order along axes.",
     shape=lambda _, shapes: shapes[0], arguments=_flip,
     grad=lambda g, y, x: (flip(g, y.arg),), reference=lambda np, x, axis=None: np.flip(x, axis),

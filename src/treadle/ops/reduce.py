@@ -12,7 +12,7 @@ from treadle.ops import rules
 from treadle.ops.defs import Kind, Op, Samples
 from treadle.ops.elementwise import cast, eq, where
 
-CASES = (
+CASES: tuple[tuple[Any, ...], ...] = (
     ((3, 5), {}), ((3, 5), {"axis": 1}), ((3, 5), {"axis": 0}), ((2, 3, 4), {"axis": (0, 2)}),
     ((2, 3, 4), {"axis": 1, "keepdims": True}), ((7,), {"axis": -1}), ((4, 1), {"axis": 1}),
     ((33, 70), {"axis": -1}), ((70, 33), {"axis": 0}), ((), {}),

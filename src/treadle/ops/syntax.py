@@ -39,8 +39,10 @@ class Syntax:
     def __rmul__(self, other: Any) -> Self: return self._apply(e.mul, (other, self), None)
     def __truediv__(self, other: Any) -> Self: return self._apply(e.div, (self, other), None)
     def __rtruediv__(self, other: Any) -> Self: return self._apply(e.div, (other, self), None)
-    def __floordiv__(self, other: Any) -> Self: return self._apply(e.floor_divide, (self, other), None)
+    def __floordiv__(self, other: Any) -> Self: return e.floor_divide(self, other)
+    def __rfloordiv__(self, other: Any) -> Self: return e.floor_divide(other, self)
     def __mod__(self, other: Any) -> Self: return self._apply(e.remainder, (self, other), None)
+    def __rmod__(self, other: Any) -> Self: return self._apply(e.remainder, (other, self), None)
     def __neg__(self) -> Self: return self._apply(e.neg, (self,), None)
     def __abs__(self) -> Self: return self._apply(e.abs_, (self,), None)
     def __matmul__(self, other: Any) -> Self: return c.matmul(self, other)
@@ -48,9 +50,11 @@ class Syntax:
     def __and__(self, other: Any) -> Self: return self._apply(e.bitwise_and, (self, other), None)
     def __or__(self, other: Any) -> Self: return self._apply(e.bitwise_or, (self, other), None)
     def __xor__(self, other: Any) -> Self: return self._apply(e.bitwise_xor, (self, other), None)
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
     def __lshift__(self, other: Any) -> Self: return self._apply(e.shift_left, (self, other), None)
     def __rshift__(self, other: Any) -> Self: return self._apply(e.shift_right, (self, other), None)
-    def __invert__(self) -> Self: return e.logical_not(self) if self.dtype.kind == "bool" else self ^ -1
+    def __invert__(self) -> Self:
+        return e.logical_not(self) if self.dtype.kind == "bool" else self ^ -1
     def __lt__(self, other: Any) -> Self: return self._apply(e.lt, (self, other), None)
     def __le__(self, other: Any) -> Self: return self._apply(e.le, (self, other), None)
     def __gt__(self, other: Any) -> Self: return self._apply(e.gt, (self, other), None)

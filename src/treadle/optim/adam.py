@@ -10,7 +10,7 @@ from treadle.tensor.tensor import Tensor
 
 
 class Adam(Optimizer):
-    """Steps scaled by running means of the gradient and of its square, corrected for their start."""
+    """Steps scaled by running means of the gradient and its square, corrected for their start."""
 
     decoupled = False
 
@@ -35,7 +35,7 @@ class Adam(Optimizer):
         square = state["square"] * second + g * g * (1.0 - second)
         size = self._lr / (1.0 - pow_(first, self.steps))
         scale = 1.0 / sqrt(1.0 - pow_(second, self.steps))
-        parameter.assign(p - mean * size / (sqrt(square) * scale + self.eps))
+        self._set(parameter, p - mean * size / (sqrt(square) * scale + self.eps))
         state["mean"].assign(mean)
         state["square"].assign(square)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from treadle.base.errors import ArgumentError, explain
 from treadle.tensor.creation import tensor, zeros_like
-from treadle.tensor.tensor import TRACE, Tensor, no_grad, owned, realize_all
+from treadle.tensor.tensor import TRACE, Tensor, no_grad, owned, realize
 
 
 class Optimizer:
@@ -48,13 +48,18 @@ class Optimizer:
                     self.update(parameter, parameter.grad, state)
                     changed += [parameter, *state.values()]
         if not TRACE:
-            realize_all(changed)
+            realize(*changed)
 
     def update(self, parameter: Tensor, gradient: Tensor, state: dict[str, Tensor]) -> None:
         """Assign the new value of one parameter and of its state."""
         raise NotImplementedError  # each rule writes its own
 
+    def _set(self, parameter: Tensor, value: Tensor) -> None:
+        """Assign a value computed with the float32 learning rate to a parameter of any dtype."""
+        same = value.dtype is parameter.dtype
+        parameter.assign(value if same else value.cast(parameter.dtype))
+
     def _zeros(self, *names: str) -> list[dict[str, Tensor]]:
         made = [{name: owned(zeros_like(p)) for name in names} for p in self.parameters]
-        realize_all([t for state in made for t in state.values()])
+        realize(*(t for state in made for t in state.values()))
         return made

@@ -25,4 +25,4 @@ class SGD(Optimizer):
         if self.momentum:
             g = state["velocity"] * self.momentum + g
             state["velocity"].assign(g)
-        parameter.assign(parameter - g * self._lr)
+        self._set(parameter, parameter - g * self._lr)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from treadle.base.dtypes import DType
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from treadle.base.dtypes import DType, float32
 from treadle.ir.node import Node, const, full
 from treadle.ir.pattern import Rule, constant_value, hole, rule
 from treadle.ops import elementwise as e
-from treadle.ops.defs import Kind
+from treadle.ops.defs import Kind, Op
 
 x, y = hole("x"), hole("y")
 
@@ -48,7 +52,7 @@ ALGEBRA = (
 
 # ---- constants
 
-_FOLDS = {
+_FOLDS: dict[Op, Callable[..., Any]] = {
     e.add: lambda a, b: a + b,
     e.sub: lambda a, b: a - b,
     e.mul: lambda a, b: a * b,
@@ -113,16 +117,22 @@ def _scalar_operands(node: Node) -> Node | None:
     return node.op(*operands) if changed else None
 
 
+def _fold_example(op: Op, _: Callable[..., Node]) -> Node:
+    two, three = const(2.0, float32), const(3.0, float32)
+    if op is e.cast:
+        return e.cast(two, "int32")
+    return e.neg(two) if op is e.neg else op(two, three)
+
+
+def _scalar_example(op: Op, leaf: Callable[..., Node]) -> Node:
+    x = leaf((3, 4))
+    return op(x, full(2, x.type))
+
+
 CONSTANTS = (
-    *(
-        Rule(f"fold-{op}", op, _fold, lambda leaf, op=op: _fold_example(op))
-        for op in _FOLDS
-    ),
-    *(
-        Rule(f"scalar-{op}", op, _scalar_operands,
-             lambda leaf, op=op: op(leaf((3, 4)), full(2, leaf((3, 4)).type)))
-        for op in (e.add, e.sub, e.mul, e.div, e.maximum, e.minimum, e.lt, e.le, e.gt, e.ge)
-    ),
+    *(Rule(f"fold-{op}", op, _fold, partial(_fold_example, op)) for op in _FOLDS),
+    *(Rule(f"scalar-{op}", op, _scalar_operands, partial(_scalar_example, op))
+      for op in (e.add, e.sub, e.mul, e.div, e.maximum, e.minimum, e.lt, e.le, e.gt, e.ge)),
     Rule("where-constant", e.where, _where_constant,
          lambda leaf: e.where(const(True, leaf((2,), "bool").dtype), leaf((3,)), leaf((3,)))),
     Rule("where-same", e.where, _where_same,
@@ -130,10 +140,3 @@ CONSTANTS = (
     Rule("cast-same", e.cast, _identity_cast, lambda leaf: e.cast(leaf((3,)), "float32")),
     Rule("detach", e.detach, lambda node: node.operands[0], lambda leaf: e.detach(leaf((3,)))),
 )  # fmt: skip
-
-
-def _fold_example(op: object) -> Node:
-    two, three = (const(v, e.dtype("float32")) for v in (2.0, 3.0))
-    if op is e.cast:
-        return e.cast(two, "int32")
-    return e.neg(two) if op is e.neg else op(two, three)  # type: ignore[operator,no-any-return]

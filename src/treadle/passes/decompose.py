@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from math import prod
 
 from treadle.ir.node import Node, expand
@@ -27,21 +29,21 @@ def _split(node: Node) -> Node | None:
             return None  # the last axis stays: columns are summed in blocks of rows instead
         last = x.shape[-1]
         if last < 64 and len(axes) == x.ndim:
-            return op(x.reshape(-1)).reshape(node.shape)  # type: ignore[no-any-return]
+            return op(x.reshape(-1)).reshape(node.shape)
         if len(axes) < 2:
             return None
         inner = op(x, axis=-1, keepdims=True)
-        return op(inner, axis=axes, keepdims=node.arg[1])  # type: ignore[no-any-return]
+        return op(inner, axis=axes, keepdims=node.arg[1])
     whole = x.shape[0] // CHUNK * CHUNK
     rows = op(m.slice_(x, [(0, whole, 1)]).reshape(-1, CHUNK), axis=1)
     if whole < x.shape[0]:
         tail = op(m.slice_(x, [(whole, x.shape[0], 1)]), axis=0, keepdims=True)
         rows = m.concat([rows, tail])
-    return op(rows).reshape(node.shape)  # type: ignore[no-any-return]
+    return op(rows).reshape(node.shape)
 
 
-def _example(op: Op, leaf: object) -> Node:
-    return op(leaf((5 * CHUNK + 7,)))  # type: ignore[operator,no-any-return]
+def _example(op: Op, leaf: Callable[..., Node]) -> Node:
+    return op(leaf((5 * CHUNK + 7,)))
 
 
 def definitions() -> tuple[Rule, ...]:
@@ -53,7 +55,4 @@ def definitions() -> tuple[Rule, ...]:
     )
 
 
-SPLIT = tuple(
-    Rule(f"split-{op}", op, _split, lambda leaf, op=op: _example(op, leaf))
-    for op in (sum_, max_, min_)
-)
+SPLIT = tuple(Rule(f"split-{op}", op, _split, partial(_example, op)) for op in (sum_, max_, min_))

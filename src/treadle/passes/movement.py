@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from math import prod
 
 from treadle.ir.node import CONST, Node, full
 from treadle.ir.pattern import Rule, constant_value
 from treadle.ops import movement as m
 from treadle.ops.contract import dot
+from treadle.ops.defs import Op
 from treadle.ops.elementwise import add
 from treadle.ops.reduce import sum_
 
@@ -181,6 +184,19 @@ def _sum_reshape(node: Node) -> Node | None:
     return sum_(x.operands[0]).reshape(node.shape)
 
 
+def _constant_example(op: Op, leaf: Callable[..., Node]) -> Node:
+    spread = full(2.0, leaf((3, 4)).type)
+    if op is m.reshape:
+        return m.reshape(spread, 12)
+    if op is m.permute:
+        return m.permute(spread, 1, 0)
+    if op is m.expand:
+        return m.expand(spread, 2, 3, 4)
+    if op is m.slice_:
+        return m.slice_(spread, [(0, 2, 1), (1, 4, 2)])
+    return m.flip(spread, 0)
+
+
 IDENTITIES = (m.reshape, m.expand, m.permute, m.slice_, m.pad, m.flip)
 
 MOVEMENT = (
@@ -191,7 +207,7 @@ MOVEMENT = (
          lambda leaf: m.slice_(leaf((2, 3)), [(0, 2, 1), (0, 3, 1)])),
     Rule("pad-identity", m.pad, _identity, lambda leaf: m.pad(leaf((2,)), [(0, 0)])),
     Rule("flip-identity", m.flip, _identity, lambda leaf: m.flip(leaf((1, 3)), 0)),
-    *(Rule(f"{op}-constant", op, _move_constant, lambda leaf, op=op: _constant_example(op, leaf))
+    *(Rule(f"{op}-constant", op, _move_constant, partial(_constant_example, op))
       for op in IDENTITIES if op is not m.pad),
     Rule("reshape-reshape", m.reshape, _reshape_reshape,
          lambda leaf: leaf((2, 6)).reshape(3, 4).reshape(12)),
@@ -212,7 +228,8 @@ MOVEMENT = (
     Rule("concat-concat", m.concat, _concat_concat,
          lambda leaf: m.concat([m.concat([leaf((3,)), leaf((2,))]), leaf((5,))])),
     Rule("add-pads", add, _add_pads,
-         lambda leaf: m.pad(leaf((2, 3)), [(0, 0), (3, 2)]) + m.pad(leaf((2, 3)), [(0, 0), (0, 5)])),
+         lambda leaf: m.pad(leaf((2, 3)), [(0, 0), (3, 2)])
+         + m.pad(leaf((2, 3)), [(0, 0), (0, 5)])),
     Rule("sum-expand", sum_, _sum_expand,
          lambda leaf: sum_(leaf((3, 1)).expand(2, 3, 4), axis=(0, 2))),
     Rule("sum-nothing", sum_, _sum_nothing, lambda leaf: sum_(leaf((3, 1)), axis=1)),
@@ -220,16 +237,3 @@ MOVEMENT = (
     Rule("dot-of-none", dot, _sum_of_none, lambda leaf: dot(leaf((2, 0)), leaf((0, 3)))),
     Rule("sum-reshape", sum_, _sum_reshape, lambda leaf: sum_(leaf((3, 4)).reshape(12))),
 )  # fmt: skip
-
-
-def _constant_example(op: object, leaf: object) -> Node:
-    spread = full(2.0, leaf((3, 4)).type)  # type: ignore[operator]
-    if op is m.reshape:
-        return m.reshape(spread, 12)  # type: ignore[no-any-return]
-    if op is m.permute:
-        return m.permute(spread, 1, 0)  # type: ignore[no-any-return]
-    if op is m.expand:
-        return m.expand(spread, 2, 3, 4)  # type: ignore[no-any-return]
-    if op is m.slice_:
-        return m.slice_(spread, [(0, 2, 1), (1, 4, 2)])  # type: ignore[no-any-return]
-    return m.flip(spread, 0)  # type: ignore[no-any-return]

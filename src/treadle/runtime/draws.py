@@ -6,7 +6,7 @@ structure every time. Inside a traced function all draws share one leaf, filled 
 
 from __future__ import annotations
 
-import struct
+from array import array
 from typing import Any
 
 from treadle.backends.registry import backend_of
@@ -74,8 +74,5 @@ def draw(device: Device = CPU) -> tuple[Node, int]:
 
 
 def _key_memory(count: int, device: Device) -> Any:
-    import numpy as np
-
-    words = struct.pack("<3I", *GENERATOR.key, count & 0xFFFFFFFF)
-    type_ = type_of((3,), uint32, device)
-    return backend_of(device).upload(np.frombuffer(words, np.uint32), type_, copy=True)
+    words = array("I", (*GENERATOR.key, count & 0xFFFFFFFF))
+    return backend_of(device).upload(words, type_of((3,), uint32, device), copy=True)

@@ -38,7 +38,7 @@ class Cluster:
 
 
 def pattern_of(shape: Shape, axes: Sequence[int]) -> Pattern:
-    """Segments of a shape whose axes are reduced; neighbours of a kind are one, size 1 is dropped."""
+    """Segments of a shape whose axes are reduced: neighbours of a kind as one, none of size 1."""
     segments: list[tuple[int, bool]] = []
     for axis, size in enumerate(shape):
         flag = axis in axes
@@ -60,7 +60,7 @@ def is_virtual(node: Node) -> bool:
 class Read:
     """How a consumer reads a computed node through views.
 
-    aligned: "same" position, "spread" along the pattern's reduced segments, or "" for anything else.
+    aligned: "same" position, "spread" along the pattern's reduced segments, or "" otherwise.
     """
 
     base: Node

@@ -8,6 +8,7 @@ read the same values over the same rows join sideways, and maps join the product
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from treadle.base import trace
 from treadle.base.dtypes import DType
@@ -107,7 +108,7 @@ class Fusion:
     def _fit(
         self, node: Node, reads: Sequence[Read], cluster: Cluster
     ) -> tuple[str, Pattern | None, str]:
-        """The level node would have in cluster ("" if it does not fit), its pattern, and why not."""
+        """The level of node in cluster ("" if it does not fit), the pattern then, and why not."""
         if cluster.kind != "loop":
             return "", None, f"{cluster.kind} results are read back"
         if len(cluster.level) >= MOST_NODES:
@@ -138,9 +139,9 @@ class Fusion:
         self._depend(cluster, reads)
         for read in reads:
             other = self.of[read.base]
-            if other is not cluster and read.aligned == "same" and level == FULL:
-                if node.op.kind is Kind.ELEMENTWISE and other.level[read.base] == FULL:
-                    self._merge(cluster, other)
+            same = other is not cluster and read.aligned == "same" and level == FULL
+            if same and node.op.kind is Kind.ELEMENTWISE and other.level[read.base] == FULL:
+                self._merge(cluster, other)
 
     def _merge(self, cluster: Cluster, other: Cluster) -> bool:
         """Put other's nodes into cluster, if both iterate alike and nothing lies between them."""
@@ -189,7 +190,7 @@ class Fusion:
                         group.append(cluster)
         for group in readers.values():
             alive = [c for c in dict.fromkeys(group) if c in self.clusters]
-            for first, second in zip(alive, alive[1:], strict=False):
+            for first, second in pairwise(alive):
                 if first in self.clusters and second in self.clusters:
                     self._merge(second, first)
 

@@ -48,10 +48,10 @@ def keep(
         alone = cluster is not None and (
             cluster.level[node] == COLUMN or node.op.kind in (Kind.CONTRACT, Kind.SCATTER)
         )
-        if node in forced or (node in crossing and not fine) or (alone and node in crossing):
-            if node.op is not LEAF:
-                kept.add(node)
-                again[node] = (0.0, frozenset([node]))
+        needed = node in forced or (node in crossing and (alone or not fine))
+        if needed and node.op is not LEAF:
+            kept.add(node)
+            again[node] = (0.0, frozenset([node]))
     return frozenset(kept)
 
 

@@ -32,8 +32,8 @@ def lay_out(intervals: Sequence[Interval], shared: int = 0) -> Layout:
     """Offsets such that buffers alive at the same time never overlap.
 
     The largest first, each at the lowest gap between those it meets: close to the lower bound in
-    practice, and n log n but for the neighbours it looks at. shared is the size of buffers that took
-    over another's place already.
+    practice, and n log n but for the neighbours it looks at. shared is the size of buffers that
+    took over another's place already.
     """
     placed: list[tuple[int, int, Interval]] = []
     offsets: dict[object, int] = {}

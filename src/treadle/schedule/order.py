@@ -1,4 +1,4 @@
-"""In which order kernels run: operands first, memory freed early, otherwise as the user wrote it."""
+"""In which order kernels run: operands first, memory freed early, otherwise as written."""
 
 from __future__ import annotations
 

@@ -30,7 +30,8 @@ from treadle.ir.node import (
 from treadle.ops import elementwise as e
 from treadle.ops.defs import Op
 from treadle.ops.syntax import Syntax
-from treadle.runtime.realize import in_memory, realize, realize_one
+from treadle.runtime.realize import in_memory, realize_one
+from treadle.runtime.realize import realize as realize_nodes
 from treadle.tensor.display import text_of
 from treadle.tensor.hosted import peek
 from treadle.tensor.indexing import index_node
@@ -106,7 +107,12 @@ class Tensor(Syntax):
         if len(operands) == 2:
             a, b = operands
             a = a._node if a.__class__ is Tensor else _scalar(op, a)
-            b = b._node if b.__class__ is Tensor else _scalar(op, b)
+            if b.__class__ is Tensor:
+                b = b._node
+            elif b.__class__ in NUMBERS and a.__class__ is Node:
+                b = beside(b, a.call.type)
+            else:
+                b = _scalar(op, b)
             return Tensor(apply(op, (a, b), arg))
         nodes = [x._node if x.__class__ is Tensor else _scalar(op, x) for x in operands]
         return Tensor(apply(op, tuple(nodes), arg))
@@ -329,9 +335,9 @@ def no_grad() -> Iterator[None]:
         RECORDING.gradients = before
 
 
-def realize_all(tensors: Sequence[Tensor]) -> None:
+def realize(*tensors: Tensor) -> None:
     """Compute several tensors together."""
-    realize([t._node for t in tensors])
+    realize_nodes([t._node for t in tensors])
 
 
 def gradients(

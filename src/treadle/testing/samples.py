@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from treadle.base.dtypes import DType, bool_, int64, uint32
-from treadle.base.errors import DtypeError
+from treadle.base.errors import DtypeError, NotSupported, explain
 from treadle.ir.node import placeholder, type_of
 from treadle.ops import contract, movement
 from treadle.ops.composite import cross_entropy, take
@@ -53,10 +53,9 @@ class Case:
     def expected(self, kind: DType) -> Array:
         """The value by the row's reference: in float64 if the result is a float, else exact."""
         wide = [self._widened(k, x, kind) for k, x in enumerate(self.operands)]
-        assert self.op.reference is not None, self.op
         arguments = () if self.op is cast else self.arguments
         with np.errstate(all="ignore"):
-            return np.asarray(self.op.reference(np, *wide, *arguments, **self.options))
+            return np.asarray(_reference(self.op)(np, *wide, *arguments, **self.options))
 
     def _widened(self, k: int, x: Array, kind: DType) -> Array:
         """Operand k as the reference takes it: NumPy would compute small types too coarsely."""
@@ -67,6 +66,12 @@ class Case:
 
 def _is_float(x: Array) -> bool:
     return x.dtype.kind == "f" or x.dtype.name == "bfloat16"
+
+
+def _reference(op: Op) -> Callable[..., Any]:
+    if op.reference is None:
+        raise NotSupported(explain(op.name, "has no reference to be sampled against"))
+    return op.reference
 
 
 def public_rows() -> dict[str, Op]:
@@ -124,8 +129,7 @@ def arity(op: Op) -> int:
     """Operands an elementwise row takes."""
     if op.arguments is not None or op.kind is Kind.COMPOSITE:
         return 1
-    assert op.reference is not None, op
-    return len(inspect.signature(op.reference).parameters) - 1  # the first is NumPy itself
+    return len(inspect.signature(_reference(op)).parameters) - 1  # the first is NumPy itself
 
 
 def _parts(op: Op, sample: tuple[Any, ...]) -> tuple[list[Any], tuple[Any, ...], dict[str, Any]]:

@@ -144,7 +144,7 @@ def _exact(node: Node, array: Array) -> Value:
 
 
 def _made(node: Node, operands: list[Value], carried: Array, roundings: float) -> Value:
-    """node's value from its operands' exact ones, with the error they carry and its own rounding."""
+    """node's value from its operands' exact ones, with the error they carry and its rounding."""
     given = {v.node: v.exact for v in operands}
     (wide,) = by_reference_of(node, given)
     if not node.dtype.is_float:
@@ -271,8 +271,7 @@ def _reduction(draw: Choice, x: Value, _: Graph) -> Value | None:
     compute = unit_roundoff(node.dtype.compute)
     if x.is_sharp and _fits(x.exact * 4, int64) and np.all(total * 4 < 1 / max(compute, 1e-16)):
         lost = np.zeros(total.shape)  # sums of quarters are exact while they fit
-    made = _made(node, [x], x.error.sum(axes, keepdims=keep) + lost, 2)
-    return made
+    return _made(node, [x], x.error.sum(axes, keepdims=keep) + lost, 2)
 
 
 def _movement(draw: Choice, x: Value, _: Graph) -> Value | None:

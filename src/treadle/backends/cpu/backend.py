@@ -28,7 +28,7 @@ class Cpu:
     name = "cpu"
 
     def target(self) -> Target:
-        """This machine."""
+        """The machine this runs on."""
         return host_target()
 
     def compile(
@@ -48,7 +48,8 @@ class Cpu:
 
     def download(self, buffer: Buffer, type_: Type) -> Any:
         """An array over the memory; it keeps the memory alive."""
-        flat = np.frombuffer(buffer.view(), numpy_dtype(type_.dtype), type_.size)
+        view: Any = buffer.view()
+        flat = np.frombuffer(view, numpy_dtype(type_.dtype), type_.size)
         return flat.reshape(type_.shape)
 
     def copy(self, buffer: Buffer) -> Buffer:

@@ -155,10 +155,9 @@ class Emitter:
         """All passes over the rows at these points (several where vectors run across rows)."""
         for row in rows:
             self._compute_rows(row, 0)
-        last = len(self.loops.passes) - 1
         for number, step in enumerate(self.loops.passes):
-            if number == last > 0 and not self.loops.across and self.loops.outer:
-                self.to.ahead = (self.loops.outer[-1], 1)  # the first pass of the next row
+            if number == 1 and not self.loops.across and self.loops.outer:
+                self.to.ahead = (self.loops.outer[-1], 1)  # the next row, while there is time
             self._one_pass(number, step, rows)
             self.to.ahead = None
             for row in rows:
@@ -327,7 +326,7 @@ class Emitter:
 
     def _scratch(self, ex: Ex, at: Point, u: int) -> str:
         """Where a kept value lives: rows of whole vectors, one after the other."""
-        w = self.w
+        w, lanes = self.w, self.ln.lanes
         inner = self.loops.inner if self.loops.across else self.loops.inner[:-1]
         position: Int = 0
         room: Int = 1
@@ -336,13 +335,12 @@ class Emitter:
             position = w.add(w.mul(position, extent), at.axes[axis])
             room = w.mul(room, extent)
         if self.loops.across:
-            position = w.add(w.mul(position, self.ln.lanes * self.style.unroll), u * self.ln.lanes)
-            room = w.mul(room, self.ln.lanes * self.style.unroll)
+            position = w.add(w.mul(position, lanes * self.style.unroll), u * lanes)
+            room = w.mul(room, lanes * self.style.unroll)
         else:
             assert self.vector is not None
-            lanes = self.ln.lanes
-            extent = w.add(self.to.slot("extent", self.vector), lanes - 1)
-            padded = w.mul(w.div(extent, lanes), lanes)
+            reach = w.add(self.to.slot("extent", self.vector), lanes - 1)
+            padded = w.mul(w.div(reach, lanes), lanes)
             position = w.add(w.mul(position, padded), at.axes[self.vector])
             room = w.mul(room, padded)
         place = w.add(position, w.mul(room, self.kept[ex][1]))

@@ -251,7 +251,7 @@ class Access:
 
     def store(self, pointer: str, index: Index, value: str, d: DType, at: Point,
               stream: bool = False) -> None:  # fmt: skip
-        """Store a vector: at neighbouring elements, at one if they do not move, or wherever each goes."""
+        """Store a vector: at neighbours, at one place if it does not move, or where each goes."""
         n, element = self.ln.lanes, memory_type(d)
         value = narrow(self.ln, value, d)
         t = f"<{n} x {element}>"

@@ -7,6 +7,7 @@ import struct
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from treadle.backends.cpu import gemm_plan, gemm_tasks, jit, show
 from treadle.backends.cpu.emit import kernel_text
@@ -33,7 +34,7 @@ Words = Callable[[Callable[[object], Place]], list[int]]
 
 @dataclass(eq=False)
 class Entry:
-    """One line of the program: a kernel, how many blocks, and its parameters once memory is laid."""
+    """One line of the program: a kernel, how many blocks, and parameters once memory is laid."""
 
     job: jit.Job
     symbol: str
@@ -71,7 +72,8 @@ class Program:
                 self._add_loops(built, number)
             if task.product:
                 self._add_product(task.product, number)
-        self._write()
+        with trace.stage("code"):
+            self._write()
         self.size = sum(entry.size for entry in self.entries)
         if trace.is_heard():
             show.tell(self)
@@ -192,7 +194,7 @@ class Program:
         self.table = self._pinned(table)
         self.pool = Pool.get()
         self.short = sum(entry.size for entry in self.entries) < SHORT
-        self.free: list[ctypes.Array[ctypes.c_int64]] = []
+        self.free: list[Any] = []  # from _word_array
         self.launch = launcher_holding_gil() if self.short else launcher()
         self.new = [nbytes for kind, nbytes in self.places.outputs if kind == "new"]
         self.needs_memory = bool(self.layout.nbytes or self.scratch_bytes)
@@ -219,7 +221,7 @@ class Program:
         if DEBUG.value:
             show.run(self, words)
         else:
-            self.launch(words.address)  # type: ignore[attr-defined]
+            self.launch(words.address)
         del held  # alive until here
         self.free.append(words)
         return new if self.simple else self._arranged(inputs, new)
@@ -245,20 +247,21 @@ class Program:
                 result.append(inputs[value] if kind == "leaf" else result[value])
         return result
 
-    def _words(self) -> ctypes.Array[ctypes.c_int64]:
-        words = _WordArray(4 + self.places.bases)
+    def _words(self) -> Any:
+        words = _word_array(4 + self.places.bases)
         words[0] = self.pool.address
         words[1] = self.table
         words[2] = len(self.entries)
         words[3] = words.address + 32
-        return words  # type: ignore[return-value]
+        return words
 
 
-def _WordArray(count: int) -> ctypes.Array[ctypes.c_int64]:  # noqa: N802
+def _word_array(count: int) -> Any:
+    """Words of memory that know their address."""
     kind = type("Words", (ctypes.c_int64 * count,), {})
     words = kind()
     words.address = ctypes.addressof(words)
-    return words  # type: ignore[no-any-return]
+    return words
 
 
 def gemm_job(left: DType, right: DType, target: Target) -> jit.Job:

@@ -178,7 +178,7 @@ class Writer:
     ) -> Iterator[tuple[str, list[str], list[str]]]:
         """A counted loop. carry is [(type, first value)]; yields (index, current, next).
 
-        Overwrite the entries of next inside the body. After the loop, current holds the last values.
+        Overwrite the entries of next inside the body. Afterwards current holds the last values.
         """
         head, body, done = self.fresh("head"), self.fresh("body"), self.fresh("done")
         index, following = "%" + self.fresh("i"), "%" + self.fresh("n")

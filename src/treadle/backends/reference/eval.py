@@ -82,7 +82,7 @@ def _node(node: Node, operands: list[Array], precise: bool) -> Array:
     if op in SPECIAL:
         return SPECIAL[op](node, *operands)
     if op.kind is Kind.COMPOSITE:
-        inner = {x: v for x, v in zip(node.operands, operands, strict=True)}
+        inner = dict(zip(node.operands, operands, strict=True))
         return _definition(node, inner, precise)
     assert op.reference is not None, op
     wide = [_computable(x) for x in operands]
