@@ -18,7 +18,7 @@ from treadle.ops import composite as c
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
 from treadle.ops.contract import dot
-from treadle.ops.reduce import sum_
+from treadle.ops.reduce import max_, min_, sum_
 from treadle.passes.pipeline import simplify
 from treadle.testing.arrays import by_reference, node_of
 
@@ -171,6 +171,16 @@ def timed(roots):
     start = time.process_time()
     simplify(roots)
     return (time.process_time() - start) * 1e3
+
+
+@pytest.mark.parametrize("shape", [(400, 50), (20, 30, 40), (50, 400), (20_000,), (3, 40_000)])
+@pytest.mark.parametrize("op", [sum_, max_, min_], ids=str)
+def test_large_totals_of_any_shape_are_made_in_steps(op, shape):
+    array = np.random.default_rng(0).integers(-9, 9, shape).astype(np.float32)
+    for x_ in (node_of(array), node_of(array) * 2.0, node_of(array).reshape(-1)):
+        (root,) = simplify([op(x_)])
+        assert len([n for n in toposort([root]) if n.op is op]) > 1
+        np.testing.assert_array_equal(by_reference([root]), by_reference([op(x_)]))
 
 
 def test_simplify_keeps_the_value_of_a_training_step():

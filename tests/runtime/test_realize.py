@@ -141,6 +141,7 @@ def large_graphs():
         "softmax": [td.softmax(x), td.softmax(x, axis=0)],
         "sums": [flat.sum(), flat.max(), (flat * flat).sum()],
         "columns": [x.sum(0), x.sum(1), x.sum()],
+        "narrow": [x.reshape(3000, 40).sum(), (w * w).sum(), w.max()],
         "product": [td.gelu(x @ w)],
         "transposed": [x.T @ x, x.T + 0.0],
         "layer norm": [td.layer_norm(x)],

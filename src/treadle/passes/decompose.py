@@ -29,17 +29,22 @@ def _split(node: Node) -> Node | None:
             return None  # the last axis stays: columns are summed in blocks of rows instead
         last = x.shape[-1]
         if last < 64 and len(axes) == x.ndim:
-            return op(x.reshape(-1)).reshape(node.shape)
+            return _in_chunks(op, x.reshape(-1)).reshape(node.shape)
         if len(axes) < 2:
             return None
         inner = op(x, axis=-1, keepdims=True)
         return op(inner, axis=axes, keepdims=node.arg[1])
+    return _in_chunks(op, x).reshape(node.shape)
+
+
+def _in_chunks(op: Op, x: Node) -> Node:
+    """A total of one axis; at once, as the total of a reshape is the total of what it reshapes."""
     whole = x.shape[0] // CHUNK * CHUNK
     rows = op(m.slice_(x, [(0, whole, 1)]).reshape(-1, CHUNK), axis=1)
     if whole < x.shape[0]:
         tail = op(m.slice_(x, [(whole, x.shape[0], 1)]), axis=0, keepdims=True)
         rows = m.concat([rows, tail])
-    return op(rows).reshape(node.shape)
+    return op(rows)
 
 
 def _example(op: Op, leaf: Callable[..., Node]) -> Node:

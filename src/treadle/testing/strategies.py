@@ -41,7 +41,8 @@ FLOATS = (float32, float64, float16, bfloat16)
 DTYPES = (float32, float32, float32, float64, float16, bfloat16, int32, int64, uint8, bool_)
 LIMIT = 2000.0  # largest absolute value of a float: nothing overflows in float16
 STEPS = 16
-MOST_ELEMENTS = 20000
+MOST_ELEMENTS = 150_000
+LARGE = (40, 64, 130, 257, 400)  # for graphs that are cut into blocks and shared out
 
 
 @dataclass
@@ -108,8 +109,9 @@ def recipes(steps: int = STEPS) -> st.SearchStrategy[tuple[int, int]]:
 def graph_of(seed: int, steps: int) -> Graph:
     """A graph of up to `steps` ops over one to three leaves, with several roots."""
     graph, draw = Graph(), Choice(seed)
-    sizes = (*SIZES, 0) if draw.number(0, 9) == 0 else SIZES
-    shape = tuple(draw.one(sizes) for _ in range(draw.one((0, 1, 2, 2, 3, 3))))
+    sizes = draw.one((SIZES,) * 8 + ((*SIZES, 0), LARGE))
+    rank = draw.one((1, 2, 2) if sizes is LARGE else (0, 1, 2, 2, 3, 3))
+    shape = tuple(draw.one(sizes) for _ in range(rank))
     for _ in range(draw.number(1, 3)):
         own = tuple(1 if draw.number(0, 4) == 0 else n for n in shape)
         graph.values.append(_leaf(draw, own[draw.number(0, len(own)) // 2 :]))
