@@ -33,6 +33,7 @@ from treadle.backends.cuda.backend import Cuda  # noqa: E402
 from treadle.base.dtypes import bfloat16, dtype, float32  # noqa: E402
 from treadle.ir.node import leaf, type_of  # noqa: E402
 from treadle.ops import composite as c  # noqa: E402
+from treadle.ops import neural  # noqa: E402
 from treadle.ops.defs import TABLE  # noqa: E402
 from treadle.ops.elementwise import cast, sigmoid, tanh  # noqa: E402
 
@@ -226,8 +227,10 @@ def rows(bench: Bench, torch: Any) -> None:
     x, dx, tw, tb = torch_of(torch, *arrays)
     f = torch.nn.functional if torch else None
     size = "8192x4096"
-    bench.row(f"softmax {size}", [c.softmax(a)], lambda: torch.softmax(x, 1), 8 * n, "TB/s", True)
-    norm = c.layer_norm(a, w, b)
+    bench.row(
+        f"softmax {size}", [neural.softmax(a)], lambda: torch.softmax(x, 1), 8 * n, "TB/s", True
+    )
+    norm = neural.layer_norm(a, w, b)
     bench.row(f"layer norm {size}", [norm], lambda: f.layer_norm(x, shape[1:], tw, tb), 8 * n,
               "TB/s", True)  # fmt: skip
 

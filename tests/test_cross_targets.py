@@ -15,6 +15,7 @@ from treadle.kernel.plan import plan_tasks
 from treadle.kernel.signature import Signature
 from treadle.ops import composite as c
 from treadle.ops import elementwise as e
+from treadle.ops import neural
 from treadle.ops.contract import dot, scatter_add
 from treadle.passes.pipeline import simplify
 
@@ -32,16 +33,16 @@ def with_gradient(y, *wrt):
 
 def normed():
     x, weight, bias = leaf(200, 100), leaf(100), leaf(100)
-    return with_gradient(c.layer_norm(x, weight, bias), x, weight, bias)
+    return with_gradient(neural.layer_norm(x, weight, bias), x, weight, bias)
 
 
 GRAPHS = {
-    "softmax": lambda: [c.softmax(leaf(33, 100))],
-    "softmax over columns": lambda: [c.softmax(leaf(33, 100), axis=0)],
+    "softmax": lambda: [neural.softmax(leaf(33, 100))],
+    "softmax over columns": lambda: [neural.softmax(leaf(33, 100), axis=0)],
     "layer norm": normed,
     "chain": lambda: [e.tanh(e.exp(leaf(8, 9)) / 2.5) + e.sin(leaf(9)) - e.erf(leaf(9))],
-    "double": lambda: [c.log_softmax(leaf(5, 33, kind=float64))],
-    "half": lambda: [c.softmax(leaf(5, 33, kind=bfloat16))],
+    "double": lambda: [neural.log_softmax(leaf(5, 33, kind=float64))],
+    "half": lambda: [neural.softmax(leaf(5, 33, kind=bfloat16))],
     "integers": lambda: [leaf(70, kind=int64) // leaf(70, kind=int64) % 7],
     "remainder": lambda: [leaf(70) % leaf(70)],
     "scatter": lambda: [scatter_add(leaf(9), leaf(30, kind=int64), leaf(30), axis=0)],

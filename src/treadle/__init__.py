@@ -10,9 +10,11 @@ from treadle.base.dtypes import (
 from treadle.base.errors import TreadleError
 from treadle.base.knobs import override
 from treadle.ops.composite import (
-    argmax, argmin, clip, cross_entropy, gelu, isnan, layer_norm, linear, log_softmax,
-    logsumexp, matmul, mean, reciprocal, relu, rsqrt, scaled_dot_product_attention, sign, silu,
-    softmax, square, take, var,
+    argmax, argmin, clip, gelu, isnan, linear, logsumexp, matmul, mean, reciprocal, relu, rsqrt,
+    sign, silu, square, take, var,
+)
+from treadle.ops.neural import (
+    cross_entropy, layer_norm, log_softmax, scaled_dot_product_attention, softmax,
 )
 from treadle.ops.contract import gather, scatter_add
 from treadle.ops.elementwise import (

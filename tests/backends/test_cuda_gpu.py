@@ -14,7 +14,10 @@ from triton_host import INTERPRETED, PROCESSORS, check_on, error_of, simplified
 from treadle.base.device import device
 from treadle.base.errors import DeviceError
 from treadle.ir.node import leaf, type_of
-from treadle.ops.composite import layer_norm, softmax
+from treadle.ops.neural import (
+    layer_norm,
+    softmax,
+)
 from treadle.runtime.realize import realize
 
 pytestmark = [

@@ -19,7 +19,10 @@ from triton_host import (
 
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.launch import Memory
-from treadle.ops.composite import layer_norm, softmax
+from treadle.ops.neural import (
+    layer_norm,
+    softmax,
+)
 
 interpreted = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
 compiled = pytest.mark.skipif(INTERPRETED, reason="needs TRITON_INTERPRET=0")

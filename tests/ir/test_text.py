@@ -16,7 +16,7 @@ from treadle.ir.node import Call, const, full, iota, placeholder, type_of
 from treadle.ir.parser import parse_graph
 from treadle.ir.printer import graph_text
 from treadle.ops import composite as c
-from treadle.ops import contract
+from treadle.ops import contract, neural
 from treadle.ops import movement as m
 from treadle.ops.elementwise import cast, exp, maximum, where
 from treadle.passes.pipeline import simplify
@@ -28,15 +28,15 @@ def leaf(*shape, dtype=float32):
 
 def loss():
     x, w = leaf(8, 16), leaf(10, 16)
-    y = c.cross_entropy(
-        c.linear(c.gelu(c.layer_norm(x), approximate="tanh"), w), leaf(8, dtype=int64)
+    y = neural.cross_entropy(
+        c.linear(c.gelu(neural.layer_norm(x), approximate="tanh"), w), leaf(8, dtype=int64)
     )
     return [y, *gradients([y], [x, w], [None])]
 
 
 def attention():
     q = leaf(2, 3, 8, 4)
-    return [c.scaled_dot_product_attention(q, q, leaf(2, 3, 8, 4), causal=True)]
+    return [neural.scaled_dot_product_attention(q, q, leaf(2, 3, 8, 4), causal=True)]
 
 
 GRAPHS = {
@@ -45,7 +45,7 @@ GRAPHS = {
     "infinities": lambda: [maximum(leaf(4), -math.inf) + math.inf, leaf(2) * math.nan],
     "casts": lambda: [cast(leaf(3), d) for d in ALL],
     "promotion": lambda: [leaf(3, dtype=float16) + leaf(3, dtype=int64)],
-    "composites": lambda: [c.softmax(leaf(4, 5), axis=0), c.clip(leaf(3), low=-1.0)],
+    "composites": lambda: [neural.softmax(leaf(4, 5), axis=0), c.clip(leaf(3), low=-1.0)],
     "views": lambda: [
         m.pad(m.flip(leaf(4, 5).T, (1,)), [(1, 0), (0, 2)], 1.5).reshape(-1),
         m.slice_(leaf(9, 20), [(1, 9, 2), (3, 17, 3)]),
@@ -86,7 +86,7 @@ def test_random_graphs_read_back(data):
     steps = [
         lambda a, b: a + b, lambda a, b: a * 0.5 - b, lambda a, b: exp(a), lambda a, b: a < b,
         lambda a, b: where(a != b, a, b), lambda a, b: a.sum(-1, keepdims=True) + b,
-        lambda a, b: c.softmax(a * 1.0), lambda a, b: cast(a, data.draw(st.sampled_from(ALL))),
+        lambda a, b: neural.softmax(a * 1.0), lambda a, b: cast(a, data.draw(st.sampled_from(ALL))),
     ]  # fmt: skip
     for step in data.draw(st.lists(st.sampled_from(steps), min_size=1, max_size=12)):
         a, b = (data.draw(st.sampled_from(nodes)) for _ in range(2))
@@ -100,7 +100,7 @@ def test_random_graphs_read_back(data):
 
 def test_softmax_prints_like_this(golden):
     x = leaf(4, 8)
-    recorded = [c.softmax(x * 2.0)]
+    recorded = [neural.softmax(x * 2.0)]
     assert "\n\n".join([graph_text(recorded), graph_text(simplify(recorded))]) == golden
 
 

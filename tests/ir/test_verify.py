@@ -9,9 +9,9 @@ from treadle.base.dtypes import float32
 from treadle.base.errors import CompilerError
 from treadle.ir.node import CONST, LEAF, Call, Node, const, iota, placeholder, type_of
 from treadle.ir.verify import PRIMITIVES, RECORDED, verify
-from treadle.ops import composite as c
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
+from treadle.ops import neural
 from treadle.ops.contract import dot
 from treadle.ops.reduce import sum_
 
@@ -57,7 +57,7 @@ def test_message_names_the_stage_and_the_operands():
         verify([ILLEGAL["elementwise"]], RECORDED, "passes")
 
 
-@pytest.mark.parametrize("root", [c.softmax(x), e.detach(x)])
+@pytest.mark.parametrize("root", [neural.softmax(x), e.detach(x)])
 def test_primitives_hold_neither_composites_nor_detaches(root):
     verify([root], RECORDED, "test")
     with pytest.raises(CompilerError, match="is left"):

@@ -14,6 +14,7 @@ from treadle.ir.graph import structure
 from treadle.ir.node import leaf, type_of
 from treadle.ops import composite as c
 from treadle.ops import elementwise as e
+from treadle.ops import neural
 from treadle.ops.contract import dot
 from treadle.ops.defs import TABLE, Samples
 from treadle.ops.reduce import max_, sum_
@@ -119,11 +120,11 @@ def backward_of(y, x):
 
 
 KNOWN = {
-    "softmax": (lambda: [c.softmax(given(64, 100))], ONE),
-    "softmax over columns": (lambda: [c.softmax(given(70, 45), axis=0)], ONE),
-    "log softmax": (lambda: [c.log_softmax(given(9, 17))], ONE),
+    "softmax": (lambda: [neural.softmax(given(64, 100))], ONE),
+    "softmax over columns": (lambda: [neural.softmax(given(70, 45), axis=0)], ONE),
+    "log softmax": (lambda: [neural.log_softmax(given(9, 17))], ONE),
     "variance": (lambda: [c.var(given(64, 100), axis=1)], ONE),
-    "layer norm": (lambda: [c.layer_norm(given(64, 96), given(96), given(96))], ONE),
+    "layer norm": (lambda: [neural.layer_norm(given(64, 96), given(96), given(96))], ONE),
     "chain": (lambda: [e.tanh(e.exp(given(8, 8) * given(8, 8)) / 2.5) + given(8)], ONE),
     "argmax": (lambda: [c.argmax(given(30, 40), axis=1)], ONE),
 }
@@ -137,18 +138,18 @@ def test_known_function_is_one_kernel(name):
 
 def test_softmax_forward_and_backward_is_one_kernel():
     x = given(64, 100)
-    assert kernels_of(*backward(c.softmax(x), x)) == ONE
+    assert kernels_of(*backward(neural.softmax(x), x)) == ONE
 
 
 def test_layer_norm_forward_and_backward_is_one_kernel_and_two_joins_of_columns():
     x, weight, bias = given(256, 96), given(96), given(96)
-    roots = backward(c.layer_norm(x, weight, bias), x, weight, bias)
+    roots = backward(neural.layer_norm(x, weight, bias), x, weight, bias)
     assert kernels_of(*roots) == {"rows": 1, "joins": 2}
 
 
 def test_cross_entropy_forward_and_backward_is_one_kernel_and_one_mean():
     x, labels = given(128, 50), leaf(type_of((128,), int64), object())
-    loss = c.cross_entropy(x, labels)
+    loss = neural.cross_entropy(x, labels)
     roots = [loss, *gradients([loss], [x], [None])]
     assert kernels_of(*roots) == {"rows": 2}
 
@@ -166,7 +167,7 @@ def test_residual_runs_on_the_tiles_too():
 
 def test_functions_of_the_same_rows_join_sideways():
     x = given(64, 100)
-    assert kernels_of(c.softmax(x), c.layer_norm(x), e.exp(x)) == ONE
+    assert kernels_of(neural.softmax(x), neural.layer_norm(x), e.exp(x)) == ONE
 
 
 def test_sums_down_many_rows_are_made_in_blocks_and_joined():

@@ -17,6 +17,7 @@ from treadle.ir.verify import PRIMITIVES, verify
 from treadle.ops import composite as c
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
+from treadle.ops import neural
 from treadle.ops.contract import dot
 from treadle.ops.reduce import max_, min_, sum_
 from treadle.passes.pipeline import simplify
@@ -92,7 +93,7 @@ def test_two_permutes_become_one():
 
 
 def test_equal_parts_are_computed_once():
-    (root,) = simplify([c.softmax(x) + c.softmax(x)])
+    (root,) = simplify([neural.softmax(x) + neural.softmax(x)])
     exps = [node for node in toposort([root]) if node.op is e.exp]
     assert len(exps) == 1
 
@@ -138,12 +139,12 @@ def test_an_index_is_not_a_constant():
 
 def test_simplified_graphs_pass_the_spec():
     with knobs.override(verify=1):
-        simplify([c.cross_entropy(leaf(4, 7), leaf(4, dtype=int64)), c.layer_norm(x)])
+        simplify([neural.cross_entropy(leaf(4, 7), leaf(4, dtype=int64)), neural.layer_norm(x)])
 
 
 def test_the_spec_refuses_a_composite():
     with pytest.raises(CompilerError, match="composite"):
-        verify([c.softmax(x)], PRIMITIVES, "test")
+        verify([neural.softmax(x)], PRIMITIVES, "test")
 
 
 def transformer(layers):
@@ -152,10 +153,10 @@ def transformer(layers):
     weights = [[leaf(width, width) for _ in range(6)] for _ in range(layers)]
     h = start = leaf(2, length, width)
     for q, key, value, out, up, down in weights:
-        z = c.layer_norm(h)
-        a = c.scaled_dot_product_attention(dot(z, q), dot(z, key), dot(z, value), causal=True)
+        z = neural.layer_norm(h)
+        a = neural.scaled_dot_product_attention(dot(z, q), dot(z, key), dot(z, value), causal=True)
         h = h + dot(a, out)
-        h = h + dot(c.gelu(dot(c.layer_norm(h), up), approximate="tanh"), down)
+        h = h + dot(c.gelu(dot(neural.layer_norm(h), up), approximate="tanh"), down)
     loss = c.mean(h * h)
     every = [start, *(w for layer in weights for w in layer)]
     return [loss, *gradients([loss], every, [None])]
@@ -187,7 +188,7 @@ def test_simplify_keeps_the_value_of_a_training_step():
     rng = np.random.default_rng(0)
     z, w = node_of(rng.standard_normal((6, 8))), node_of(rng.standard_normal((8, 5)))
     labels = node_of(rng.integers(0, 5, 6))
-    loss = c.cross_entropy(c.layer_norm(z) @ w, labels)
+    loss = neural.cross_entropy(neural.layer_norm(z) @ w, labels)
     roots = [loss, *gradients([loss], [z, w], [None])]
     for before, after in zip(by_reference(roots), by_reference(simplify(roots)), strict=True):
         np.testing.assert_allclose(after, before, rtol=1e-12, atol=1e-14)

@@ -15,7 +15,7 @@ from typing import Any
 from treadle.base import knobs
 from treadle.base.device import CPU, Device
 from treadle.base.dtypes import DType, int64, weak
-from treadle.base.errors import DeviceError, OperandError, explain
+from treadle.base.errors import ArgumentError, DeviceError, OperandError, explain
 from treadle.base.shapes import Shape
 from treadle.ops.defs import Kind, Op
 from treadle.ops.elementwise import cast
@@ -274,6 +274,10 @@ def leaf(type_: Type, buffer: Any) -> Node:
 
 def const(value: bool | int | float, dtype: DType, device: Device = CPU) -> Node:
     """A 0-d constant."""
+    if dtype.is_integer and not dtype.least <= value <= dtype.greatest:
+        hint = "cast the tensor to a wider dtype first"
+        facts = {"value": value, "dtype": dtype.name}
+        raise ArgumentError(explain("constant", "the number does not fit", hint, **facts))
     value = float(value) if dtype.is_float else bool(value) if dtype.kind == "bool" else int(value)
     key = (CONST, repr(value) if value == 0 or value != value else value, dtype, device)
     found = _CONSTANTS.get(key)

@@ -11,7 +11,7 @@ from treadle.base.dtypes import dtype
 from treadle.base.errors import ArgumentError, explain
 from treadle.ir.node import Node, Type, apply, full, iota, placeholder, type_of
 from treadle.ir.printer import type_text
-from treadle.ops.defs import TABLE
+from treadle.ops.defs import TABLE, Chosen, Kind
 
 LINE = re.compile(r"%(\d+) = (\w+)((?: %\d+,?)*)(?: (.+?))? : (\w+)\[([\d, ]*)\](?: on (\S+))?")
 NUMBERS = {"inf": float("inf"), "nan": float("nan")}
@@ -59,7 +59,8 @@ def _made(name: str, operands: tuple[Node, ...], arg: Any, type_: Type) -> Node:
         return full(arg, type_)
     if name == "iota":
         return iota(type_.shape, arg, type_.device)
-    return apply(TABLE[name], operands, arg)
+    op = TABLE[name]
+    return apply(op, operands, Chosen(arg) if op.kind is Kind.COMPOSITE else arg)
 
 
 def _value(tree: ast.expr, number: int) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from treadle.base.dtypes import DType
+from treadle.base.shapes import Shape
 from treadle.ir.node import LEAF, Node
 from treadle.kernel.axes import linear, merge_axes, refined
 from treadle.kernel.index import ZERO, Axis, Index, Looked, ravel, unravel
@@ -103,7 +104,7 @@ def _axes(cluster: Cluster) -> tuple[list[Axis], list[Axis]]:
     """Loop axes cut where the members' shapes are cut: (map axes, reduced axes)."""
     size = cluster.size
     pattern = cluster.pattern if cluster.pattern is not None else ((size, False),)
-    shapes = [node.shape for node, level in cluster.level.items() if level == FULL]
+    shapes = [s for n, level in cluster.level.items() if level == FULL for s in _cuts(n, size)]
     for node, level in cluster.level.items():
         if level in (ROW, COLUMN) and node.operands and node.operands[0].type.size == size:
             shapes.append(node.operands[0].shape)
@@ -124,6 +125,17 @@ def _axes(cluster: Cluster) -> tuple[list[Axis], list[Axis]]:
     for k, axis in enumerate(sorted(outer + inner, key=lambda a: int(a.name[1:]))):
         axis.name = f"a{k}"
     return outer, inner
+
+
+def _cuts(node: Node, size: int) -> list[Shape]:
+    """Shapes under which a node's elements are read: its own, and those below reshapes."""
+    found = [node.shape]
+    for x in (node, *node.operands):
+        while x.op is m.reshape:
+            x = x.operands[0]  # noqa: PLW2901
+            if x.type.size == size:
+                found.append(x.shape)
+    return found
 
 
 def _in_order(outer: list[Axis], inner: list[Axis]) -> list[Axis]:

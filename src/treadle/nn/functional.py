@@ -1,17 +1,19 @@
 """Layers without parameters, under the names PyTorch gives them."""
 
 from treadle.ops.composite import (
-    cross_entropy,
     gelu,
-    layer_norm,
     linear,
-    log_softmax,
     relu,
-    scaled_dot_product_attention,
     silu,
+)
+from treadle.ops.elementwise import sigmoid
+from treadle.ops.neural import (
+    cross_entropy,
+    layer_norm,
+    log_softmax,
+    scaled_dot_product_attention,
     softmax,
 )  # fmt: skip
-from treadle.ops.elementwise import sigmoid
 
 __all__ = [
     "cross_entropy", "gelu", "layer_norm", "linear", "log_softmax", "relu",

@@ -7,6 +7,7 @@ from typing import Any
 
 from treadle.nn.module import Module, Parameter
 from treadle.ops import composite as c
+from treadle.ops import neural
 from treadle.random import normal, uniform
 from treadle.tensor.creation import ones, zeros
 from treadle.tensor.tensor import Tensor
@@ -50,7 +51,7 @@ class LayerNorm(Module):
 
     def forward(self, x: Tensor) -> Any:
         """Apply to the last axis."""
-        return c.layer_norm(x, self.weight, self.bias, eps=self.eps)
+        return neural.layer_norm(x, self.weight, self.bias, eps=self.eps)
 
 
 class ReLU(Module):

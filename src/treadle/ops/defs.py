@@ -108,6 +108,20 @@ class Elementwise(Op):
         return super().__call__(*operands, **options)
 
 
+class Chosen(tuple[Any, ...]):
+    """(names of operands given, options): equal only if the numbers have the same types too."""
+
+    __slots__ = ()
+    __hash__ = tuple.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, Chosen) and tuple.__eq__(self, other) is True
+        return same and self._kinds() == other._kinds()  # type: ignore[attr-defined]
+
+    def _kinds(self) -> list[type]:
+        return [type(value) for _, value in self[1]]
+
+
 def options_of(define: Callable[..., Any]) -> Callable[..., tuple[tuple[Any, ...], Any]]:
     """Arguments of a composite: what stands before `/` are operands, the rest are options.
 
@@ -135,7 +149,7 @@ def options_of(define: Callable[..., Any]) -> Callable[..., tuple[tuple[Any, ...
             wrong = f"{', '.join(missing)} is missing"
             raise OperandError(explain(define.__name__.rstrip("_"), wrong, hint))
         frozen = tuple((name, _frozen(value)) for name, value in chosen.items())
-        return tuple(x for x in args[:count] if x is not None), (present, frozen)
+        return tuple(x for x in args[:count] if x is not None), Chosen((present, frozen))
 
     return arguments
 

@@ -54,7 +54,9 @@ class Syntax:
     def __lshift__(self, other: Any) -> Self: return self._apply(e.shift_left, (self, other), None)
     def __rshift__(self, other: Any) -> Self: return self._apply(e.shift_right, (self, other), None)
     def __invert__(self) -> Self:
-        return e.logical_not(self) if self.dtype.kind == "bool" else self ^ -1
+        if self.dtype.kind == "bool":
+            return e.logical_not(self)
+        return self ^ (-1 if self.dtype.kind == "int" else self.dtype.greatest)
     def __lt__(self, other: Any) -> Self: return self._apply(e.lt, (self, other), None)
     def __le__(self, other: Any) -> Self: return self._apply(e.le, (self, other), None)
     def __gt__(self, other: Any) -> Self: return self._apply(e.gt, (self, other), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from treadle.base.errors import ArgumentError, explain
-from treadle.tensor.creation import tensor, zeros_like
+from treadle.tensor.creation import tensor, zeros
 from treadle.tensor.tensor import TRACE, Tensor, no_grad, owned, realize
 
 
@@ -60,6 +60,10 @@ class Optimizer:
         parameter.assign(value if same else value.cast(parameter.dtype))
 
     def _zeros(self, *names: str) -> list[dict[str, Tensor]]:
-        made = [{name: owned(zeros_like(p)) for name in names} for p in self.parameters]
+        """State of every parameter, in float32 at least: running means move by small steps."""
+        made = [
+            {name: owned(zeros(p.shape, dtype=p.dtype.compute, device=p.device)) for name in names}
+            for p in self.parameters
+        ]
         realize(*(t for state in made for t in state.values()))
         return made

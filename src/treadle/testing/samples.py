@@ -13,9 +13,14 @@ from treadle.base.dtypes import DType, bool_, int64, uint32
 from treadle.base.errors import DtypeError, NotSupported, explain
 from treadle.ir.node import placeholder, type_of
 from treadle.ops import contract, movement
-from treadle.ops.composite import cross_entropy, take
+from treadle.ops.composite import (
+    take,
+)
 from treadle.ops.defs import TABLE, Kind, Op
 from treadle.ops.elementwise import cast, threefry, where
+from treadle.ops.neural import (
+    cross_entropy,
+)
 from treadle.testing.arrays import Array, array_type
 
 SHAPES: tuple[tuple[tuple[int, ...], ...], ...] = (

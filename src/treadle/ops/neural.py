@@ -1,0 +1,147 @@
+"""Rows of neural networks: softmax, normalisation, losses, attention."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from treadle.base.errors import ShapeError, explain
+from treadle.ops.composite import as_float, composite, mean
+from treadle.ops.contract import dot, gather
+from treadle.ops.defs import Samples
+from treadle.ops.elementwise import detach, exp, log, sqrt, where
+from treadle.ops.movement import summed_to
+from treadle.ops.reduce import max_, sum_
+
+ROWS: tuple[tuple[Any, ...], ...] = (((3, 5), {}), ((2, 3, 37), {}), ((4, 1), {}))
+
+
+# ---- softmax and normalisation
+
+
+def _softmax(np: Any, x: Any, axis: int = -1) -> Any:
+    e = np.exp(x - np.max(x, axis, keepdims=True))
+    return e / np.sum(e, axis, keepdims=True)
+
+
+SOFTMAX_CASES = Samples(cases=(*ROWS, ((70, 33), {"axis": 0}), ((2, 5, 3), {"axis": 1})))
+
+
+def _axis_option(y: Any) -> int:
+    return int(dict(y.arg[1])["axis"])
+
+
+@composite(
+    _softmax, SOFTMAX_CASES,
+    grad=lambda g, y, x: (y * (g - sum_(g * y, axis=_axis_option(y), keepdims=True)),),
+)  # fmt: skip
+def softmax(x: Any, /, axis: int = -1) -> Any:
+    """exp(x) / sum(exp(x)) along an axis, without overflow."""
+    x = as_float(x)
+    e = exp(x - detach(max_(x, axis=axis, keepdims=True)))
+    return e * (1.0 / sum_(e, axis=axis, keepdims=True))
+
+
+@composite(
+    lambda np, x, axis=-1: np.log(_softmax(np, x, axis)), SOFTMAX_CASES,
+    grad=lambda g, y, x: (g - exp(y) * sum_(g, axis=_axis_option(y), keepdims=True),),
+)  # fmt: skip
+def log_softmax(x: Any, /, axis: int = -1) -> Any:
+    """log(softmax(x)) along an axis."""
+    x = as_float(x)
+    shifted = x - detach(max_(x, axis=axis, keepdims=True))
+    return shifted - log(sum_(exp(shifted), axis=axis, keepdims=True))
+
+
+def _layer_norm(np: Any, x: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
+    d = x - x.mean(-1, keepdims=True)
+    y = d / np.sqrt((d * d).mean(-1, keepdims=True) + eps)
+    y = y if weight is None else y * weight
+    return y if bias is None else y + bias
+
+
+def _normalised(x: Any, eps: float) -> tuple[Any, Any]:
+    """(x - mean) / deviation along the last axis, and 1 / deviation."""
+    scale = 1.0 / x.shape[-1] if x.shape[-1] else 1.0
+    centred = x - sum_(x, axis=-1, keepdims=True) * scale
+    spread = sum_(centred * centred, axis=-1, keepdims=True) * scale
+    inverse = 1.0 / sqrt(spread + eps)
+    return centred * inverse, inverse
+
+
+def _layer_norm_grad(g: Any, y: Any, x: Any, *affine: Any) -> tuple[Any, ...]:
+    present, options = y.arg
+    normal, inverse = _normalised(x, dict(options)["eps"])
+    given = dict(zip(present[1:], affine, strict=True))
+    h = g * given["weight"] if "weight" in given else g
+    scale = 1.0 / x.shape[-1] if x.shape[-1] else 1.0
+    along = sum_(h * normal, axis=-1, keepdims=True) * scale
+    dx = inverse * (h - sum_(h, axis=-1, keepdims=True) * scale - normal * along)
+    parts = {"weight": g * normal, "bias": g}
+    return dx, *(summed_to(parts[name], operand.shape) for name, operand in given.items())
+
+
+@composite(
+    _layer_norm,
+    Samples(cases=(
+        ((3, 8), {}), ((3, 8), (8,), (8,), {}), ((2, 3, 37), (37,), (37,), {}), ((4, 6), (6,), {}),
+    )),
+    grad=_layer_norm_grad,
+)  # fmt: skip
+def layer_norm(x: Any, weight: Any = None, bias: Any = None, /, eps: float = 1e-5) -> Any:
+    """Normalise the last axis to mean 0 and variance 1, then scale and shift."""
+    y, _ = _normalised(x, eps)
+    y = y if weight is None else y * weight
+    return y if bias is None else y + bias
+
+
+def _cross_entropy(np: Any, logits: Any, labels: Any) -> Any:
+    rows = logits - logits.max(-1, keepdims=True)
+    rows = rows - np.log(np.exp(rows).sum(-1, keepdims=True))
+    return -np.take_along_axis(rows, labels[..., None], -1).mean()
+
+
+@composite(_cross_entropy, Samples(cases=(((4, 7), (4,), {}), ((2, 3, 33), (2, 3), {}))))
+def cross_entropy(logits: Any, labels: Any, /) -> Any:
+    """Mean of -log softmax(logits) at the labels, over all but the last axis."""
+    if labels.shape != logits.shape[:-1]:
+        hint = "labels are class numbers, one per row of logits"
+        facts = {"logits": logits.shape, "labels": labels.shape}
+        raise ShapeError(explain("cross_entropy", "labels do not fit", hint, **facts))
+    logits = as_float(logits)
+    peak = detach(max_(logits, axis=-1, keepdims=True))
+    total = log(sum_(exp(logits - peak), axis=-1, keepdims=True)) + peak
+    picked = gather(logits, labels.reshape((*labels.shape, 1)), axis=-1)
+    return mean(total - picked)
+
+
+def _attention(
+    np: Any, q: Any, k: Any, v: Any, mask: Any = None, causal: bool = False, scale: Any = None
+) -> Any:
+    s = q @ np.swapaxes(k, -1, -2) * (q.shape[-1] ** -0.5 if scale is None else scale)
+    if causal:
+        s = np.where(np.tri(q.shape[-2], k.shape[-2], dtype=bool), s, -np.inf)
+    s = s if mask is None else np.where(mask, s, -np.inf) if mask.dtype == bool else s + mask
+    return _softmax(np, s) @ v
+
+
+@composite(
+    _attention,
+    Samples(cases=(
+        ((2, 3, 5, 4), (2, 3, 6, 4), (2, 3, 6, 7), {}),
+        ((2, 3, 8, 4), (2, 3, 8, 4), (2, 3, 8, 4), {"causal": True}),
+        ((1, 3, 4), (1, 3, 4), (1, 3, 4), (3, 3), {"scale": 0.3}),
+    )),
+)  # fmt: skip
+def scaled_dot_product_attention(
+    q: Any, k: Any, v: Any, mask: Any = None, /, causal: bool = False, scale: float | None = None
+) -> Any:
+    """softmax(q kᵀ scale + mask) v over the last two axes; scale defaults to 1/sqrt(width)."""
+    scores = dot(q, k.mT) * (q.shape[-1] ** -0.5 if scale is None else scale)
+    if causal:
+        visible = scores.iota_like(-2) >= scores.iota_like(-1)
+        scores = where(visible, scores, -math.inf)
+    if mask is not None:
+        masked = mask.dtype.kind == "bool"
+        scores = where(mask, scores, -math.inf) if masked else scores + mask
+    return dot(softmax(scores, axis=-1), v)
