@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import treadle as td
+from treadle.backends.cpu.backend import Cpu
 
 SIZES = (12, 16, 5)
 STEPS = 6
@@ -249,3 +250,29 @@ def test_losses_are_numbers_after_many_steps():
     loss = [float(step()) for _ in range(100)][-1]
     assert math.isfinite(loss)
     assert loss < 0.05
+
+
+def test_a_compiled_step_copies_no_state(monkeypatch):
+    model = td.nn.Linear(6, 3)
+    optimizer = td.optim.AdamW(model.parameters(), lr=0.1)
+
+    @td.compile
+    def step(x):
+        optimizer.zero_grad()
+        loss = (model(x) * model(x)).mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    x = td.tensor(np.ones((4, 6), np.float32))
+    step(x)
+    copies = []
+    real = Cpu.copy
+    monkeypatch.setattr(Cpu, "copy", lambda self, b: copies.append(b) or real(self, b))
+    step(x)
+    assert not copies
+    shared = model.weight.detach()
+    before = shared.numpy().copy()
+    step(x)
+    assert len(copies) == 1  # somebody else holds the weight's memory now
+    np.testing.assert_array_equal(shared.numpy(), before)

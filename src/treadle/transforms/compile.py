@@ -131,9 +131,9 @@ class Traced:
         if self.draws.leaf is not None:
             inputs.append(self.draws.next_key())
         for k, tensor in enumerate(self.closed):
-            node = tensor._node
-            if node.buffer is None:
-                realize((node,))
+            # No name is given to the node here: `_private` counts the references to it.
+            if tensor._node.buffer is None:
+                realize((tensor._node,))
             if k in self.written:
                 _private(tensor)
             inputs.append(tensor._node.buffer)
