@@ -7,7 +7,7 @@ optimizer state) are written in place; gradients made inside stay inside.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from typing import Any
 
@@ -88,7 +88,8 @@ class Traced:
         self.stand_ins = [_stand_in(t) for t in arguments]
         outputs, trace, self.draws = _trace(function, shape, self.stand_ins)
         results: list[Tensor] = []
-        self.build = builder(flatten(outputs, _is_tensor, results))
+        shape = flatten(outputs, _is_tensor, results)
+        self.build, self.is_one = builder(shape), shape is None
         roots = [t._node for t in results]
         self.states = list(trace.assigned)
         roots += [t._node for t in self.states]
@@ -117,17 +118,26 @@ class Traced:
         self.program = compile_graph(roots, order, replaces)
         for stand_in in self.stand_ins:
             stand_in._node.buffer = None
-        self.places = {t: k for k, t in enumerate(self.closed)}
-        self.stateful = bool(self.states)
+        self.closes_over = bool(self.closed) or self.draws.leaf is not None
 
-    def call(self, arguments: Any) -> Any:
+    def call(self, arguments: Sequence[Tensor]) -> Any:
         """Run on arguments; returns what the function returned, with new tensors."""
-        inputs = []
-        for x in arguments:
-            node = x._node
-            if node.buffer is None:
-                realize((node,))
-            inputs.append(node.buffer)
+        inputs = [x._node.buffer for x in arguments]
+        if None in inputs:
+            realize([x._node for x in arguments])
+            inputs = [x._node.buffer for x in arguments]
+        if self.closes_over:
+            self._add_state(inputs)
+        buffers = self.program.run(inputs)
+        if self.states:
+            for tensor, buffer in zip(self.states, buffers[self.count :], strict=True):
+                tensor._node.buffer = buffer
+        if self.is_one:
+            return _result(self.calls[0], buffers[0])
+        return self.build([_result(*pair) for pair in zip(self.calls, buffers, strict=False)])
+
+    def _add_state(self, inputs: list[Any]) -> None:
+        """The memory of random keys and of the tensors the function closes over."""
         if self.draws.leaf is not None:
             inputs.append(self.draws.next_key())
         for k, tensor in enumerate(self.closed):
@@ -137,16 +147,12 @@ class Traced:
             if k in self.written:
                 _private(tensor)
             inputs.append(tensor._node.buffer)
-        buffers = self.program.run(inputs)
-        if self.stateful:
-            for tensor, buffer in zip(self.states, buffers[self.count :], strict=True):
-                tensor._node.buffer = buffer
-        made = []
-        for call, buffer in zip(self.calls, buffers, strict=False):
-            node = Node(call, ())
-            node.buffer = buffer
-            made.append(Tensor(node))
-        return self.build(made)
+
+
+def _result(call: Call, buffer: Any) -> Tensor:
+    node = Node(call, ())
+    node.buffer = buffer
+    return Tensor(node)
 
 
 def _trace(
