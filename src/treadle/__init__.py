@@ -9,6 +9,7 @@ from treadle.base.dtypes import (
 )
 from treadle.base.errors import TreadleError
 from treadle.base.knobs import override
+from treadle.base.shapes import Dim
 from treadle.ops.composite import (
     argmax, argmin, clip, gelu, isnan, linear, logsumexp, matmul, mean, reciprocal, relu, rsqrt,
     sign, silu, square, take, var,
@@ -36,7 +37,7 @@ from treadle.transforms.grad import grad, value_and_grad
 __version__ = "0.1.0"
 
 __all__ = [
-    "Tensor", "TreadleError", "__version__", "abs", "add", "arange", "argmax", "argmin",
+    "Dim", "Tensor", "TreadleError", "__version__", "abs", "add", "arange", "argmax", "argmin",
     "bfloat16", "bitwise_and", "bitwise_or", "bitwise_xor", "bool", "cast", "clip", "compile",
     "concat", "cos", "cross_entropy", "detach", "div", "eq", "erf", "exp", "expand", "explain",
     "flip", "float16", "float32", "float64", "floor", "floor_divide", "from_numpy", "full",

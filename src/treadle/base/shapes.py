@@ -4,10 +4,68 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from operator import index
+from typing import Any
 
 from treadle.base.errors import ShapeError, explain
 
 Shape = tuple[int, ...]
+
+
+class Dim(int):
+    """A size with a name: it reads as its name in messages and counts as a number elsewhere.
+
+    Kernels take sizes at run time, so a function that was compiled for one value of a Dim finds
+    its kernels again for another.
+
+    >>> rows = Dim("rows", 3)
+    >>> (rows, 4), rows * 4
+    ((rows=3, 4), 12)
+    """
+
+    name: str
+
+    def __new__(cls, name: str, size: int) -> Dim:
+        """A size of `size`, called `name`."""
+        if size < 0:
+            raise ShapeError(explain("Dim", "a size is not negative", name=name, size=size))
+        dim = super().__new__(cls, size)
+        dim.name = name
+        return dim
+
+    def __repr__(self) -> str:
+        return f"{self.name}={int(self)}"
+
+    def __str__(self) -> str:
+        return str(int(self))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (Dim, (self.name, int(self)))
+
+
+class Target(tuple[int, ...]):
+    """The shape an op was asked for: equal to another only if the names are equal too."""
+
+    __slots__ = ()
+    __hash__ = tuple.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, tuple) and tuple.__eq__(self, other) is True
+        return same and names_of(self) == names_of(other)  # type: ignore[arg-type]
+
+
+def sizes_in(what: str, sizes: Sequence[Any]) -> Shape:
+    """Sizes as integers; a Dim stays one."""
+    try:
+        found = tuple([n if isinstance(n, int) else index(n) for n in sizes])
+        return Target(found) if any(isinstance(n, Dim) for n in found) else found
+    except TypeError:
+        raise ShapeError(explain(what, "a size is an integer", got=tuple(sizes))) from None
+
+
+def names_of(shape: Shape) -> tuple[str, ...]:
+    """The names of the axes, "" for those without: two shapes of equal sizes may differ in them."""
+    return tuple([size.name if isinstance(size, Dim) else "" for size in shape])
 
 
 def broadcast(what: str, *shapes: Shape) -> Shape:
@@ -19,12 +77,14 @@ def broadcast(what: str, *shapes: Shape) -> Shape:
     rank = max(map(len, shapes))
     result = []
     for axis in range(-rank, 0):
-        sizes = {shape[axis] for shape in shapes if len(shape) >= -axis} - {1}
+        here = [shape[axis] for shape in shapes if len(shape) >= -axis]
+        sizes = {size: None for size in here if size != 1}
         if len(sizes) > 1:
             hint = "sizes must be equal or 1, counted from the last axis"
             shown = " and ".join(map(str, shapes))
             raise ShapeError(explain(what, f"cannot broadcast axis {axis}", hint, shapes=shown))
-        result.append(sizes.pop() if sizes else 1)
+        named = (size for size in here if isinstance(size, Dim) and size in sizes)
+        result.append(next(named, next(iter(sizes), 1)))
     return tuple(result)
 
 
@@ -59,7 +119,7 @@ def drop_axes(shape: Shape, axes: tuple[int, ...], keepdims: bool) -> Shape:
 def fill_reshape(what: str, shape: Shape, wanted: Sequence[int]) -> Shape:
     """The reshape target with -1 worked out."""
     total = prod(shape)
-    target = tuple(int(size) for size in wanted)
+    target = sizes_in(what, wanted)
     facts = {"shape": shape, "target": target}
     if target.count(-1) > 1 or any(size < -1 for size in target):
         raise ShapeError(explain(what, "at most one size may be -1, none below", **facts))

@@ -16,7 +16,7 @@ from treadle.base import knobs
 from treadle.base.device import CPU, Device
 from treadle.base.dtypes import DType, int64, weak
 from treadle.base.errors import ArgumentError, DeviceError, OperandError, explain
-from treadle.base.shapes import Shape
+from treadle.base.shapes import Shape, names_of
 from treadle.ops.defs import Kind, Op
 from treadle.ops.elementwise import cast
 from treadle.ops.syntax import Syntax
@@ -49,7 +49,7 @@ class Call:
         return f"{self.op}({self.arg}) -> {self.type}"
 
 
-_TYPES: dict[tuple[Shape, DType, Device], Type] = {}
+_TYPES: dict[tuple[Shape, tuple[str, ...], DType, Device], Type] = {}
 _CALLS: dict[tuple[Any, ...], Call] = {}
 _CONSTANTS: dict[tuple[Any, ...], Node] = {}
 _SCALARS: dict[tuple[Any, ...], Node] = {}
@@ -64,10 +64,10 @@ IOTA = Op("iota", Kind.SOURCE, "The index along an axis: arg is the axis.", flop
 
 def type_of(shape: Shape, dtype: DType, device: Device = CPU) -> Type:
     """The one Type with these fields."""
-    key = (shape, dtype, device)
+    key = (shape, names_of(shape), dtype, device)
     found = _TYPES.get(key)
     if found is None:
-        found = _TYPES[key] = Type(*key)
+        found = _TYPES[key] = Type(shape, dtype, device)
     return found
 
 
@@ -230,7 +230,7 @@ def _first_call(op: Op, operands: tuple[Node, ...], arg: Any) -> Call:
         wanted, result = op.types(dtypes)
     assert op.shape is not None, op
     casts = tuple(None if d is w else w for d, w in zip(dtypes, wanted, strict=True))
-    type_ = type_of(op.shape(arg, shapes), result, device)
+    type_ = type_of(tuple(op.shape(arg, shapes)), result, device)
     return Call(op, arg, type_, casts if any(casts) else ())
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from treadle.base.errors import ArgumentError, ShapeError, explain
-from treadle.base.shapes import Shape, axes_in, axis_in, fill_reshape
+from treadle.base.shapes import Shape, axes_in, axis_in, fill_reshape, sizes_in
 from treadle.ops import rules
 from treadle.ops.defs import Kind, Op, Samples
 from treadle.ops.reduce import sum_
@@ -63,7 +63,7 @@ permute = movement(
 
 
 def _expand(x: Any, *shape: Any) -> Any:
-    target = tuple(int(size) for size in _sizes(shape))
+    target = sizes_in("expand", _sizes(shape))
     lead = len(target) - x.ndim
     if lead < 0 or any(
         a not in (1, b) for a, b in zip(x.shape, target[max(lead, 0) :], strict=False)

@@ -8,7 +8,7 @@ from treadle.backends.registry import backend_of
 from treadle.base.device import CPU, Device, device
 from treadle.base.dtypes import DType, bool_, dtype, float32, float64, int64
 from treadle.base.errors import ArgumentError, explain
-from treadle.base.shapes import Shape
+from treadle.base.shapes import Shape, sizes_in
 from treadle.ir.node import full as full_node
 from treadle.ir.node import iota, leaf, type_of
 from treadle.tensor.tensor import Tensor, owned
@@ -50,7 +50,7 @@ def _from_array(data: Any, wanted: Any, where: str | Device, copy: bool) -> Tens
 
 def _shape(shape: tuple[Any, ...]) -> Shape:
     sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
-    result = tuple(int(size) for size in sizes)
+    result = tuple(sizes_in("shape", sizes))
     if any(size < 0 for size in result):
         raise ArgumentError(explain("shape", "sizes are not negative", shape=result))
     return result
