@@ -34,6 +34,8 @@ def gradients(
             g = flowing.get(node) if node in wanted else flowing.pop(node, None)
             if g is None or node not in needed or not node.operands:
                 continue
+            if stop is not None and stop(node):
+                continue  # whoever asked goes on from there
             RECORDING.site = node.site if site is None else site
             for operand, part in zip(node.operands, _vjp(node, g), strict=True):
                 if part is not None and operand in needed:

@@ -1,0 +1,42 @@
+"""The backward walk visits every node once, whatever the depth of composites."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+import treadle as td
+from treadle.autograd import backward
+
+
+def test_every_composite_of_a_deep_chain_is_differentiated_once(monkeypatch):
+    visits = Counter()
+    real = backward._vjp
+
+    def counted(node, g):
+        visits[node.op.name] += 1
+        return real(node, g)
+
+    monkeypatch.setattr(backward, "_vjp", counted)
+    w = td.tensor(np.eye(3, dtype=np.float32)).requires_grad_()
+    x = td.ones(2, 3)
+    for _ in range(12):
+        x = td.silu(td.linear(x, w))
+    x.sum().backward()
+    assert visits["linear"] == visits["silu"] == 12
+    assert w.grad is not None
+
+
+def test_an_operand_used_twice_collects_both_parts():
+    x = td.tensor([2.0, 3.0]).requires_grad_()
+    td.matmul(x, x).backward()
+    assert x.grad.tolist() == [4.0, 6.0]
+
+
+def test_gradients_by_a_value_in_the_middle_and_by_its_source():
+    x = td.tensor([1.0, 2.0])
+    y = td.exp(x)
+    by_y, by_x = td.gradients((y * y).sum(), [y, x])
+    np.testing.assert_allclose(by_y.numpy(), 2 * y.numpy(), rtol=1e-6)
+    np.testing.assert_allclose(by_x.numpy(), 2 * y.numpy() ** 2, rtol=1e-6)
