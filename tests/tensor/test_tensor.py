@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -231,3 +232,67 @@ def test_numbers_do_not_widen_the_dtype():
     assert (td.tensor([1]) * 2.0).dtype is td.float32
     assert (td.tensor([True]) + 1).dtype is td.int64
     assert (td.tensor([1.0], dtype="float16") * 2.0).dtype is td.float16
+
+
+def test_copies_for_numpy_keep_the_dtype_and_can_be_written():
+    for x in (td.arange(3), td.ones(3)):
+        copied = np.array(x)
+        assert copied.dtype == x.numpy().dtype
+        assert copied.flags.writeable
+
+
+def test_numpy_scalars_on_the_left_leave_a_tensor_a_tensor():
+    x = td.tensor([1.0, 2.0]).requires_grad_()
+    y = np.float64(2.0) * x + np.float32(1.0)
+    assert isinstance(y, td.Tensor)
+    assert y.dtype is td.float32
+    assert y.requires_grad
+    with pytest.raises(TypeError, match="not a tensor"):
+        np.ones(2) + x
+
+
+def test_powers_of_tensors():
+    x, y = td.tensor([2.0, 3.0]), td.tensor([3.0, 0.5])
+    np.testing.assert_allclose((x**y).numpy(), [8.0, 3.0**0.5], rtol=1e-6)
+    assert (1 << td.arange(3)).tolist() == [1, 2, 4]
+
+
+def test_numbers_are_formatted_as_numbers():
+    assert f"{td.tensor(1.5):.2f}" == "1.50"
+    assert f"{td.tensor(1.5)}" == "tensor(1.5)"
+
+
+def test_views_of_views_of_any_depth_are_read():
+    x = td.tensor([[1.0, 2.0]])
+    for _ in range(3000):
+        x = x.T
+    assert x.tolist() == [[1.0, 2.0]]
+
+
+def test_numpy_numbers_keep_their_kind():
+    assert td.full((2,), np.int64(2)).dtype is td.int64
+    assert td.arange(np.int64(3)).dtype is td.int64
+    assert td.ones(2, 3).sum(axis=np.int64(1)).shape == (2,)
+
+
+def test_a_copy_of_a_tensor_goes_where_it_is_asked_to():
+    assert str(td.tensor(td.ones(2), device="reference").device) == "reference"
+    assert td.ones(2).to(np.float64).dtype is td.float64
+
+
+def test_constants_are_rounded_to_their_dtype():
+    tenth = td.full((2,), 0.1)
+    assert tenth.cast("float64").tolist() == [float(np.float32(0.1))] * 2
+    assert (tenth == td.full((2,), 0.1, "float64")).tolist() == [False, False]
+    assert td.full((), 16777217).cast("float32").cast("int64").item() == 16777216
+
+
+def test_no_grad_holds_for_its_own_thread():
+    x = td.ones(2).requires_grad_()
+    found = []
+    with td.no_grad():
+        other = threading.Thread(target=lambda: found.append((x * 2.0).requires_grad))
+        other.start()
+        other.join()
+        found.append((x * 2.0).requires_grad)
+    assert found == [True, False]

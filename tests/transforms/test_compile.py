@@ -187,3 +187,45 @@ def test_random_numbers_are_spread_as_they_should_be():
     assert abs(n.mean()) < 0.02
     assert abs(n.std() - 1) < 0.02
     assert len(np.unique(u)) > 49_000
+
+
+def test_lists_of_tensors_are_not_taken_for_tensors():
+    f = td.compile(lambda a, b: a[0] * b)
+    x, y = td.ones(2, 3) * 2.0, td.arange(6).reshape(2, 3).cast("float32")
+    np.testing.assert_array_equal(f([x], y).numpy(), 2.0 * y.numpy())
+    z = td.concat([x, x])[:2] * y
+    np.testing.assert_array_equal(f(z, y).numpy(), z.numpy()[0] * y.numpy())
+
+
+def test_numbers_that_are_equal_but_of_other_types_trace_again():
+    f = td.compile(lambda x, k: x * k)
+    x = td.arange(3)
+    assert [f(x, k).dtype for k in (2, 2.0)] == [td.int64, td.float32]
+    assert f(td.ones(1), 0.0).tolist() == [0.0]
+    assert np.signbit(f(td.ones(1), -0.0).numpy()).all()
+
+
+def test_an_argument_that_wants_a_gradient_is_traced_apart():
+    f = td.compile(lambda x: (x * 2.0 if x.requires_grad else x).sum())
+    x = td.ones(3)
+    assert float(f(x)) == 3.0
+    assert float(f(td.ones(3).requires_grad_())) == 6.0
+    assert float(f(td.ones(5).requires_grad_())) == 10.0
+
+
+def test_a_function_without_tensors_to_return_is_refused():
+    with pytest.raises(ArgumentError, match="makes no tensor"):
+        td.compile(lambda x: None)(td.ones(2))
+
+
+def test_rows_may_be_unpacked_while_tracing():
+    f = td.compile(lambda x: (lambda a, b: a - b)(*(x * 2.0)))
+    assert f(td.tensor([[3.0, 4.0], [1.0, 1.0]])).tolist() == [4.0, 6.0]
+
+
+def test_gradients_go_through_compiled_functions():
+    f = td.compile(lambda x: (x * x).sum())
+    x = td.tensor([1.0, 2.0])
+    f(x)
+    assert td.grad(f)(x).tolist() == [2.0, 4.0]
+    assert td.grad(lambda v: f(v * 3.0))(x).tolist() == [18.0, 36.0]

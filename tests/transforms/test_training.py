@@ -276,3 +276,73 @@ def test_a_compiled_step_copies_no_state(monkeypatch):
     step(x)
     assert len(copies) == 1  # somebody else holds the weight's memory now
     np.testing.assert_array_equal(shared.numpy(), before)
+
+
+def test_a_function_compiled_before_training_sees_the_training():
+    model = td.nn.Linear(4, 4)
+    optimizer = td.optim.SGD(model.parameters(), lr=0.5)
+    predict = td.compile(lambda x: model(x))
+    x = td.ones(3, 4)
+    before = predict(x).numpy().copy()
+
+    @td.compile
+    def step(x):
+        optimizer.zero_grad()
+        loss = td.square(model(x)).sum()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    step(x)
+    np.testing.assert_array_equal(predict(x).numpy(), model(x).numpy())
+    assert np.abs(predict(x).numpy() - before).max() > 0.1
+
+
+def test_a_compiled_function_copies_one_parameter_to_another():
+    a, b = td.tensor([1.0, 2.0]), td.tensor([3.0, 4.0])
+
+    @td.compile
+    def swap():
+        old = a.detach()
+        a.assign(b)
+        b.assign(old)
+
+    for _ in range(3):
+        swap()
+    assert (a.tolist(), b.tolist()) == ([3.0, 4.0], [1.0, 2.0])
+
+
+def test_a_compiled_function_reads_what_a_detached_parameter_is_now():
+    weight, average = td.tensor([1.0]), td.tensor([0.0])
+
+    @td.compile
+    def step():
+        weight.assign(weight + 1.0)
+        average.assign(average + weight.detach())
+
+    for _ in range(3):
+        step()
+    assert (weight.tolist(), average.tolist()) == ([4.0], [9.0])
+
+
+def test_a_compiled_function_sees_what_is_assigned_to_zeros_later():
+    offset = td.zeros(2)
+    add = td.compile(lambda x: x + offset)
+    assert add(td.ones(2)).tolist() == [1.0, 1.0]
+    offset.assign(td.ones(2))
+    assert add(td.ones(2)).tolist() == [2.0, 2.0]
+
+
+def test_a_compiled_step_leaves_arrays_of_the_user_alone():
+    memory = np.zeros(1024 + 16, np.float32)
+    start = -memory.ctypes.data % 64 // 4
+    array = memory[start : start + 1024]
+    tensor = td.from_numpy(array)
+
+    @td.compile
+    def step():
+        tensor.assign(tensor + 1.0)
+
+    step()
+    assert float(tensor[0]) == 1.0
+    assert not array.any()

@@ -90,8 +90,10 @@ def broadcast(what: str, *shapes: Shape) -> Shape:
 
 def axis_in(what: str, axis: int, rank: int) -> int:
     """axis as a number in [0, rank)."""
-    if not isinstance(axis, int):
-        raise ShapeError(explain(what, "an axis is an integer", got=repr(axis)))
+    try:
+        axis = index(axis)
+    except TypeError:
+        raise ShapeError(explain(what, "an axis is an integer", got=repr(axis))) from None
     if not -rank <= axis < rank:
         hint = f"axes run from {-rank} to {rank - 1}" if rank else "a 0-d tensor has no axes"
         raise ShapeError(explain(what, "axis out of range", hint, axis=axis, rank=rank))

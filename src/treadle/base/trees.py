@@ -11,7 +11,7 @@ Structure = tuple[Any, ...] | None
 def flatten(tree: Any, is_leaf: Callable[[Any], bool], leaves: list[Any]) -> Structure:
     """Append the leaves of lists, tuples and dicts to leaves; return a hashable structure.
 
-    What is neither a container nor a leaf is part of the structure.
+    What is neither is part of the structure, with its type and sign: 2 is not 2.0, nor 0.0 -0.0.
     """
     if is_leaf(tree):
         leaves.append(tree)
@@ -21,7 +21,7 @@ def flatten(tree: Any, is_leaf: Callable[[Any], bool], leaves: list[Any]) -> Str
     if isinstance(tree, dict):
         keys = tuple(tree)
         return (dict, keys, *(flatten(tree[key], is_leaf, leaves) for key in keys))
-    return ("static", tree)
+    return ("static", type(tree), str(tree) if isinstance(tree, float) else "", tree)
 
 
 def builder(structure: Structure) -> Callable[[Sequence[Any]], Any]:
@@ -39,7 +39,7 @@ def builder(structure: Structure) -> Callable[[Sequence[Any]], Any]:
             return f"x[{count[0] - 1}]"
         kind = part[0]
         if kind == "static":
-            return named(part[1])
+            return named(part[-1])
         if kind is dict:
             pairs = zip(part[1], part[2:], strict=True)
             return "{" + ", ".join(f"{named(k)}: {text(s)}" for k, s in pairs) + "}"

@@ -9,6 +9,7 @@ which is at the user's line.
 from __future__ import annotations
 
 import sys
+import threading
 from math import copysign, prod
 from typing import Any
 
@@ -17,7 +18,7 @@ from treadle.base.device import CPU, Device
 from treadle.base.dtypes import DType, int64, weak
 from treadle.base.errors import ArgumentError, DeviceError, OperandError, explain
 from treadle.base.shapes import Shape, names_of
-from treadle.ops.defs import Kind, Op
+from treadle.ops.defs import Elementwise, Kind, Op
 from treadle.ops.elementwise import cast
 from treadle.ops.syntax import Syntax
 
@@ -74,15 +75,20 @@ def type_of(shape: Shape, dtype: DType, device: Device = CPU) -> Type:
 class Recording:
     """Switches read by every recorded node."""
 
-    __slots__ = ("gradients", "site", "sites")
+    __slots__ = ("site", "sites")
 
     def __init__(self) -> None:
-        self.gradients = True
         self.site: str | None = None  # given to new nodes instead of the user's line
         self.sites = bool(knobs.EXPLAIN.value or knobs.DEBUG.value >= 2)
 
 
-RECORDING = Recording()
+class Gradients(threading.local):
+    """Does this thread record what gradients need?"""
+
+    on = True
+
+
+RECORDING, GRADIENTS = Recording(), Gradients()
 
 
 class Node(Syntax):
@@ -162,7 +168,7 @@ def apply(op: Op, operands: tuple[Any, ...], arg: Any = None) -> Node:
             x if d is None else apply(cast, (x,), d)
             for x, d in zip(operands, call.casts, strict=True)
         )
-    node = Node(call, operands, needs_grad and RECORDING.gradients and call.smooth)
+    node = Node(call, operands, needs_grad and GRADIENTS.on and call.smooth)
     if RECORDING.sites:
         node.site = user_site() if RECORDING.site is None else RECORDING.site
     return node
@@ -212,6 +218,9 @@ def _as_nodes(op: Op, operands: tuple[Any, ...]) -> tuple[Node, ...]:
 
 def _first_call(op: Op, operands: tuple[Node, ...], arg: Any) -> Call:
     """Check an op on operand types never seen together, and work out the result."""
+    if isinstance(op, Elementwise) and len(operands) != op.arity:
+        facts = {"takes": op.arity, "got": len(operands)}
+        raise OperandError(explain(op.name, "another number of operands", **facts))
     device = operands[0].device
     for operand in operands[1:]:
         if operand.device is not device:
@@ -282,6 +291,8 @@ def const(value: bool | int | float, dtype: DType, device: Device = CPU) -> Node
     key = (CONST, repr(value) if value == 0 or value != value else value, dtype, device)
     found = _CONSTANTS.get(key)
     if found is None:
+        if len(_CONSTANTS) >= MOST_SCALARS:
+            _CONSTANTS.clear()  # programs made of them are compiled once more
         call = Call(CONST, value, type_of((), dtype, device), ())
         found = _CONSTANTS[key] = Node(call, ())
     return found

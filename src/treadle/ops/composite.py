@@ -83,7 +83,7 @@ def sign(x: Any, /) -> Any:
 @composite(lambda np, x: np.maximum(x, 0), Samples(smooth=False))
 def relu(x: Any, /) -> Any:
     """x where positive, else 0."""
-    return maximum(x, 0.0 if x.dtype.is_float else 0)
+    return maximum(0.0 if x.dtype.is_float else 0, x)  # at 0 the first has the gradient
 
 
 @composite(lambda np, x: x / (1 + np.exp(-x)), Samples(-8.0, 8.0))

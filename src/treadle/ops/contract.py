@@ -10,7 +10,7 @@ from treadle.base.errors import ShapeError, explain
 from treadle.base.shapes import Shape, axis_in, broadcast
 from treadle.ops import rules
 from treadle.ops.defs import Kind, Op, Samples
-from treadle.ops.elementwise import eq, where
+from treadle.ops.elementwise import eq, maximum, minimum, where
 from treadle.ops.movement import summed_to
 
 
@@ -36,7 +36,7 @@ def _is_transposed(x: Any) -> bool:
 
 dot = Op(
     "dot", Kind.CONTRACT, "Matrix product over the last two axes, broadcasting the others.",
-    types=partial(rules.product, "matmul"), shape=_dot_shape,
+    types=partial(rules.number, "matmul"), shape=_dot_shape,
     grad=_dot_grad,
     reference=lambda np, a, b: np.matmul(a, b),
     samples=Samples(cases=(
@@ -64,7 +64,9 @@ def _gather(x: Any, index: Any, axis: int) -> Any:
 def _gather_grad(g: Any, y: Any, x: Any, index: Any) -> tuple[Any, None]:
     axis = y.arg
     if index.shape[axis] == 1:  # one element a line: a comparison fuses, a scatter does not
-        hit = eq(x.iota_like(axis), index)
+        size = x.shape[axis]
+        index = where(index < 0, index + size, index)
+        hit = eq(x.iota_like(axis), minimum(maximum(index, 0), size - 1))
         return where(hit, g, 0.0), None
     return scatter_add(x.zeros_like(), index, g, axis=axis), None
 

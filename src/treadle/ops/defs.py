@@ -86,10 +86,15 @@ class Op:
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         """Record the op on tensors (or on graph nodes: both carry `_apply`)."""
+        operands, arg = args, None
         if self.arguments is not None:
-            operands, arg = self.arguments(*args, **options)
-        else:
-            operands, arg = args, None
+            try:
+                operands, arg = self.arguments(*args, **options)
+            except AttributeError:  # no shape: perhaps not a tensor
+                self._require_tensors(args)
+                raise
+        elif options:
+            raise TypeError(f"{self.name}() takes no argument {', '.join(options)}")
         for operand in operands:
             if hasattr(operand, "_apply"):
                 return operand._apply(self, operands, arg)
@@ -97,9 +102,21 @@ class Op:
         got = ", ".join(type(operand).__name__ for operand in operands) or "nothing"
         raise OperandError(explain(self.name, "needs a tensor operand", hint, got=got))
 
+    def _require_tensors(self, args: tuple[Any, ...]) -> None:
+        for x in args[0] if isinstance(args[0], list | tuple) else args[:1]:
+            if not hasattr(x, "_apply"):
+                hint = "wrap it with td.tensor(...)"
+                raise OperandError(explain(self.name, "not a tensor", hint, got=type(x).__name__))
+
 
 class Elementwise(Op):
     """A row whose arguments are its operands: the call is kept short."""
+
+    @property
+    def arity(self) -> int:
+        """How many operands there are: those of the reference, less NumPy itself."""
+        assert self.reference is not None, self
+        return int(self.reference.__code__.co_argcount) - 1
 
     def __call__(self, *operands: Any, **options: Any) -> Any:
         """Record the op on tensors or nodes; scalars may stand beside them."""
@@ -148,6 +165,10 @@ def options_of(define: Callable[..., Any]) -> Callable[..., tuple[tuple[Any, ...
             hint = f"it takes {', '.join(names)}"
             wrong = f"{', '.join(missing)} is missing"
             raise OperandError(explain(define.__name__.rstrip("_"), wrong, hint))
+        for name, value in chosen.items():
+            if hasattr(value, "_apply"):
+                wrong = f"{name} is a number, not a tensor"
+                raise OperandError(explain(define.__name__.rstrip("_"), wrong))
         frozen = tuple((name, _frozen(value)) for name, value in chosen.items())
         return tuple(x for x in args[:count] if x is not None), Chosen((present, frozen))
 

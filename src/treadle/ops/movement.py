@@ -141,6 +141,9 @@ def _pad(x: Any, edges: Sequence[Pair], value: float = 0) -> Any:
     if len(edges) != x.ndim or any(n < 0 for edge in edges for n in edge):
         hint = "one (before, after) pair per axis, none negative"
         raise ArgumentError(explain("pad", "bad edges", hint, edges=edges, shape=x.shape))
+    if x.dtype.is_integer and not x.dtype.least <= value <= x.dtype.greatest:
+        facts = {"value": value, "dtype": x.dtype.name}
+        raise ArgumentError(explain("pad", "the value does not fit", **facts))
     kind = float if x.dtype.is_float else bool if x.dtype.kind == "bool" else int
     return (x,), (edges, kind(value))
 

@@ -31,6 +31,7 @@ def arguments_of(name: str, empty: bool = True) -> Callable[..., Any]:
             raise ShapeError(explain(name, "nothing to reduce", hint, shape=x.shape, axes=axes))
         return (x,), (axes, bool(keepdims))
 
+    arguments.__qualname__ = name  # what Python says when it is called with other arguments
     return arguments
 
 

@@ -86,11 +86,6 @@ def first(name: str, dtypes: Dtypes) -> Casts:
     return tuple(dtypes), dtypes[0]
 
 
-def product(name: str, dtypes: Dtypes) -> Casts:
-    """Both promoted; bool is not multiplied."""
-    return number(name, dtypes)
-
-
 def indexed(name: str, dtypes: Dtypes) -> Casts:
     """(values, int indices, ...): indices must be integers."""
     _require(name, dtypes[1:2], INTEGERS)

@@ -53,6 +53,8 @@ class Syntax:
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
     def __lshift__(self, other: Any) -> Self: return self._apply(e.shift_left, (self, other), None)
     def __rshift__(self, other: Any) -> Self: return self._apply(e.shift_right, (self, other), None)
+    def __rlshift__(self, other: Any) -> Self: return e.shift_left(other, self)
+    def __rrshift__(self, other: Any) -> Self: return e.shift_right(other, self)
     def __invert__(self) -> Self:
         if self.dtype.kind == "bool":
             return e.logical_not(self)
@@ -67,7 +69,7 @@ class Syntax:
         if isinstance(other, int) and 0 < other <= 4:  # exact, and cheaper than a power
             square = self * self
             return (self, square, square * self, square * square)[other - 1]
-        if other == 0.5:
+        if isinstance(other, float) and other == 0.5:
             return e.sqrt(self)
         return self._apply(e.pow_, (self, other), None)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from array import array
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -70,10 +72,16 @@ _FOLDS: dict[Op, Callable[..., Any]] = {
 }
 
 
+def _held(value: Any, d: DType) -> Any:
+    """The number that d holds for value."""
+    return array("f", [value])[0] if d is float32 and value is not None else value
+
+
 def _fold(node: Node) -> Node | None:
-    """An op on constants alone, computed now; rounded as the kernel would where that is simple."""
-    values = [constant_value(x) for x in node.operands]
-    if any(v is None or v != v or v in (float("inf"), float("-inf")) for v in values):
+    """An op on constants alone, computed now, where the dtypes allow it to be exact."""
+    values = [_held(constant_value(x), x.dtype) for x in node.operands]
+    half = any(x.dtype.is_float and x.dtype.bits == 16 for x in (node, *node.operands))
+    if half or any(v is None or not math.isfinite(v) for v in values):
         return None
     if node.dtype.kind == "bool" and node.op in (e.add, e.mul, e.maximum, e.minimum):
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from treadle.backends.registry import Program, backend_of
 from treadle.base import trace
@@ -53,7 +54,9 @@ def realize_one(node: Node) -> None:
         if a.buffer is not None and b.buffer is not None and a is not b:
             program = _SINGLE.get(node.call)
             if program is None:
-                program = _SINGLE[node.call] = compile_graph([node], operands, {})
+                program = compile_graph([node], operands, {})
+                _bound(_SINGLE)
+                _SINGLE[node.call] = program
             node.buffer = program.run((a.buffer, b.buffer))[0]
             if not node.needs_grad:
                 node.operands = ()
@@ -67,11 +70,17 @@ def in_memory(node: Node) -> bool:
 
 
 def _remember(key: Structure, pending: Sequence[Node], leaves: Sequence[Node]) -> Program:
-    if len(_PROGRAMS) >= MOST_PROGRAMS:  # forget the older half
-        for old in list(_PROGRAMS)[: MOST_PROGRAMS // 2]:
-            del _PROGRAMS[old]
-    program = _PROGRAMS[key] = compile_graph(pending, leaves, {})
+    program = compile_graph(pending, leaves, {})
+    _bound(_PROGRAMS)
+    _PROGRAMS[key] = program
     return program
+
+
+def _bound(programs: dict[Any, Program]) -> None:
+    """Make room for one more: forget the older half where there are too many."""
+    if len(programs) >= MOST_PROGRAMS:
+        for old in list(programs)[: MOST_PROGRAMS // 2]:
+            programs.pop(old, None)
 
 
 def compile_graph(

@@ -74,11 +74,7 @@ def reads_of(node: Node) -> Iterator[Read]:
         if node.op.kind is Kind.GATHER and position == 0:
             yield from _through(operand, "", None)
         elif node.op.kind is Kind.ELEMENTWISE and operand.shape != node.shape:
-            lead = len(node.shape) - len(operand.shape)
-            spread = [
-                axis for axis, size in enumerate(node.shape)
-                if axis < lead or operand.shape[axis - lead] != size
-            ]  # fmt: skip
+            spread = _spread(operand.shape, node.shape)
             if not spread:  # only size-1 axes in front
                 yield from _through(operand, "same", None)
             else:
@@ -86,6 +82,12 @@ def reads_of(node: Node) -> Iterator[Read]:
         else:
             aligned = "" if node.op.kind in (Kind.CONTRACT, Kind.SCATTER) else "same"
             yield from _through(operand, aligned, None)
+
+
+def _spread(shape: Shape, wide: Shape) -> list[int]:
+    """The axes of wide along which shape repeats."""
+    lead = len(wide) - len(shape)
+    return [k for k, size in enumerate(wide) if k < lead or shape[k - lead] != size]
 
 
 def bases_of(node: Node) -> list[Node]:
@@ -98,12 +100,7 @@ def _through(node: Node, aligned: str, pattern: Pattern | None) -> Iterator[Read
         if not node.operands:
             return
         if node.op is m.expand:
-            source = node.operands[0]
-            lead = len(node.shape) - len(source.shape)
-            spread = [
-                axis for axis, size in enumerate(node.shape)
-                if axis < lead or source.shape[axis - lead] != size
-            ]  # fmt: skip
+            spread = _spread(node.operands[0].shape, node.shape)
             if spread:
                 pattern = pattern_of(node.shape, spread) if aligned == "same" else None
                 aligned = "spread" if aligned == "same" else ""

@@ -126,7 +126,7 @@ class Fusion:
             return "", None, "another number of elements"
         for read in reads:
             other = self.of[read.base]
-            if other is not cluster and (other is cluster or depends(other, cluster)):
+            if other is not cluster and depends(other, cluster):
                 return "", None, "would wait for itself"
         return level, pattern, ""
 
@@ -202,8 +202,6 @@ class Fusion:
                 continue
             if node.dtype not in self.templates:
                 continue  # it becomes plain loops
-            if node.dtype not in self.templates:
-                continue
             for other in self._readers(cluster):
                 if self._is_map_of(other, node, cluster):
                     self._absorb(cluster, other)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 ALIGN = 64
 
@@ -48,21 +50,10 @@ def lay_out(intervals: Sequence[Interval], shared: int = 0) -> Layout:
                 break
             at = max(at, end)
         offsets[interval.name] = at
-        _insert(placed, (at, at + size, interval))
+        insort(placed, (at, at + size, interval), key=itemgetter(0))
         total = max(total, at + size)
     whole = sum(_rounded(i.nbytes) for i in intervals) + shared
     return Layout(offsets, total, _peak(intervals), whole)
-
-
-def _insert(placed: list[tuple[int, int, Interval]], item: tuple[int, int, Interval]) -> None:
-    low, high = 0, len(placed)
-    while low < high:
-        middle = (low + high) // 2
-        if placed[middle][0] <= item[0]:
-            low = middle + 1
-        else:
-            high = middle
-    placed.insert(low, item)
 
 
 def _rounded(nbytes: int) -> int:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from treadle.ir.node import Node
 from treadle.schedule.clusters import Cluster
@@ -77,7 +79,7 @@ def _sorted(
         for other in after[cluster]:
             waiting[other] -= 1
             if not waiting[other]:
-                _insert(ready, other)
+                insort(ready, other, key=attrgetter("number"))
     assert len(result) == len(before), "kernels wait for each other"
     return result
 
@@ -95,10 +97,3 @@ def _next(
         if change < least:
             best, least = cluster, change
     return best
-
-
-def _insert(ready: list[Cluster], cluster: Cluster) -> None:
-    at = len(ready)
-    while at and ready[at - 1].number > cluster.number:
-        at -= 1
-    ready.insert(at, cluster)

@@ -14,7 +14,7 @@ from treadle.ir.node import iota, leaf, type_of
 from treadle.tensor.tensor import Tensor, owned
 
 
-def tensor(data: Any, dtype: Any = None, device: str | Device = CPU) -> Tensor:
+def tensor(data: Any, dtype: Any = None, device: str | Device | None = None) -> Tensor:
     """A tensor with a copy of data: numbers, nested lists, a NumPy array, another tensor.
 
     >>> tensor([[1, 2], [3, 4]]).shape
@@ -22,8 +22,9 @@ def tensor(data: Any, dtype: Any = None, device: str | Device = CPU) -> Tensor:
     """
     if isinstance(data, Tensor):
         copy = data.detach()
-        return copy if dtype is None else copy.cast(dtype)
-    return _from_array(data, dtype, device, copy=True)
+        copy = copy if dtype is None else copy.cast(dtype)
+        return copy if device is None else copy.to(device)
+    return _from_array(data, dtype, CPU if device is None else device, copy=True)
 
 
 def from_numpy(array: Any) -> Tensor:
@@ -34,7 +35,10 @@ def from_numpy(array: Any) -> Tensor:
 def _from_array(data: Any, wanted: Any, where: str | Device, copy: bool) -> Tensor:
     import numpy as np
 
-    array = np.asarray(data)
+    try:
+        array = np.asarray(data)
+    except ValueError:  # lists of different lengths
+        array = np.asarray(None)
     if array.dtype == object or array.dtype.kind not in "biufV":
         hint = "numbers, or nested lists of equal lengths"
         raise ArgumentError(explain("tensor", "cannot be an array", hint, got=array.dtype))
@@ -49,7 +53,7 @@ def _from_array(data: Any, wanted: Any, where: str | Device, copy: bool) -> Tens
 
 
 def _shape(shape: tuple[Any, ...]) -> Shape:
-    sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+    sizes = shape[0] if len(shape) == 1 and hasattr(shape[0], "__iter__") else shape
     result = tuple(sizes_in("shape", sizes))
     if any(size < 0 for size in result):
         raise ArgumentError(explain("shape", "sizes are not negative", shape=result))
@@ -61,7 +65,8 @@ def full(
 ) -> Tensor:
     """A tensor filled with one value."""
     sizes = _shape((shape,))
-    return Tensor(full_node(value, type_of(sizes, _kind(value, dtype), _device(device))))
+    value = value.item() if hasattr(value, "item") else value
+    return owned(Tensor(full_node(value, type_of(sizes, _kind(value, dtype), _device(device)))))
 
 
 def _kind(value: bool | int | float, wanted: Any) -> DType:
@@ -105,6 +110,7 @@ def arange(
     """
     if stop is None:
         start, stop = 0, start
+    start, stop, step = (x.item() if hasattr(x, "item") else x for x in (start, stop, step))
     if step == 0:
         raise ArgumentError(explain("arange", "step is 0"))
     count = max(0, -int(-(stop - start) // step))

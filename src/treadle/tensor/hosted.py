@@ -21,9 +21,13 @@ VIEWS = {
 
 def peek(node: Node) -> Any:
     """The value as a NumPy array if it is a view of memory on the host, else None."""
-    if in_memory(node):
-        return backend_of(node.device).download(node.buffer, node.type)
-    if node.device.backend != "cpu" or node.op not in VIEWS:
-        return None
-    inner = peek(node.operands[0])
-    return None if inner is None else VIEWS[node.op](node, inner)
+    views = []
+    while not in_memory(node):
+        if node.device.backend != "cpu" or node.op not in VIEWS:
+            return None
+        views.append(node)
+        node = node.operands[0]
+    array = backend_of(node.device).download(node.buffer, node.type)
+    for view in reversed(views):
+        array = VIEWS[view.op](view, array)
+    return array

@@ -60,12 +60,18 @@ def _filled(parts: list[Any], x: Node) -> list[Any]:
     return parts[:at] + [slice(None)] * (x.ndim - named) + rest
 
 
+def _cannot(part: Any) -> IndexingError:
+    hint = "integers, slices, None, Ellipsis or one integer tensor"
+    return IndexingError(explain("index", "cannot", hint, got=type(part).__name__))
+
+
 def _position(part: Any, size: int, axis: int) -> int:
+    if isinstance(part, bool) or not hasattr(part, "__index__"):
+        raise _cannot(part)
     try:
         index = part.__index__()
-    except (AttributeError, TypeError):
-        hint = "integers, slices, None, Ellipsis or one integer tensor"
-        raise IndexingError(explain("index", "cannot", hint, got=type(part).__name__)) from None
+    except TypeError:  # a NumPy array of several elements
+        raise _cannot(part) from None
     if not -size <= index < size:
         facts = {"index": index, "axis": axis, "size": size}
         raise IndexingError(explain("index", "out of range", **facts))

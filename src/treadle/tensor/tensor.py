@@ -15,6 +15,7 @@ from treadle.base.errors import ArgumentError, GradientError, OperandError, expl
 from treadle.base.shapes import Shape
 from treadle.ir.graph import toposort
 from treadle.ir.node import (
+    GRADIENTS,
     NUMBERS,
     RECORDING,
     Call,
@@ -40,9 +41,10 @@ from treadle.tensor.indexing import index_node
 class Tracing:
     """What a traced function did to tensors that outlive it."""
 
-    __slots__ = ("assigned", "grads")
+    __slots__ = ("assigned", "grads", "made")
 
     def __init__(self) -> None:
+        self.made: set[Node] = set()  # owned nodes that did not exist before
         self.assigned: dict[Tensor, Node] = {}  # tensor to the node it had before
         self.grads: dict[Tensor, Tensor | None] = {}  # tensor to the gradient it had before
 
@@ -103,7 +105,7 @@ class Tensor(Syntax):
             call = recorded_call((op, arg, x.call.type))
             if call is None or call.casts or RECORDING.sites:
                 return Tensor(apply(op, (x,), arg))
-            return Tensor(Node(call, (x,), x.needs_grad and RECORDING.gradients and call.smooth))
+            return Tensor(Node(call, (x,), x.needs_grad and GRADIENTS.on and call.smooth))
         if len(operands) == 2:
             a, b = operands
             a = a._node if a.__class__ is Tensor else _scalar(op, a)
@@ -125,6 +127,7 @@ class Tensor(Syntax):
         return self._apply(e.ne, (self, other), None)
 
     __hash__ = object.__hash__
+    __array_priority__ = 1000.0  # np.float32(2) * x is ours to record, not NumPy's to compute
 
     def iota_like(self, axis: int) -> Tensor:
         """The index along an axis, with the other axes of size 1."""
@@ -158,7 +161,7 @@ class Tensor(Syntax):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         array = self.numpy()
-        return array.astype(dtype) if dtype is not None or copy else array
+        return array.astype(dtype or array.dtype) if dtype is not None or copy else array
 
     def item(self) -> Any:
         """The one element as a Python number."""
@@ -183,13 +186,17 @@ class Tensor(Syntax):
             raise ArgumentError(explain("bool", "is ambiguous", hint, shape=self.shape))
         return bool(self.item())
 
+    def __format__(self, form: str) -> str:
+        return format(self.item() if form else repr(self), form)
+
     def __len__(self) -> int:
         if not self.shape:
             raise OperandError(explain("len", "a 0-d tensor has no length"))
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Tensor]:
-        self.realize()
+        if not TRACE:
+            self.realize()
         return (self[k] for k in range(len(self)))
 
     def __repr__(self) -> str:
@@ -210,9 +217,7 @@ class Tensor(Syntax):
 
     def to(self, where: Any) -> Tensor:
         """On another device ("cuda"), or in another dtype (td.float16)."""
-        if isinstance(where, DType) or (isinstance(where, str) and where not in _DEVICES):
-            return self.cast(dtype(where)) if not isinstance(where, str) else self._moved(where)
-        return self._moved(where)
+        return self._moved(where) if isinstance(where, str | Device) else self.cast(where)
 
     def _moved(self, where: str | Device) -> Tensor:
         target = device(where)
@@ -237,7 +242,7 @@ class Tensor(Syntax):
     def detach(self) -> Tensor:
         """The same value, outside any gradient."""
         node = self._node
-        if in_memory(node):
+        if in_memory(node) and not TRACE:
             return Tensor(leaf(node.type, node.buffer))
         with no_grad():
             return Tensor(apply(e.detach, (node,)))
@@ -255,7 +260,7 @@ class Tensor(Syntax):
     def backward(self, gradient: Tensor | None = None) -> None:
         """Add d(self)/d(leaf) to `grad` of every leaf that requires it."""
         if not self.requires_grad:
-            hint = "call requires_grad_() on a tensor it was computed from"
+            hint = "requires_grad_() on what it is computed from; if compiled, backward() inside"
             raise GradientError(explain("backward", "nothing here requires a gradient", hint))
         order = toposort([self._node], _needs_none)
         leaves = [n for n in order if n.owner is not None and n.needs_grad]
@@ -267,9 +272,6 @@ class Tensor(Syntax):
                 if g is not None and tensor is not None:
                     before = tensor.grad
                     tensor.grad = Tensor(g) if before is None else before + Tensor(g)
-
-
-_DEVICES = ("cpu", "cuda", "reference")
 
 
 def _needs_none(node: Node) -> bool:
@@ -308,31 +310,35 @@ def _restored(array: Any, dtype_name: str, device_name: str, grad: bool) -> Tens
 
 def own_node(node: Node, owner: Tensor, needs_grad: bool) -> Node:
     """A leaf of the gradient graph with node's value, which belongs to owner."""
-    if node.buffer is not None:
+    if node.buffer is not None and not TRACE:
         fresh = leaf(node.type, node.buffer)
-    else:
+    else:  # in a trace, what is read is the other tensor, not the memory it has just now
         with no_grad():
             fresh = apply(e.detach, (node,))
-    fresh.needs_grad = needs_grad
-    fresh.owner = weakref.ref(owner)
-    return fresh
+    return _given(fresh, owner, needs_grad)
 
 
 def owned(tensor: Tensor, needs_grad: bool = False) -> Tensor:
     """A tensor whose memory is known to be its own: assignments are seen by compiled functions."""
-    tensor._node.owner = weakref.ref(tensor)
-    tensor._node.needs_grad = needs_grad
+    _given(tensor._node, tensor, needs_grad)
     return tensor
+
+
+def _given(node: Node, owner: Tensor, needs_grad: bool) -> Node:
+    node.owner, node.needs_grad = weakref.ref(owner), needs_grad
+    if TRACE:
+        TRACE[-1].made.add(node)
+    return node
 
 
 @contextmanager
 def no_grad() -> Iterator[None]:
     """Record without gradients."""
-    before, RECORDING.gradients = RECORDING.gradients, False
+    before, GRADIENTS.on = GRADIENTS.on, False
     try:
         yield
     finally:
-        RECORDING.gradients = before
+        GRADIENTS.on = before
 
 
 def realize(*tensors: Tensor) -> None:
@@ -376,7 +382,7 @@ def _fast(op: Op) -> Any:
         call: Call | None = recorded_call((op, None, a.call.type, b.call.type))
         if call is None or call.casts or RECORDING.sites:
             return Tensor(apply(op, (a, b)))
-        needs = (a.needs_grad or b.needs_grad) and RECORDING.gradients and call.smooth
+        needs = (a.needs_grad or b.needs_grad) and GRADIENTS.on and call.smooth
         return Tensor(Node(call, (a, b), needs))
 
     return method

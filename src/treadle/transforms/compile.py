@@ -15,12 +15,13 @@ from treadle.backends.registry import backend_of
 from treadle.base.errors import ArgumentError, explain
 from treadle.base.trace import stage
 from treadle.base.trees import Structure, builder, flatten, unflatten
-from treadle.ir.graph import structure
+from treadle.ir.graph import is_realised, structure, toposort
 from treadle.ir.node import Call, Node, leaf, placeholder
 from treadle.runtime.draws import Draws, begin_draws, end_draws
 from treadle.runtime.realize import TRACED, compile_graph, realize
 from treadle.tensor.tensor import TRACE, Tensor, Tracing
 
+INLINE: list[object] = []  # while not empty, compiled functions are recorded like any other
 ALONE = 3  # references to a node or buffer that only its tensor holds, seen from `_private`
 
 
@@ -34,11 +35,11 @@ class Compiled:
         update_wrapper(self, function)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        if TRACE:
-            return self.function(*args, **options)  # part of the function being traced
+        if TRACE or INLINE:
+            return self.function(*args, **options)  # part of what is traced or differentiated
         if not options:
-            try:
-                key = tuple([x._node.call.type for x in args])
+            try:  # an argument that collects gradients makes a key that is never there
+                key = tuple([(n := x._node).needs_grad or n.call.type for x in args])
                 traced = self.short.get(key)
             except AttributeError:
                 traced = None
@@ -57,7 +58,7 @@ class Compiled:
             raise ArgumentError(explain("compile", f"an argument is {error}", hint)) from None
         if traced is None:
             traced = self.entries[key] = Traced(self.function, shape, leaves)
-            if not options and len(leaves) == len(args):
+            if not options and all(_is_tensor(x) and not x.requires_grad for x in args):
                 self.short[tuple(t._node.type for t in leaves)] = traced
         return traced.call(leaves)
 
@@ -94,7 +95,10 @@ class Traced:
         self.states = list(trace.assigned)
         roots += [t._node for t in self.states]
         _undo(trace)
-        _settle(list(trace.assigned.values()))
+        if not roots:
+            hint = "return what it computes, or assign it to a tensor"
+            raise ArgumentError(explain("compile", "the function makes no tensor", hint))
+        _settle(roots, trace)
         self.calls: list[Call] = [placeholder(root.type).call for root in roots[: len(results)]]
         self._bind(roots, len(results))
 
@@ -180,11 +184,12 @@ def _undo(trace: Tracing) -> None:
         tensor._grad = grad
 
 
-def _settle(states: list[Node]) -> None:
-    """State made before the trace and not computed yet: each call must read what the last wrote."""
-    pending = [node for node in states if node.buffer is None]
-    earlier = [n for n in pending if all(x.buffer is not TRACED for x in structure([n])[1])]
-    realize(earlier)
+def _settle(roots: list[Node], trace: Tracing) -> None:
+    """Compute state made before the trace: each call must read what was assigned to it last."""
+    states = list(trace.assigned.values())
+    owned = [n for n in toposort(roots, is_realised) if n.owner and n not in trace.made]
+    pending = [node for node in (*states, *owned) if node.buffer is None]
+    realize([n for n in pending if all(x.buffer is not TRACED for x in structure([n])[1])])
 
 
 def _stand_in(tensor: Tensor) -> Tensor:
@@ -202,7 +207,8 @@ def _owner(node: Node) -> Tensor:
 def _private(tensor: Tensor) -> None:
     """Make sure nobody else sees the memory about to be overwritten."""
     node = tensor._node
-    if sys.getrefcount(node) > ALONE or sys.getrefcount(node.buffer) > ALONE - 1:
+    seen = sys.getrefcount(node) > ALONE or sys.getrefcount(node.buffer) > ALONE - 1
+    if seen or getattr(node.buffer, "borrowed", False):
         fresh = leaf(node.type, backend_of(node.device).copy(node.buffer))
         fresh.needs_grad, fresh.owner = node.needs_grad, node.owner
         tensor._node = fresh

@@ -8,6 +8,7 @@ from typing import Any
 
 from treadle.base.errors import GradientError, explain
 from treadle.tensor.tensor import Tensor, gradients
+from treadle.transforms.compile import INLINE
 
 
 def value_and_grad(
@@ -24,14 +25,28 @@ def value_and_grad(
 
     @wraps(f)
     def wrapped(*args: Any, **options: Any) -> tuple[Tensor, Any]:
-        y = f(*args, **options)
+        INLINE.append(f)
+        try:
+            y = f(*args, **options)
+        finally:
+            INLINE.pop()
         if not isinstance(y, Tensor) or y.shape != ():
             hint = "return a scalar tensor, e.g. loss.mean()"
             raise GradientError(explain("grad", "needs a scalar result", hint, got=y))
-        parts = gradients(y, [args[k] for k in numbers])
+        parts = gradients(y, [_chosen(args, k) for k in numbers])
         return y, parts[0] if isinstance(argnums, int) else tuple(parts)
 
     return wrapped
+
+
+def _chosen(args: tuple[Any, ...], number: int) -> Tensor:
+    """The argument with a number, which must be one that has a gradient."""
+    x = args[number] if -len(args) <= number < len(args) else None
+    if not isinstance(x, Tensor) or not x.dtype.is_float:
+        got = x.dtype.name if isinstance(x, Tensor) else type(x).__name__
+        hint = "argnums are the numbers of positional arguments that are float tensors"
+        raise GradientError(explain("grad", f"argument {number} has no gradient", hint, got=got))
+    return x
 
 
 def grad(f: Callable[..., Tensor], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:

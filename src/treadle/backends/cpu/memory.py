@@ -54,6 +54,11 @@ class Buffer:
         view.buffer = self  # type: ignore[attr-defined]
         return view
 
+    @property
+    def borrowed(self) -> bool:
+        """Does the memory belong to somebody else, an array of the user's?"""
+        return self._owner is not None
+
     def __repr__(self) -> str:
         return f"<buffer of {self.size} bytes at {self.address:#x}>"
 

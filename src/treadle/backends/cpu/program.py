@@ -17,6 +17,7 @@ from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil
 from treadle.base import trace
 from treadle.base.dtypes import FLOATS, DType, float32, float64
 from treadle.base.knobs import DEBUG
+from treadle.base.shapes import strides_of
 from treadle.base.target import Target
 from treadle.ir.node import LEAF, Node
 from treadle.kernel.build import Built, build_copy
@@ -316,17 +317,9 @@ def _problem(product: Product) -> gemm_plan.Problem:
         batch=shape[:-2],
         a_batch=_batch(a.strides[:-2], dot.operands[0].shape, rank),
         b_batch=_batch(b.strides[:-2], dot.operands[1].shape, rank),
-        c_batch=_batch(_row_major(shape)[:-2], shape, rank),
+        c_batch=_batch(strides_of(shape)[:-2], shape, rank),
         a_dtype=a.base.dtype, b_dtype=b.base.dtype, has_epilogue=product.epilogue is not None,
     )  # fmt: skip
-
-
-def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
-    strides, step = [], 1
-    for size in reversed(shape):
-        strides.append(step)
-        step *= size
-    return tuple(reversed(strides))
 
 
 def _batch(strides: tuple[int, ...], shape: tuple[int, ...], rank: int) -> tuple[int, ...]:
