@@ -30,6 +30,7 @@ LONG_FUNCTIONS: dict[str, str] = {}
 
 # Modules that may import inside a function, and what that buys.
 LATE_IMPORTS = {
+    "base/cache.py": "only the first look-up on disk asks where the cache is",
     "tensor/creation.py": "NumPy is loaded by the first array",
 }
 

@@ -157,3 +157,11 @@ def test_anything_but_zero_is_true():
 def test_powers_at_the_edges():
     x, y = floats(0.0, 0.0, inf, 1.0, nan, -2.0), floats(0.0, -1.0, 0.5, nan, 0.0, 3.0)
     same(td.pow(x, y), [1.0, inf, inf, 1.0, 1.0, -8.0])
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+def test_a_cast_out_of_16_bits_rounds_like_a_stored_value(kind):
+    x = td.tensor(np.array([60000.0, 1.0, 3e38], np.float32)).cast(kind)
+    fused = ((x + x) * 1.0009765625).cast("float32").numpy()
+    stored = ((x + x) * 1.0009765625).realize().cast("float32").numpy()
+    np.testing.assert_array_equal(fused, stored)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -229,3 +231,41 @@ def test_gradients_go_through_compiled_functions():
     f(x)
     assert td.grad(f)(x).tolist() == [2.0, 4.0]
     assert td.grad(lambda v: f(v * 3.0))(x).tolist() == [18.0, 36.0]
+
+
+def test_a_pending_value_closed_over_is_what_it_was():
+    x = td.ones(2)
+    tripled = x * 3.0
+    function = td.compile(lambda: tripled + 1.0)
+    assert function().tolist() == [4.0, 4.0]
+    x.assign(td.zeros(2))
+    assert function().tolist() == [4.0, 4.0]
+
+
+def test_another_thread_is_not_part_of_a_trace():
+    inside, outside = threading.Event(), threading.Event()
+    other = td.ones(2).realize()
+
+    def traced(x):
+        inside.set()
+        assert outside.wait(10)
+        return x + 1.0
+
+    def assign():
+        assert inside.wait(10)
+        other.assign(td.zeros(2))
+        outside.set()
+
+    thread = threading.Thread(target=assign)
+    thread.start()
+    assert td.compile(traced)(td.ones(2)).tolist() == [2.0, 2.0]
+    thread.join()
+    assert other.tolist() == [0.0, 0.0]
+
+
+def test_ever_new_static_arguments_do_not_fill_memory(monkeypatch):
+    monkeypatch.setattr("treadle.transforms.compile.MOST_TRACES", 4)
+    function = td.compile(lambda x, k: x * k)
+    for k in range(12):
+        assert function(td.ones(1), k).tolist() == [float(k)]
+    assert len(function.entries) <= 4

@@ -29,8 +29,9 @@ def folder() -> Path | None:
         return None
     if chosen:
         return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(base) / "treadle"
+    from platformdirs import user_cache_path
+
+    return user_cache_path("treadle", appauthor=False)
 
 
 def read(key: str) -> bytes | None:

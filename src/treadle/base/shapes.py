@@ -15,8 +15,7 @@ Shape = tuple[int, ...]
 class Dim(int):
     """A size with a name: it reads as its name in messages and counts as a number elsewhere.
 
-    Kernels take sizes at run time, so a function that was compiled for one value of a Dim finds
-    its kernels again for another.
+    Kernels take sizes at run time, so another value of a Dim finds its kernels again.
 
     >>> rows = Dim("rows", 3)
     >>> (rows, 4), rows * 4
@@ -43,7 +42,7 @@ class Dim(int):
         return (Dim, (self.name, int(self)))
 
 
-class Target(tuple[int, ...]):
+class Wanted(tuple[int, ...]):
     """The shape an op was asked for: equal to another only if the names are equal too."""
 
     __slots__ = ()
@@ -58,7 +57,7 @@ def sizes_in(what: str, sizes: Sequence[Any]) -> Shape:
     """Sizes as integers; a Dim stays one."""
     try:
         found = tuple([n if isinstance(n, int) else index(n) for n in sizes])
-        return Target(found) if any(isinstance(n, Dim) for n in found) else found
+        return Wanted(found) if any(isinstance(n, Dim) for n in found) else found
     except TypeError:
         raise ShapeError(explain(what, "a size is an integer", got=tuple(sizes))) from None
 

@@ -75,11 +75,23 @@ def type_of(shape: Shape, dtype: DType, device: Device = CPU) -> Type:
 class Recording:
     """Switches read by every recorded node."""
 
-    __slots__ = ("site", "sites")
+    __slots__ = ("made", "site", "sites", "watched")
 
     def __init__(self) -> None:
         self.site: str | None = None  # given to new nodes instead of the user's line
-        self.sites = bool(knobs.EXPLAIN.value or knobs.DEBUG.value >= 2)
+        self.watch(bool(knobs.EXPLAIN.value or knobs.DEBUG.value >= 2), None)
+
+    def watch(self, sites: bool, made: set[Node] | None) -> None:
+        """Should new nodes remember their line, and be added to a set?"""
+        self.sites, self.made = sites, made
+        self.watched = sites or made is not None  # the one switch of the short path
+
+    def note(self, node: Node) -> None:
+        """Do what is asked for with a new node."""
+        if self.sites:
+            node.site = user_site() if self.site is None else self.site
+        if self.made is not None:
+            self.made.add(node)
 
 
 class Gradients(threading.local):
@@ -169,8 +181,8 @@ def apply(op: Op, operands: tuple[Any, ...], arg: Any = None) -> Node:
             for x, d in zip(operands, call.casts, strict=True)
         )
     node = Node(call, operands, needs_grad and GRADIENTS.on and call.smooth)
-    if RECORDING.sites:
-        node.site = user_site() if RECORDING.site is None else RECORDING.site
+    if RECORDING.watched:
+        RECORDING.note(node)
     return node
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from treadle.base import trace
 from treadle.base.dtypes import DType
+from treadle.base.shapes import strides_of
 from treadle.ir.graph import toposort
 from treadle.ir.node import LEAF, Node
 from treadle.kernel.build import (
@@ -118,18 +119,10 @@ def _task(
     dot = next(node for node in cluster.level if node.op.kind is Kind.CONTRACT)
     if dot.dtype not in templates:
         return Task(cluster, [build_product(dot, stored)], writes=writes)
-    left, right = (in_place[x] or Strided(x, 0, _contiguous(x)) for x in dot.operands)
+    left, right = (in_place[x] or Strided(x, 0, strides_of(x.shape)) for x in dot.operands)
     plain = len(cluster.level) == 1 and dot.dtype.compute is dot.dtype
     epilogue = None if plain else build_epilogue(dot, cluster, stored)
     return Task(cluster, product=Product(dot, left, right, epilogue), writes=writes)
-
-
-def _contiguous(node: Node) -> tuple[int, ...]:
-    strides, step = [], 1
-    for size in reversed(node.shape):
-        strides.append(step)
-        step *= size
-    return tuple(reversed(strides))
 
 
 def strided(node: Node) -> Strided | None:
@@ -165,4 +158,4 @@ def without_reshape(node: Node) -> Node:
 
 
 def _plain(node: Node) -> Strided:
-    return Strided(node, 0, _contiguous(node))
+    return Strided(node, 0, strides_of(node.shape))

@@ -132,11 +132,9 @@ class Chosen(tuple[Any, ...]):
     __hash__ = tuple.__hash__
 
     def __eq__(self, other: object) -> bool:
-        same = isinstance(other, Chosen) and tuple.__eq__(self, other) is True
-        return same and self._kinds() == other._kinds()  # type: ignore[attr-defined]
-
-    def _kinds(self) -> list[type]:
-        return [type(value) for _, value in self[1]]
+        if not isinstance(other, Chosen) or tuple.__eq__(self, other) is not True:
+            return False
+        return [type(value) for _, value in self[1]] == [type(value) for _, value in other[1]]
 
 
 def options_of(define: Callable[..., Any]) -> Callable[..., tuple[tuple[Any, ...], Any]]:

@@ -14,6 +14,7 @@ from treadle.base.device import CPU, Device
 from treadle.base.dtypes import uint32
 from treadle.ir.node import Node, leaf, type_of
 from treadle.runtime.realize import TRACED
+from treadle.runtime.stacks import ThreadStack
 
 
 class Generator:
@@ -46,13 +47,13 @@ class Draws:
         return _key_memory(start, self.leaf.device)
 
 
-_TRACED: list[Draws] = []
+_TRACED: ThreadStack[Draws] = ThreadStack()
 
 
 def begin_draws() -> Draws:
     """Draws from here on belong to a trace."""
-    _TRACED.append(Draws())
-    return _TRACED[-1]
+    _TRACED.push(Draws())
+    return _TRACED.top
 
 
 def end_draws() -> None:
@@ -63,7 +64,7 @@ def end_draws() -> None:
 def draw(device: Device = CPU) -> tuple[Node, int]:
     """A leaf with (key 0, key 1, first draw), and how many draws after it this one is."""
     if _TRACED:
-        draws = _TRACED[-1]
+        draws = _TRACED.top
         if draws.leaf is None:
             draws.leaf = leaf(type_of((3,), uint32, device), TRACED)
         draws.count += 1

@@ -33,6 +33,7 @@ from treadle.ops.defs import Op
 from treadle.ops.syntax import Syntax
 from treadle.runtime.realize import in_memory, realize_one
 from treadle.runtime.realize import realize as realize_nodes
+from treadle.runtime.stacks import ThreadStack
 from treadle.tensor.display import text_of
 from treadle.tensor.hosted import peek
 from treadle.tensor.indexing import index_node
@@ -44,12 +45,12 @@ class Tracing:
     __slots__ = ("assigned", "grads", "made")
 
     def __init__(self) -> None:
-        self.made: set[Node] = set()  # owned nodes that did not exist before
+        self.made: set[Node] = set()  # nodes that did not exist before
         self.assigned: dict[Tensor, Node] = {}  # tensor to the node it had before
         self.grads: dict[Tensor, Tensor | None] = {}  # tensor to the gradient it had before
 
 
-TRACE: list[Tracing] = []
+TRACE: ThreadStack[Tracing] = ThreadStack()
 
 
 class Tensor(Syntax):
@@ -94,7 +95,7 @@ class Tensor(Syntax):
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
         if TRACE:
-            TRACE[-1].grads.setdefault(self, self._grad)
+            TRACE.top.grads.setdefault(self, self._grad)
         self._grad = value
 
     # ---- recording
@@ -103,7 +104,7 @@ class Tensor(Syntax):
         if len(operands) == 1:
             x = self._node
             call = recorded_call((op, arg, x.call.type))
-            if call is None or call.casts or RECORDING.sites:
+            if call is None or call.casts or RECORDING.watched:
                 return Tensor(apply(op, (x,), arg))
             return Tensor(Node(call, (x,), x.needs_grad and GRADIENTS.on and call.smooth))
         if len(operands) == 2:
@@ -253,7 +254,7 @@ class Tensor(Syntax):
             facts = {"own": self._node.type, "value": value._node.type}
             raise ArgumentError(explain("assign", "needs the same shape and dtype", **facts))
         if TRACE:
-            TRACE[-1].assigned.setdefault(self, self._node)
+            TRACE.top.assigned.setdefault(self, self._node)
         self._node = own_node(value._node, self, self.requires_grad)
         return self
 
@@ -327,7 +328,7 @@ def owned(tensor: Tensor, needs_grad: bool = False) -> Tensor:
 def _given(node: Node, owner: Tensor, needs_grad: bool) -> Node:
     node.owner, node.needs_grad = weakref.ref(owner), needs_grad
     if TRACE:
-        TRACE[-1].made.add(node)
+        TRACE.top.made.add(node)
     return node
 
 
@@ -380,7 +381,7 @@ def _fast(op: Op) -> Any:
         else:
             return self._apply(op, (self, other), None)
         call: Call | None = recorded_call((op, None, a.call.type, b.call.type))
-        if call is None or call.casts or RECORDING.sites:
+        if call is None or call.casts or RECORDING.watched:
             return Tensor(apply(op, (a, b)))
         needs = (a.needs_grad or b.needs_grad) and GRADIENTS.on and call.smooth
         return Tensor(Node(call, (a, b), needs))

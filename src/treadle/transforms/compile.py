@@ -7,6 +7,7 @@ optimizer state) are written in place; gradients made inside stay inside.
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from typing import Any
@@ -16,13 +17,19 @@ from treadle.base.errors import ArgumentError, explain
 from treadle.base.trace import stage
 from treadle.base.trees import Structure, builder, flatten, unflatten
 from treadle.ir.graph import is_realised, structure, toposort
-from treadle.ir.node import Call, Node, leaf, placeholder
+from treadle.ir.node import RECORDING, Call, Node, leaf, placeholder
 from treadle.runtime.draws import Draws, begin_draws, end_draws
 from treadle.runtime.realize import TRACED, compile_graph, realize
+from treadle.runtime.stacks import ThreadStack
 from treadle.tensor.tensor import TRACE, Tensor, Tracing
 
-INLINE: list[object] = []  # while not empty, compiled functions are recorded like any other
+INLINE: ThreadStack[object] = ThreadStack()
+"""While not empty, compiled functions are recorded like any other."""
 ALONE = 3  # references to a node or buffer that only its tensor holds, seen from `_private`
+
+
+_ONE_AT_A_TIME = threading.RLock()
+MOST_TRACES = 512  # of one function: static arguments that always differ must not fill memory
 
 
 class Compiled:
@@ -57,6 +64,9 @@ class Compiled:
             hint = "pass tensors, numbers, strings, or containers of them"
             raise ArgumentError(explain("compile", f"an argument is {error}", hint)) from None
         if traced is None:
+            if len(self.entries) >= MOST_TRACES:
+                self.entries.clear()
+                self.short.clear()
             traced = self.entries[key] = Traced(self.function, shape, leaves)
             if not options and all(_is_tensor(x) and not x.requires_grad for x in args):
                 self.short[tuple(t._node.type for t in leaves)] = traced
@@ -162,8 +172,18 @@ def _result(call: Call, buffer: Any) -> Tensor:
 def _trace(
     function: Callable[..., Any], shape: Structure, stand_ins: list[Tensor]
 ) -> tuple[Any, Tracing, Draws]:
-    trace, draws = Tracing(), begin_draws()
-    TRACE.append(trace)
+    trace = Tracing()
+    with _ONE_AT_A_TIME:
+        return _watched(function, shape, stand_ins, trace)
+
+
+def _watched(
+    function: Callable[..., Any], shape: Structure, stand_ins: list[Tensor], trace: Tracing
+) -> tuple[Any, Tracing, Draws]:
+    """Run the function while every node it makes is noted."""
+    draws, made = begin_draws(), RECORDING.made
+    TRACE.push(trace)
+    RECORDING.watch(RECORDING.sites, trace.made)
     try:
         args, options = unflatten(shape, list(stand_ins))
         with stage("record"):
@@ -172,6 +192,7 @@ def _trace(
         _undo(trace)
         raise
     finally:
+        RECORDING.watch(RECORDING.sites, made)
         TRACE.pop()
         end_draws()
 
@@ -185,11 +206,12 @@ def _undo(trace: Tracing) -> None:
 
 
 def _settle(roots: list[Node], trace: Tracing) -> None:
-    """Compute state made before the trace: each call must read what was assigned to it last."""
-    states = list(trace.assigned.values())
-    owned = [n for n in toposort(roots, is_realised) if n.owner and n not in trace.made]
-    pending = [node for node in (*states, *owned) if node.buffer is None]
-    realize([n for n in pending if all(x.buffer is not TRACED for x in structure([n])[1])])
+    """Compute what was pending before the trace: each call reads it, and what is assigned later."""
+    states = [node for node in trace.assigned.values() if node.buffer is None]
+    order = toposort([*roots, *states], is_realised)
+    older = {n for n in order if n.operands and n.buffer is None and n not in trace.made}
+    read = {x for n in order if n not in older for x in n.operands}
+    realize([n for n in order if n in older and (n in read or n in states or n in roots)])
 
 
 def _stand_in(tensor: Tensor) -> Tensor:

@@ -24,10 +24,11 @@ def explain(function: Callable[..., Any], *args: Any, **options: Any) -> Explana
     plain = function.function if isinstance(function, Compiled) else function
     tensors: list[Tensor] = []
     shape = flatten((args, options), lambda x: isinstance(x, Tensor), tensors)
-    before, RECORDING.sites = RECORDING.sites, True
+    before = RECORDING.sites
+    RECORDING.watch(True, RECORDING.made)
     try:
         with trace.listen() as report:
             Traced(plain, shape, tensors)
     finally:
-        RECORDING.sites = before
+        RECORDING.watch(before, RECORDING.made)
     return Explanation(report)

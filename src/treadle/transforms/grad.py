@@ -25,7 +25,7 @@ def value_and_grad(
 
     @wraps(f)
     def wrapped(*args: Any, **options: Any) -> tuple[Tensor, Any]:
-        INLINE.append(f)
+        INLINE.push(f)
         try:
             y = f(*args, **options)
         finally:

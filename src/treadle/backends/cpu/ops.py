@@ -217,7 +217,8 @@ def _threefry(ln: Lanes, d: DType, _: DType, x: list[str]) -> str:
 
 def convert(ln: Lanes, d: DType, result: DType, x: list[str]) -> str:
     """A cast; floats to integers saturate, anything to bool compares with zero."""
-    w, value = ln.w, x[0]
+    w = ln.w
+    value = rounded(ln, x[0], d)  # a value that leaves 16 bits is what it would be in memory
     source, target = ln.type(d), ln.type(result)
     if d.compute is result.compute:
         return rounded(ln, value, result)

@@ -219,7 +219,7 @@ HELPERS["threefry_of"] = _threefry_helper()
 
 def convert(d: DType, result: DType, x: list[str]) -> str:
     """A cast; floats to integers saturate and NaN gives 0, anything to bool compares with zero."""
-    value = x[0]
+    value = rounded(x[0], d)  # a value that leaves 16 bits is what it would be in memory
     if d.compute is result.compute:
         return rounded(value, result)
     if result is bool_:
