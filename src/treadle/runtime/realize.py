@@ -61,7 +61,14 @@ def realize_one(node: Node) -> None:
             if not node.needs_grad:
                 node.operands = ()
             return
-    realize((node,))
+    key, leaves = structure((node,))
+    program = _PROGRAMS.get(key)
+    if program is None:
+        realize((node,))
+        return
+    node.buffer = program.run([leaf.buffer for leaf in leaves])[0]
+    if not node.needs_grad or node.owner is not None:
+        node.operands = ()
 
 
 def in_memory(node: Node) -> bool:
