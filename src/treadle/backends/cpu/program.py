@@ -7,6 +7,7 @@ import struct
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from treadle.backends.cpu import gemm_plan, gemm_tasks, jit, show
@@ -259,10 +260,14 @@ class Program:
 
 def _word_array(count: int) -> Any:
     """Words of memory that know their address."""
-    kind = type("Words", (ctypes.c_int64 * count,), {})
-    words = kind()
+    words = _word_type(count)()
     words.address = ctypes.addressof(words)
     return words
+
+
+@cache
+def _word_type(count: int) -> Any:
+    return type("Words", (ctypes.c_int64 * count,), {})
 
 
 def gemm_job(left: DType, right: DType, target: Target) -> jit.Job:
