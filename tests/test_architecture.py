@@ -12,14 +12,20 @@ from pathlib import Path
 
 import pytest
 
+from treadle.ops.defs import TABLE
+
 ROOT = Path(__file__).parent.parent
 SRC = ROOT / "src" / "treadle"
 MODULES = sorted(SRC.rglob("*.py"))
 
 FILE_LINES = 400
 FUNCTION_LINES = 60
-COMPILER = ("base", "ops", "ir", "passes", "autograd", "schedule", "kernel")
+COMPILER = (
+    "base/", "ops/defs.py", "ops/rules.py", "ops/syntax.py", "ir/", "passes/", "autograd/",
+    "schedule/", "kernel/",
+)  # fmt: skip
 COMPILER_LINES = 6000
+LINES_OF_A_ROW = 14  # on average, with its reference, samples, gradient and documentation
 IMPORT_MILLISECONDS = 60
 
 # Name relative to src/treadle: why it may be longer than FILE_LINES. No row without a reason.
@@ -116,11 +122,18 @@ def test_every_exception_is_still_needed():
 
 
 def test_the_compiler_stays_small():
+    """The rows of the op table are data and grow with it; what treats them does not."""
     lines = {
-        layer: sum(line_count(path) for path in MODULES if name_of(path).startswith(f"{layer}/"))
-        for layer in COMPILER
+        part: sum(line_count(path) for path in MODULES if name_of(path).startswith(part))
+        for part in COMPILER
     }
     assert sum(lines.values()) < COMPILER_LINES, lines
+
+
+def test_rows_stay_short():
+    paths = [path for path in MODULES if name_of(path).startswith("ops/")]
+    lines = sum(line_count(path) for path in paths if name_of(path) not in COMPILER)
+    assert lines <= LINES_OF_A_ROW * len(TABLE)
 
 
 def test_one_op_is_written_in_few_places():

@@ -41,6 +41,13 @@ def away_from_jumps(case, operands):
     return bool(np.all(np.abs(quotient - np.round(quotient)) > 1e-3))
 
 
+def joined(results):
+    """All results that have gradients as one tensor."""
+    if not isinstance(results, list | tuple):
+        return results
+    return td.concat([x.reshape(-1) for x in results if x.dtype.is_float])
+
+
 @pytest.mark.parametrize("name", WITH_GRADIENT)
 def test_gradient_is_the_slope_of_the_value(name):
     rng = np.random.default_rng(zlib.crc32(name.encode()))
@@ -48,7 +55,7 @@ def test_gradient_is_the_slope_of_the_value(name):
     for case in cases(ROWS[name], float64, rng):
         operands = case.operands if case.op.samples.smooth else apart(case, rng)
         if away_from_jumps(case, operands):
-            gradcheck(lambda *xs, case=case: case.record(xs), operands)
+            gradcheck(lambda *xs, case=case: joined(case.record(xs)), operands)
             checked += 1
     assert checked > 1
 

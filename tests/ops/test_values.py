@@ -41,6 +41,10 @@ def random_for(*parts):
     return np.random.default_rng(zlib.crc32(repr(parts).encode()))
 
 
+def listed(results):
+    return list(results) if isinstance(results, list | tuple) else [results]
+
+
 def terms_of(case):
     """How many numbers are added up into one at most."""
     return max([1, *(x.size for x in case.operands)]) if case.op.kind is not Kind.ELEMENTWISE else 1
@@ -73,12 +77,13 @@ def check(case, result, expected, kind):
 @pytest.mark.parametrize(("name", "kind"), PAIRS, ids=names)
 def test_compiled_row_gives_what_numpy_gives(name, kind):
     for case in cases(ROWS[name], kind, random_for(name, kind.name)):
-        node = case.record([node_of(x) for x in case.operands])
-        (by_nodes,) = by_reference([node])
-        (result,) = compiled([node])
-        assert dtype(result.dtype) is node.dtype, case
-        check(case, result, case.expected(node.dtype), node.dtype)
-        check(case, result, by_nodes, node.dtype)
+        nodes = listed(case.record([node_of(x) for x in case.operands]))
+        expected = listed(case.expected(nodes[0].dtype))
+        parts = zip(nodes, compiled(nodes), by_reference(nodes), expected, strict=True)
+        for node, result, by_nodes, wanted in parts:
+            assert dtype(result.dtype) is node.dtype, case
+            check(case, result, wanted, node.dtype)
+            check(case, result, by_nodes, node.dtype)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

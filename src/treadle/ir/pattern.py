@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from math import copysign
 from typing import Any
 
 from treadle.base.dtypes import DType, float32
@@ -35,7 +36,7 @@ class Pattern(Syntax):
         if self.op is None:
             return found.setdefault(self.name, node) is node
         if self.op is CONST:
-            return constant_value(node) == self.value
+            return is_number(constant_value(node), self.value)
         return node.op is self.op and all(
             part.match(x, found) for part, x in zip(self.operands, node.operands, strict=True)
         )
@@ -53,8 +54,17 @@ def constant_value(node: Node) -> float | int | bool | None:
     return node.arg if node.op is CONST else None
 
 
+def is_number(value: float | int | None, wanted: float | int) -> bool:
+    """Equal, with zeros of the same sign: x + 0.0 is not x where x is -0.0."""
+    return value == wanted and (value != 0 or copysign(1.0, value) == copysign(1.0, wanted))
+
+
 class Rule:
-    """A named rewrite. `apply` gives the replacement of a node, or None where it does not fit."""
+    """A named rewrite. `apply` gives the replacement of a node, or None where it does not fit.
+
+    exact: every element keeps its bits, whatever the operands hold (sums may be taken in another
+    order). Other rules run only where `TREADLE_FAST_MATH` asks for them.
+    """
 
     __slots__ = ("apply", "exact", "example", "name", "op")
 

@@ -13,7 +13,7 @@ from treadle.base.dtypes import float32, to_float
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import axes_in, axis_in
 from treadle.ops.contract import dot, gather
-from treadle.ops.defs import Kind, Op, Samples, options_of
+from treadle.ops.defs import Inline, Kind, Op, Samples, options_of
 from treadle.ops.elementwise import (
     cast,
     detach,
@@ -39,15 +39,21 @@ def composite(
     samples: Samples | None = None,
     grad: Callable[..., Any] | str | None = None,
     flops: float = 1.0,
+    inline: bool = False,
+    aliases: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Any]], Op]:
-    """A row from a definition; its docstring is the documentation."""
+    """A row from a definition; its docstring is the documentation.
+
+    inline: no node of its own, the definition runs when called. It may take a list of tensors and
+    give several results.
+    """
 
     def row(define: Callable[..., Any]) -> Op:
         name = define.__name__.rstrip("_")
-        return Op(
-            name, Kind.COMPOSITE, define.__doc__ or "", define=define,
-            arguments=options_of(define), grad=grad, reference=reference, samples=samples,
-            flops=flops,
+        make, arguments = (Inline, None) if inline else (Op, options_of(define))
+        return make(
+            name, Kind.COMPOSITE, define.__doc__ or "", define=define, arguments=arguments,
+            grad=grad, reference=reference, samples=samples, flops=flops, aliases=aliases,
         )  # fmt: skip
 
     return row
@@ -216,7 +222,10 @@ def argmin(x: Any, /, axis: int | None = None, keepdims: bool = False) -> Any:
 
 @composite(
     lambda np, x, index, axis=0: np.take(x, index, axis),
-    Samples(cases=(((5, 3), (4,), {}), ((7, 40), (2, 3), {}), ((3, 6), (4,), {"axis": 1}))),
+    Samples(
+        cases=(((5, 3), (4,), {}), ((7, 40), (2, 3), {}), ((3, 6), (4,), {"axis": 1})),
+        roles=("", "index"),
+    ),
 )
 def take(x: Any, index: Any, /, axis: int = 0) -> Any:
     """Slices of x at the indices, along an axis: an embedding look-up when axis is 0."""

@@ -80,7 +80,7 @@ gather = Op(
     samples=Samples(cases=(
         ((5, 3), (4, 3), {"axis": 0}), ((4, 9), (4, 1), {"axis": 1}),
         ((4, 40), (4, 33), {"axis": 1}),
-    )),
+    ), roles=("", "index")),
 )  # fmt: skip
 
 
@@ -110,5 +110,5 @@ scatter_add = Op(
     samples=Samples(cases=(
         ((5, 3), (4, 3), (4, 3), {"axis": 0}), ((4, 9), (4, 20), (4, 20), {"axis": 1}),
         ((6,), (50,), (50,), {"axis": 0}),
-    )),
+    ), roles=("", "index", "")),
 )  # fmt: skip

@@ -25,6 +25,8 @@ class Kind(Enum):
     GATHER = "elements at computed indices"
     SCATTER = "adds elements at computed indices"
     COMPOSITE = "defined by other ops"
+    CREATION = "makes a tensor from numbers"
+    RANDOM = "makes a tensor from random bits"
 
 
 Rule = Callable[[Sequence[DType]], tuple[tuple[DType, ...], DType]]
@@ -38,9 +40,16 @@ class Samples:
     - **cases**: (operand shapes..., options) for ops that are not elementwise
     - **bench**: shapes worth timing
     - **smooth**: may finite differences check the gradient anywhere in the range?
+    - **roles**: what the operands are, where not all are alike: "" has the sampled dtype, "index"
+      points along the axis of the first operand, "bool" is a mask
+    - **listed**: are the operands passed as one list?
+    - **lead**: the option that is passed before the operands, by position
+    - **draw**: (rng, NumPy dtype, shapes) to operands, where random ones would not do
     """
 
-    __slots__ = ("bench", "cases", "high", "low", "smooth")
+    __slots__ = (
+        "bench", "cases", "draw", "high", "lead", "listed", "low", "roles", "smooth",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -49,8 +58,17 @@ class Samples:
         cases: tuple[tuple[Any, ...], ...] = (),
         bench: tuple[tuple[int, ...], ...] = ((4096, 1024),),
         smooth: bool = True,
+        roles: tuple[str, ...] = (),
+        listed: bool = False,
+        lead: str = "",
+        draw: Callable[..., list[Any]] | None = None,
     ) -> None:
         self.low, self.high, self.cases, self.bench, self.smooth = low, high, cases, bench, smooth
+        self.roles, self.listed, self.lead, self.draw = roles, listed, lead, draw
+
+    def role(self, k: int) -> str:
+        """What operand k is."""
+        return self.roles[k] if k < len(self.roles) else ""
 
 
 class Op:
@@ -70,8 +88,10 @@ class Op:
         reference: Callable[..., Any] | None = None,
         samples: Samples | None = None,
         flops: float = 1.0,
+        aliases: tuple[str, ...] = (),
     ) -> None:
         self.name, self.kind, self.__doc__ = name, kind, doc
+        self.aliases = aliases  # other names users know it by
         self.types, self.shape, self.define = types, shape, define
         self.arguments, self.grad, self.reference = arguments, grad, reference
         self.samples, self.flops = samples or Samples(), flops
@@ -123,6 +143,20 @@ class Elementwise(Op):
         if not options and hasattr(operands[0] if operands else None, "_apply"):
             return operands[0]._apply(self, operands, None)
         return super().__call__(*operands, **options)
+
+
+class Inline(Op):
+    """A row that is no node: its definition runs when it is called and may give several results."""
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Run the definition on tensors or nodes."""
+        assert self.define is not None, self
+        try:
+            return self.define(*args, **options)
+        except AttributeError:  # no shape: perhaps not a tensor
+            if self.operands and args:
+                self._require_tensors(args)
+            raise
 
 
 class Chosen(tuple[Any, ...]):

@@ -24,11 +24,13 @@ def elementwise(
     high: float = 4.0,
     smooth: bool = True,
     flops: float = 1.0,
+    aliases: tuple[str, ...] = (),
 ) -> Op:
     """An elementwise row; grad may be a string that says why there is none."""
     return Elementwise(
         name, Kind.ELEMENTWISE, doc, types=partial(rule, name), shape=rules.broadcasting(name),
         grad=grad, reference=reference, samples=Samples(low, high, smooth=smooth), flops=flops,
+        aliases=aliases,
     )  # fmt: skip
 
 

@@ -207,8 +207,8 @@ def _concat_grad(g: Any, y: Any, *operands: Any) -> tuple[Any, ...]:
 concat = movement(
     "concat", "Tensors joined along an axis.",
     shape=_concat_shape, arguments=_concat, grad=_concat_grad,
-    reference=lambda np, *xs, axis=0: np.concatenate(xs, axis),
+    reference=lambda np, xs, axis=0: np.concatenate(xs, axis),
     samples=Samples(cases=(
         ((2, 3), (4, 3), {"axis": 0}), ((2, 3), (2, 40), (2, 0), {"axis": 1}),
-    )),
+    ), listed=True), aliases=("cat",),
 )  # fmt: skip

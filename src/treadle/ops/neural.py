@@ -101,7 +101,10 @@ def _cross_entropy(np: Any, logits: Any, labels: Any) -> Any:
     return -np.take_along_axis(rows, labels[..., None], -1).mean()
 
 
-@composite(_cross_entropy, Samples(cases=(((4, 7), (4,), {}), ((2, 3, 33), (2, 3), {}))))
+@composite(
+    _cross_entropy,
+    Samples(cases=(((4, 7), (4,), {}), ((2, 3, 33), (2, 3), {})), roles=("", "index")),
+)
 def cross_entropy(logits: Any, labels: Any, /) -> Any:
     """Mean of -log softmax(logits) at the labels, over all but the last axis."""
     if labels.shape != logits.shape[:-1]:
