@@ -13,6 +13,7 @@ from treadle.ir.node import placeholder, type_of
 from treadle.kernel.choose import choose
 from treadle.kernel.plan import plan_tasks
 from treadle.kernel.signature import Signature
+from treadle.ops import activations
 from treadle.ops import composite as c
 from treadle.ops import elementwise as e
 from treadle.ops import neural
@@ -46,7 +47,7 @@ GRAPHS = {
     "integers": lambda: [leaf(70, kind=int64) // leaf(70, kind=int64) % 7],
     "remainder": lambda: [leaf(70) % leaf(70)],
     "scatter": lambda: [scatter_add(leaf(9), leaf(30, kind=int64), leaf(30), axis=0)],
-    "gelu epilogue": lambda: [c.gelu(dot(leaf(64, 32), leaf(32, 48)) + leaf(48))],
+    "gelu epilogue": lambda: [activations.gelu(dot(leaf(64, 32), leaf(32, 48)) + leaf(48))],
 }
 
 

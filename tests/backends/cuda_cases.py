@@ -12,6 +12,7 @@ from triton_host import node_of
 
 from treadle.autograd.backward import gradients
 from treadle.base.dtypes import bfloat16, float16
+from treadle.ops import activations
 from treadle.ops import composite as c
 from treadle.ops import neural
 from treadle.ops.contract import scatter_add
@@ -236,7 +237,7 @@ def products():
 
 @case()
 def product_with_epilogue():
-    return [c.gelu(r(64, 128) @ r(128, 96) + r(96))]
+    return [activations.gelu(r(64, 128) @ r(128, 96) + r(96))]
 
 
 @case()
@@ -252,7 +253,7 @@ def half_product():
 @case(2e-2)
 def bfloat_product():
     kind = ml_dtypes.bfloat16
-    return [c.relu(r(40, 70, kind=kind) @ r(70, 33, kind=kind) + r(33, kind=kind))]
+    return [activations.relu(r(40, 70, kind=kind) @ r(70, 33, kind=kind) + r(33, kind=kind))]
 
 
 @case(1e-13)
@@ -282,7 +283,7 @@ def large_product():
 @case(4e-6)
 def classifier():
     x, w, b, label = r(32, 64), r(64, 10), r(10), integers(10, 32)
-    y = neural.cross_entropy(neural.layer_norm(c.gelu(x, approximate="tanh")) @ w + b, label)
+    y = neural.cross_entropy(neural.layer_norm(activations.gelu(x, approximate="tanh")) @ w + b, label)
     return [y, *gradients([y], [x, w, b], [None])]
 
 

@@ -6,9 +6,10 @@ import os
 
 import numpy as np
 
+from treadle.backends.arrays import numpy_dtype
 from treadle.backends.cuda.launch import Memory
 from treadle.backends.cuda.program import Plan
-from treadle.backends.reference.eval import evaluate, numpy_dtype
+from treadle.backends.reference.eval import evaluate
 from treadle.base.dtypes import dtype
 from treadle.ir.graph import structure, substitute
 from treadle.ir.node import leaf, placeholder, type_of

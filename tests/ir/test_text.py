@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import ast
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from treadle.autograd.backward import gradients
-from treadle.base.dtypes import ALL, float16, float32, int64
+from treadle.base.dtypes import ALL, bool_, dtype, float16, float32, int64
 from treadle.base.errors import ArgumentError
+from treadle.base.shapes import Dim
 from treadle.ir.graph import structure
-from treadle.ir.node import Call, const, full, iota, placeholder, type_of
-from treadle.ir.parser import parse_graph
-from treadle.ir.printer import graph_text
+from treadle.ir.node import Call, Node, const, full, iota, placeholder, type_of
+from treadle.ir.parser import _value, parse_graph
+from treadle.ir.printer import graph_text, literal
+from treadle.ops import activations
 from treadle.ops import composite as c
 from treadle.ops import contract, neural
 from treadle.ops import movement as m
 from treadle.ops.elementwise import cast, exp, maximum, where
 from treadle.passes.pipeline import simplify
+from treadle.testing.samples import cases, public_rows, takes
 
 
 def leaf(*shape, dtype=float32):
@@ -29,7 +34,7 @@ def leaf(*shape, dtype=float32):
 def loss():
     x, w = leaf(8, 16), leaf(10, 16)
     y = neural.cross_entropy(
-        c.linear(c.gelu(neural.layer_norm(x), approximate="tanh"), w), leaf(8, dtype=int64)
+        c.linear(activations.gelu(neural.layer_norm(x), approximate="tanh"), w), leaf(8, dtype=int64)
     )
     return [y, *gradients([y], [x, w], [None])]
 
@@ -45,7 +50,7 @@ GRAPHS = {
     "infinities": lambda: [maximum(leaf(4), -math.inf) + math.inf, leaf(2) * math.nan],
     "casts": lambda: [cast(leaf(3), d) for d in ALL],
     "promotion": lambda: [leaf(3, dtype=float16) + leaf(3, dtype=int64)],
-    "composites": lambda: [neural.softmax(leaf(4, 5), axis=0), c.clip(leaf(3), low=-1.0)],
+    "composites": lambda: [neural.softmax(leaf(4, 5), axis=0), activations.clip(leaf(3), min=-1.0)],
     "views": lambda: [
         m.pad(m.flip(leaf(4, 5).T, (1,)), [(1, 0), (0, 2)], 1.5).reshape(-1),
         m.slice_(leaf(9, 20), [(1, 9, 2), (3, 17, 3)]),
@@ -57,6 +62,11 @@ GRAPHS = {
     "indices": lambda: [
         contract.gather(leaf(5, 3), leaf(4, 3, dtype=int64), axis=0),
         c.take(leaf(5, 3), leaf(2, 2, dtype=int64)),
+    ],
+    "named sizes": lambda: [
+        m.reshape(leaf(Dim("rows", 3), 4), Dim("rows", 3), 2, 2),
+        leaf(1, 4).expand(Dim("a, [b] # c; 'd': \"e\"=1", 3), 4),
+        neural.softmax(leaf(Dim("x", 2), 3)).sum(0),
     ],
     "empty": lambda: [leaf(0, 3).sum(0)],
     "loss": loss,
@@ -78,6 +88,38 @@ def test_text_reads_back_as_the_same_graph(name):
         again = parse_graph(text)
         assert graph_text(again) == text
         assert without_memory(again) == without_memory(graph)
+
+
+def samples_of(op):
+    """Calls of a row on leaves without memory, in the dtypes it takes."""
+    rng = np.random.default_rng(0)
+    for kind in (float32, int64, bool_):
+        if takes(op, kind):
+            for case in cases(op, kind, rng):
+                made = case.record([placeholder(type_of(x.shape, dtype(x.dtype)))
+                                    for x in case.operands])  # fmt: skip
+                yield [made] if isinstance(made, Node) else list(made)
+
+
+@pytest.mark.parametrize("name", public_rows())
+def test_every_row_prints_and_reads_back(name):
+    count = 0
+    for roots in samples_of(public_rows()[name]):
+        for graph in (roots, simplify(roots)):
+            text = graph_text(graph)
+            again = parse_graph(text)
+            assert graph_text(again) == text
+            assert without_memory(again) == without_memory(graph)
+            count += 1
+    assert count or name == "threefry"
+
+
+def test_options_of_every_kind_read_back():
+    odd = ("a # b; c : d", 'it\'s "quoted"', 1.5, math.inf, -math.nan, None, True, float16, -3)
+    tree = ast.parse(literal(odd), mode="eval").body
+    assert repr(_value(tree, 1)) == repr(odd)
+    assert not set("#;:") & set(literal(odd))
+    assert literal(np.float64(2.5)) == "2.5"
 
 
 @given(st.data())
@@ -120,6 +162,7 @@ def test_lines_may_carry_remarks():
         ("%0 = leaf : f32[2]; %1 = expp %0 : f32[2]", "no such op"),
         ("%1 = exp %0 : f32[2]", "not defined above"),
         ("%0 = leaf : f32[2]; %1 = exp %0 : f32[3]", r"exp gives f32\[2\]"),
+        ("%0 = leaf : f32[2 3]", "not a size"),
         ("%0 = leaf : f32[2]; %1 = sum %0 __import__('os') : f32[]", "not a literal"),
     ],
 )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import zlib
+from itertools import islice
 
 import numpy as np
 import pytest
 
 from treadle.base.dtypes import (
+    ALL,
     bfloat16,
     bool_,
     dtype,
@@ -23,9 +25,10 @@ from treadle.ops.defs import Kind
 from treadle.testing.arrays import array_type, by_reference, compiled, node_of, unit_roundoff
 from treadle.testing.samples import cases, odd_cases, public_rows, takes
 
-DTYPES = (float32, float64, float16, bfloat16, int32, int64, uint8, bool_, uint32)
+USUAL = (float32, float64, float16, bfloat16, int32, int64, uint8, bool_, uint32)
+FEWER = 4  # dtypes that share their code with a usual one have every fourth case
 ROWS = public_rows()
-PAIRS = [(name, d) for name, op in ROWS.items() for d in DTYPES if takes(op, d)]
+PAIRS = [(name, d) for name, op in ROWS.items() for d in ALL if takes(op, d)]
 FUNCTIONS = [
     name for name, op in ROWS.items()
     if op.kind is Kind.ELEMENTWISE and takes(op, float32) and name != "threefry"
@@ -76,7 +79,8 @@ def check(case, result, expected, kind):
 
 @pytest.mark.parametrize(("name", "kind"), PAIRS, ids=names)
 def test_compiled_row_gives_what_numpy_gives(name, kind):
-    for case in cases(ROWS[name], kind, random_for(name, kind.name)):
+    drawn = cases(ROWS[name], kind, random_for(name, kind.name))
+    for case in islice(drawn, 0, None, 1 if kind in USUAL else FEWER):
         nodes = listed(case.record([node_of(x) for x in case.operands]))
         expected = listed(case.expected(nodes[0].dtype))
         parts = zip(nodes, compiled(nodes), by_reference(nodes), expected, strict=True)

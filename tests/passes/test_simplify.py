@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import time
+from unittest import mock
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from treadle.autograd.backward import gradients
 from treadle.base import knobs
-from treadle.base.dtypes import float32, int32, int64
+from treadle.base.dtypes import float32, float64, int32, int64
 from treadle.base.errors import CompilerError
 from treadle.ir.graph import structure, toposort
 from treadle.ir.node import LEAF, full, iota, placeholder, type_of
+from treadle.ir.rewrite import Rewriter
 from treadle.ir.verify import PRIMITIVES, verify
+from treadle.kernel.plan import plan_tasks
+from treadle.ops import activations, neural
 from treadle.ops import composite as c
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
-from treadle.ops import neural
 from treadle.ops.contract import dot
 from treadle.ops.reduce import max_, min_, sum_
 from treadle.passes.pipeline import simplify
-from treadle.testing.arrays import by_reference, node_of
+from treadle.testing.arrays import by_reference, compiled, node_of
 
 MILLISECONDS = 60  # for a thousand nodes
 
@@ -32,12 +37,19 @@ def leaf(*shape, dtype=float32):
 
 x, y = leaf(3, 4), leaf(3, 4)
 k = leaf(3, 4, dtype=int32)
-v = leaf(20)
+v, r, y_ = leaf(20), leaf(4), leaf(2)
 
 # fmt: off
 CASES = {
-    "x + 0": (x + 0.0, x),
-    "0 + x": (0.0 + x, x),
+    "k + 0": (k + 0, k),
+    "0 + k": (0 + k, k),
+    "x + -0": (x + -0.0, x),
+    "x / 8": (x / 8.0, x * 0.125),
+    "2 + x": (2.0 + x, x + 2.0),
+    "(k + 2) + 3": ((k + 2) + 3, k + 5),
+    "k & 63 & 7": (k & 63 & 7, k & 7),
+    "k ^ k": (k ^ k, full(0, k.type)),
+    "cast there and back": (e.cast(e.cast(x, float64), float32), x),
     "x - 0": (x - 0.0, x),
     "x * 1": (x * 1.0, x),
     "x / 1": (x / 1.0, x),
@@ -56,6 +68,23 @@ CASES = {
     "flip of nothing": (m.flip(x, ()), x),
     "slice of all": (m.slice_(v, [(0, 20, 1)]), v),
     "slice of slice": (m.slice_(m.slice_(v, [(2, 18, 2)]), [(1, 7, 2)]), m.slice_(v, [(4, 13, 4)])),
+    "flip of flip": (m.flip(m.flip(x, 0), (0, 1)), m.flip(x, 1)),
+    "pad of pad": (m.pad(m.pad(v, [(1, 0)]), [(2, 3)]), m.pad(v, [(3, 3)])),
+    "slice of pad": (m.slice_(m.pad(v, [(4, 4)]), [(5, 9, 1)]), m.slice_(v, [(1, 5, 1)])),
+    "pad with the same": (m.pad(full(1.0, v.type), [(1, 0)], 1.0), full(1.0, leaf(21).type)),
+    "concat of the same": (m.concat([full(1.0, v.type)] * 2), full(1.0, leaf(40).type)),
+    "slice of some parts": (m.slice_(m.concat([v, v, leaf(5)]), [(3, 33, 1)]),
+                            m.concat([m.slice_(v, [(3, 20, 1)]), m.slice_(v, [(0, 13, 1)])])),
+    "concat of a run": (m.concat([y_, m.slice_(v, [(0, 7, 1)]), m.slice_(v, [(7, 9, 1)])]),
+                        m.concat([y_, m.slice_(v, [(0, 9, 1)])])),
+    "permuted broadcast": (r.expand(3, 4).T, r.reshape(4, 1).expand(4, 3)),
+    "broadcast of a row": (r.reshape(1, 4).expand(3, 4), r.expand(3, 4)),
+    "slice of broadcast": (m.slice_(r.expand(3, 4), [(0, 2, 1), (0, 4, 1)]), r.expand(2, 4)),
+    "sum beside a broadcast": (sum_(r.expand(3, 4), axis=1),
+                               sum_(r, axis=0, keepdims=True).expand(3)),
+    "sum of a constant": (sum_(full(0.5, x.type), axis=0), full(1.5, leaf(4).type)),
+    "sum of broadcast integers": (sum_(k.expand(5, 3, 4), axis=0), e.cast(k, int64) * 5),
+    "max of a constant": (max_(full(0.5, x.type)), full(0.5, leaf().type)),
     "concat of slices": (m.concat([m.slice_(v, [(0, 7, 1)]), m.slice_(v, [(7, 20, 1)])]), v),
     "slice of concat": (m.slice_(m.concat([v, leaf(5)]), [(3, 9, 1)]), m.slice_(v, [(3, 9, 1)])),
     "concat with nothing": (m.concat([v, leaf(0)]), v),
@@ -79,11 +108,88 @@ def described(roots):
     return structure(roots)[0], [node for node in toposort(roots) if node.op is LEAF]
 
 
-def test_a_sum_over_broadcast_axes_becomes_a_product():
-    (root,) = simplify([sum_(x.expand(5, 3, 4), axis=0)])
-    names = [node.op.name for node in toposort([root])]
-    assert "mul" in names
-    assert "sum" not in names
+FAST = {
+    "x + 0": (x + 0.0, x),
+    "0 + x": (0.0 + x, x),
+    "0 - x": (0.0 - x, -x),
+    "x * 0": (x * 0.0, full(0.0, x.type)),
+    "x - x": (x - x, full(0.0, x.type)),
+    "x / x": (x / x, full(1.0, x.type)),
+    "x / 3": (x / 3.0, x * (1 / 3.0)),
+    "x * 2 * 3": (x * 2.0 * 3.0, x * 6.0),
+    "x y + x z": (x * y + x * (y * y), x * (y + y * y)),
+    "sum of a broadcast": (sum_(x.expand(5, 3, 4), axis=0), x * 5.0),
+    "product with zeros": (dot(x, full(0.0, leaf(4, 2).type)), full(0.0, leaf(3, 2).type)),
+}
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_what_changes_rounding_waits_until_asked_for(name):
+    before, after = FAST[name]
+    assert described(simplify([before])) != described([after])
+    with knobs.override(fast_math=1):
+        assert described(simplify([before])) == described([after])
+
+
+def test_programs_of_both_kinds_live_side_by_side():
+    array = np.array([np.inf, -0.0, 1.0], np.float32)
+    for fast, expected in ((0, [np.nan, 0.0, 0.0]), (1, [0.0, 0.0, 0.0]), (0, [np.nan, 0.0, 0.0])):
+        with knobs.override(fast_math=fast):
+            np.testing.assert_array_equal(compiled([node_of(array) * 0.0])[0], expected)
+
+
+steps = [
+    lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lambda a, b: a * 0.5 + a * b,
+    lambda a, b: a / 3.0, lambda a, b: 2.0 + a * 1.0, lambda a, b: -(a - b), lambda a, b: a + 0.0,
+    lambda a, b: a.sum(0, keepdims=True).expand(3, 4).sum(1, keepdims=True) * 0.1 + b,
+    lambda a, b: e.where(a > b, a, b * 0.0), lambda a, b: e.tanh(a), lambda a, b: a * 0.3 * 0.7,
+    lambda a, b: m.concat(
+        [m.slice_(a, [(0, 3, 1), (0, 1, 1)]), m.slice_(b, [(0, 3, 1), (1, 4, 1)])], axis=1
+    ),
+]  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_fast_graphs_stay_near_their_values(data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    nodes = [node_of(rng.uniform(-1, 1, (3, 4))) for _ in range(3)]
+    for step in data.draw(st.lists(st.sampled_from(steps), min_size=1, max_size=8)):
+        a, b = (data.draw(st.sampled_from(nodes)) for _ in range(2))
+        nodes.append(step(a, b))
+    expected = by_reference(nodes[-2:])
+    with knobs.override(fast_math=1):
+        fast = by_reference(simplify(nodes[-2:]))
+    for plain, near in zip(expected, fast, strict=True):
+        np.testing.assert_allclose(near, plain, rtol=1e-10, atol=1e-10 * (1 + np.abs(plain).max()))
+
+
+def test_transposed_operands_of_a_product_are_read_in_place():
+    a, b = leaf(64, 32), leaf(48, 64)
+    for left, right in ((a.T, b.T), (a.T.T.T, b.T), (leaf(32, 64), b.T), (a.T, leaf(64, 48))):
+        tasks = plan_tasks(simplify([dot(left, right)]), {}, [float32])
+        assert len(tasks) == 1
+        assert {tasks[0].product.left.base.op, tasks[0].product.right.base.op} == {LEAF}
+
+
+def test_simplify_takes_time_in_proportion_to_the_graph():
+    small, large = (count_visits(transformer(layers)) for layers in (4, 16))
+    assert large < 4.5 * small
+
+
+def count_visits(roots):
+    """Rules tried while simplifying."""
+    tried = 0
+    real = Rewriter._fire
+
+    def counted(self, node):
+        nonlocal tried
+        tried += 1
+        return real(self, node)
+
+    with mock.patch.object(Rewriter, "_fire", counted):
+        simplify(roots)
+    return tried
 
 
 def test_two_permutes_become_one():
@@ -156,7 +262,7 @@ def transformer(layers):
         z = neural.layer_norm(h)
         a = neural.scaled_dot_product_attention(dot(z, q), dot(z, key), dot(z, value), causal=True)
         h = h + dot(a, out)
-        h = h + dot(c.gelu(dot(neural.layer_norm(h), up), approximate="tanh"), down)
+        h = h + dot(activations.gelu(dot(neural.layer_norm(h), up), approximate="tanh"), down)
     loss = c.mean(h * h)
     every = [start, *(w for layer in weights for w in layer)]
     return [loss, *gradients([loss], every, [None])]

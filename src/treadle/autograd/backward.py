@@ -17,10 +17,12 @@ def gradients(
     wrt: Sequence[Node],
     cotangents: Sequence[Node | None],
     stop: Callable[[Node], bool] | None = None,
+    tap: Callable[[Node, Node], Node] | None = None,
 ) -> list[Node | None]:
     """d(sum of outputs · cotangents) / d(wrt): a node each, or None where nothing depends on it.
 
-    Nothing below the nodes for which stop holds is looked at.
+    Nothing below the nodes for which stop holds is looked at. tap is given every node with its
+    whole cotangent and says which one goes on.
     """
     order = toposort(outputs, stop)
     needed = _between(order, wrt)
@@ -32,7 +34,13 @@ def gradients(
     try:
         for node in reversed(order):
             g = flowing.get(node) if node in wanted else flowing.pop(node, None)
-            if g is None or node not in needed or not node.operands:
+            if g is None or node not in needed:
+                continue
+            if tap is not None:
+                g = tap(node, g)
+                if node in wanted:
+                    flowing[node] = g
+            if not node.operands:
                 continue
             if stop is not None and stop(node):
                 continue  # whoever asked goes on from there

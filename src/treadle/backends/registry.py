@@ -1,15 +1,17 @@
-"""Backends by name, loaded when first used."""
+"""Which backends are there, and which ops and dtypes has each? They are loaded when first used."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from treadle.base.device import Device
-from treadle.base.errors import DeviceError, explain
-from treadle.ir.node import Node, Type
+from treadle.base.device import Device, device
+from treadle.base.dtypes import DType, dtype
+from treadle.base.errors import DeviceError, NotSupported, explain
+from treadle.ir.node import CHECKS, Node, Type
+from treadle.ops.defs import TABLE, Kind, Op
 
 if TYPE_CHECKING:
     from treadle.base.target import Target
@@ -19,6 +21,8 @@ BACKENDS = {
     "cuda": "treadle.backends.cuda.backend:Cuda",
     "reference": "treadle.backends.reference.backend:Reference",
 }
+
+REWRITTEN = ("detach",)  # never reach a backend
 
 
 class Program(Protocol):
@@ -63,3 +67,51 @@ def backend_of(device: Device) -> Backend:
             explain(str(device), f"cannot load the backend: {error}", hint)
         ) from error
     return made(device.index) if device.backend == "cuda" else made()
+
+
+class Support(NamedTuple):
+    """What a backend has code for."""
+
+    dtypes: Collection[DType]
+    names: dict[Kind, Collection[str]]  # primitives by kind; of a kind that is not here, all
+
+    def has(self, op: Op) -> bool:
+        """Is there code for a primitive?"""
+        return op.name in REWRITTEN or op.name in self.names.get(op.kind, (op.name,))
+
+
+@cache
+def support_of(backend: str) -> Support:
+    """What a backend states in its module `support`, which loads no compiler."""
+    module = importlib.import_module(f"treadle.backends.{backend}.support")
+    return Support(module.DTYPES, module.NAMES)
+
+
+def supports(op: Op | str, kind: object, where: str | Device = "cpu") -> bool:
+    """Has the backend of a device code for a primitive on elements of a dtype?
+
+    >>> supports("add", "float32", "cuda")
+    True
+    """
+    row = TABLE[op] if isinstance(op, str) else op
+    support = support_of(device(where).backend)
+    return support.has(row) and dtype(kind) in support.dtypes
+
+
+def _require(op: Op, dtypes: tuple[DType, ...], where: Device) -> None:
+    """Raise at the call for what the device has no code for, and say what there is."""
+    support = support_of(where.backend)
+    facts = {"dtypes": ", ".join(d.name for d in dtypes), "device": where}
+    if not support.has(op):
+        others = [name for name in BACKENDS if support_of(name).has(op)]
+        hint = f"it is there on {' and '.join(others)}: x.to({others[0]!r})" if others else ""
+        raise NotSupported(explain(op.name, f"not there on {where.backend}", hint, **facts))
+    for d in dtypes:
+        if d not in support.dtypes:
+            names = ", ".join(known.name for known in support.dtypes)
+            hint = f"cast the operand first; {where.backend} has {names}"
+            wrong = f"{where.backend} has no {d.name}"
+            raise NotSupported(explain(op.name, wrong, hint, **facts))
+
+
+CHECKS.append(_require)

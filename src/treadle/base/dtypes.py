@@ -1,4 +1,4 @@
-"""Element types, their promotion order and limits."""
+"""Which element types are there, and which one do two of them meet in?"""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from treadle.base.errors import DtypeError, explain
 
 
 class DType:
-    """An element type. There is one object per type, so compare with `is`."""
+    """An element type. There is one object per type, so `is` compares within Treadle.
 
-    __slots__ = ("bits", "compute", "kind", "name", "rank", "short", "size")
+    >>> float32 == "float32", float32 == int32
+    (True, False)
+    """
+
+    __slots__ = ("bits", "compute", "kind", "mantissa", "name", "rank", "short", "size")
 
     name: str
     short: str
@@ -16,18 +20,27 @@ class DType:
     bits: int
     size: int  # bytes in memory
     rank: int  # position in the promotion order
+    mantissa: int  # stored bits of a float's fraction
     compute: DType  # what arithmetic is done in
 
-    def __init__(self, name: str, short: str, kind: str, bits: int, rank: int) -> None:
+    def __init__(
+        self, name: str, short: str, kind: str, bits: int, rank: int, mantissa: int = 0
+    ) -> None:
         self.name, self.short, self.kind, self.bits, self.rank = name, short, kind, bits, rank
         self.size = max(1, bits // 8)
-        self.compute = self
+        self.mantissa, self.compute = mantissa, self
 
     def __repr__(self) -> str:
         return f"treadle.{self.name}"
 
     def __reduce__(self) -> str | tuple[object, ...]:
         return (dtype, (self.name,))
+
+    def __eq__(self, other: object) -> bool:
+        """The same type, or a name of it: a string, a Python or a NumPy type."""
+        return self is other or (not isinstance(other, DType) and _named(other) is self)
+
+    __hash__ = object.__hash__
 
     @property
     def is_float(self) -> bool:
@@ -40,17 +53,39 @@ class DType:
         return self.kind in ("int", "uint")
 
     @property
+    def is_storage(self) -> bool:
+        """A float too narrow to compute in: arithmetic is done in float32?"""
+        return self.compute is not self
+
+    @property
+    def bias(self) -> int:
+        """What a float's exponent field is above its exponent."""
+        return int((1 << (self.bits - self.mantissa - 2)) - 1)
+
+    @property
+    def has_infinity(self) -> bool:
+        """Is there an infinity? What overflows is NaN in a float without one."""
+        return self.is_float and self is not float8_e4m3fn
+
+    @property
+    def largest(self) -> float:
+        """The largest finite float."""
+        if self.has_infinity:
+            return (2.0 - 2.0**-self.mantissa) * 2.0**self.bias
+        return (2.0 - 2.0 ** (1 - self.mantissa)) * 2.0 ** (self.bias + 1)
+
+    @property
     def least(self) -> float | int:
-        """The identity of max: -inf, or the smallest integer."""
+        """The identity of max: -inf where there is one, or the smallest number."""
         if self.is_float:
-            return float("-inf")
+            return -self.greatest
         return -(1 << (self.bits - 1)) if self.kind == "int" else 0
 
     @property
     def greatest(self) -> float | int:
-        """The identity of min: inf, or the largest integer."""
+        """The identity of min: inf where there is one, or the largest number."""
         if self.is_float:
-            return float("inf")
+            return float("inf") if self.has_infinity else self.largest
         if self.kind == "bool":
             return 1
         return (1 << (self.bits - (self.kind == "int"))) - 1
@@ -65,22 +100,35 @@ uint32 = DType("uint32", "u32", "uint", 32, 5)
 int32 = DType("int32", "i32", "int", 32, 6)
 uint64 = DType("uint64", "u64", "uint", 64, 7)
 int64 = DType("int64", "i64", "int", 64, 8)
-float16 = DType("float16", "f16", "float", 16, 9)
-bfloat16 = DType("bfloat16", "bf16", "float", 16, 10)
-float32 = DType("float32", "f32", "float", 32, 11)
-float64 = DType("float64", "f64", "float", 64, 12)
+float8_e4m3fn = DType("float8_e4m3fn", "f8e4m3", "float", 8, 9, mantissa=3)
+float8_e5m2 = DType("float8_e5m2", "f8e5m2", "float", 8, 9, mantissa=2)
+float16 = DType("float16", "f16", "float", 16, 9, mantissa=10)
+bfloat16 = DType("bfloat16", "bf16", "float", 16, 9, mantissa=7)
+float32 = DType("float32", "f32", "float", 32, 10, mantissa=23)
+float64 = DType("float64", "f64", "float", 64, 11, mantissa=52)
 
 ALL = (
     bool_, uint8, int8, uint16, int16, uint32, int32, uint64, int64,
-    float16, bfloat16, float32, float64,
+    float8_e4m3fn, float8_e5m2, float16, bfloat16, float32, float64,
 )  # fmt: skip
 FLOATS = tuple(d for d in ALL if d.is_float)
 INTEGERS = tuple(d for d in ALL if d.is_integer)
 NUMBERS = INTEGERS + FLOATS
-float16.compute = bfloat16.compute = float32  # 16-bit floats are storage types
+STORAGE = tuple(d for d in FLOATS if d.bits < 32)
+for _narrow in STORAGE:
+    _narrow.compute = float32
 
 _NAMES: dict[object, DType] = {key: d for d in ALL for key in (d.name, d.short)}
 _NAMES |= {bool: bool_, int: int64, float: float32}
+
+
+def _named(spec: object) -> DType | None:
+    """The DType that a name, a Python type or anything with a NumPy-style name stands for."""
+    found = _NAMES.get(spec) if isinstance(spec, str | type) else None
+    if found is not None or isinstance(spec, str):
+        return found
+    name = getattr(spec, "name", None) or getattr(spec, "__name__", None)
+    return _NAMES.get(name) if isinstance(name, str) else None
 
 
 def dtype(spec: object) -> DType:
@@ -91,9 +139,7 @@ def dtype(spec: object) -> DType:
     """
     if isinstance(spec, DType):
         return spec
-    found = _NAMES.get(spec) if isinstance(spec, str | type) else None
-    if found is None:
-        found = _NAMES.get(getattr(spec, "name", None) or getattr(spec, "__name__", None))
+    found = _named(spec)
     if found is None:
         names = ", ".join(d.name for d in ALL)
         raise DtypeError(
@@ -106,7 +152,10 @@ _PROMOTED: dict[tuple[DType, DType], DType] = {}
 
 
 def promote(a: DType, b: DType) -> DType:
-    """The smallest type both convert to: bool < integers < floats, on one lattice."""
+    """The smallest type both convert to: bool < integers < floats, on one lattice.
+
+    Two different floats of 8 or 16 bits meet in float32, which is what both compute in.
+    """
     if a is b:
         return a
     found = _PROMOTED.get((a, b))
@@ -119,7 +168,7 @@ def _join(a: DType, b: DType) -> DType:
     low, high = sorted((a, b), key=lambda d: d.rank)
     if low.kind == "bool":
         return high
-    if {low, high} == {float16, bfloat16}:
+    if low.is_storage and high.is_storage:
         return float32
     if high.is_float or low.kind == high.kind:
         return high

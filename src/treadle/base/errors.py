@@ -35,6 +35,10 @@ class OutOfMemory(TreadleError, MemoryError):
     """No memory left for a buffer."""
 
 
+class ExchangeError(TreadleError, BufferError):
+    """Memory that cannot be shared with another library as asked."""
+
+
 class GradientError(TreadleError, RuntimeError):
     """A gradient that does not exist or was not asked for."""
 

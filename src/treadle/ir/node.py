@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
 from math import copysign, prod
 from typing import Any
 
@@ -56,7 +57,12 @@ _CONSTANTS: dict[tuple[Any, ...], Node] = {}
 _SCALARS: dict[tuple[Any, ...], Node] = {}
 MOST_SCALARS = 10_000
 PACKAGE = __file__[: -len("ir/node.py")]  # frames of ours are not the user's line
+WITHIN = "\t"  # in a site, between the user's line and the composite that it calls
 NUMBERS: frozenset[Any] = frozenset((bool, int, float))
+
+CHECKS: list[Callable[[Op, tuple[DType, ...], Device], None]] = []
+"""Asked about an op and the dtypes of its operands and result when they are first seen together;
+backends add one that raises for what they lack."""
 
 LEAF = Op("leaf", Kind.SOURCE, "A value in memory.", flops=0.0)
 CONST = Op("const", Kind.SOURCE, "One number.", flops=0.0)
@@ -75,16 +81,18 @@ def type_of(shape: Shape, dtype: DType, device: Device = CPU) -> Type:
 class Recording:
     """Switches read by every recorded node."""
 
-    __slots__ = ("made", "site", "sites", "watched")
+    __slots__ = ("look", "made", "site", "sites", "watched")
 
     def __init__(self) -> None:
         self.site: str | None = None  # given to new nodes instead of the user's line
+        self.look: Callable[[Node], None] | None = None  # called once, with the next node
         self.watch(bool(knobs.EXPLAIN.value or knobs.DEBUG.value >= 2), None)
 
     def watch(self, sites: bool, made: set[Node] | None) -> None:
         """Should new nodes remember their line, and be added to a set?"""
         self.sites, self.made = sites, made
-        self.watched = sites or made is not None  # the one switch of the short path
+        # The one switch of the short path.
+        self.watched = sites or made is not None or self.look is not None
 
     def note(self, node: Node) -> None:
         """Do what is asked for with a new node."""
@@ -92,6 +100,16 @@ class Recording:
             node.site = user_site() if self.site is None else self.site
         if self.made is not None:
             self.made.add(node)
+            return
+        look, self.look = self.look, None
+        if look is not None:
+            self.watch(self.sites, None)
+            look(node)
+
+    def look_at_next(self, look: Callable[[Node], None]) -> None:
+        """Have the next node that no trace is interested in looked at."""
+        self.look = look
+        self.watched = True
 
 
 class Gradients(threading.local):
@@ -100,13 +118,22 @@ class Gradients(threading.local):
     on = True
 
 
-RECORDING, GRADIENTS = Recording(), Gradients()
+class Computed:
+    """How values are computed: the runtime, which stands above, fills this in."""
+
+    __slots__ = ("number", "realize")
+
+    number: Callable[[Node], Any]
+    realize: Callable[[Node], None]
+
+
+RECORDING, GRADIENTS, COMPUTED = Recording(), Gradients(), Computed()
 
 
 class Node(Syntax):
     """An op applied to operands. `buffer` is set once the value is in memory."""
 
-    __slots__ = ("buffer", "call", "needs_grad", "operands", "owner", "site")
+    __slots__ = ("__weakref__", "buffer", "call", "needs_grad", "operands", "owner", "site")
 
     call: Call
     operands: tuple[Node, ...]
@@ -143,15 +170,25 @@ class Node(Syntax):
     def _apply(self, op: Op, operands: tuple[Any, ...], arg: Any) -> Node:
         return apply(op, operands, arg)
 
-    def iota_like(self, axis: int) -> Node:
-        """The index along an axis, with the other axes of size 1."""
+    def iota_like(self, axis: int, size: int | None = None) -> Node:
+        """The index along an axis (of another size), with the other axes of size 1."""
         axis %= len(self.shape)
-        shape = tuple(n if k == axis else 1 for k, n in enumerate(self.shape))
+        length = self.shape[axis] if size is None else size
+        shape = tuple(length if k == axis else 1 for k in range(len(self.shape)))
         return iota(shape, axis, self.device)
 
     def zeros_like(self) -> Node:
         """Zeros of the same type."""
         return full(0, self.type)
+
+    def realize(self) -> Node:
+        """Compute the value now: what a size depends on has to be known."""
+        COMPUTED.realize(self)
+        return self
+
+    def item(self) -> Any:
+        """The one element as a Python number, computed now."""
+        return COMPUTED.number(self)
 
 
 def apply(op: Op, operands: tuple[Any, ...], arg: Any = None) -> Node:
@@ -244,13 +281,14 @@ def _first_call(op: Op, operands: tuple[Node, ...], arg: Any) -> Call:
         return Call(op, arg, _define(op, arg, with_no_grad).type, ())
     dtypes = [operand.dtype for operand in operands]
     shapes = [operand.shape for operand in operands]
-    if op is cast:
+    if op.types is None:  # a cast: the arg is the dtype
         wanted, result = tuple(dtypes), arg
     else:
-        assert op.types is not None, op
         wanted, result = op.types(dtypes)
     assert op.shape is not None, op
     casts = tuple(None if d is w else w for d, w in zip(dtypes, wanted, strict=True))
+    for check in CHECKS:
+        check(op, (*wanted, result), device)
     type_ = type_of(tuple(op.shape(arg, shapes)), result, device)
     return Call(op, arg, type_, casts if any(casts) else ())
 
@@ -267,8 +305,11 @@ def _define(op: Op, arg: Any, operands: list[Node]) -> Node:
 
 
 def expand(node: Node) -> Node:
-    """A composite node as its definition; the parts remember the line of the whole."""
-    before, RECORDING.site = RECORDING.site, node.site or ""
+    """A composite node as its definition; the parts remember the line and name of the whole."""
+    site = node.site or ""
+    if RECORDING.sites and WITHIN not in site:  # of composites within each other, the user's
+        site = f"{site}{WITHIN}{node.op.called(node.arg)}"
+    before, RECORDING.site = RECORDING.site, site
     result = _define(node.op, node.arg, list(node.operands))
     RECORDING.site = before
     return result

@@ -9,11 +9,13 @@ from typing import Any
 from treadle.base.device import CPU, device
 from treadle.base.dtypes import dtype
 from treadle.base.errors import ArgumentError, explain
+from treadle.base.shapes import Dim, Wanted
 from treadle.ir.node import Node, Type, apply, full, iota, placeholder, type_of
 from treadle.ir.printer import type_text
 from treadle.ops.defs import TABLE, Chosen, Kind
 
-LINE = re.compile(r"%(\d+) = (\w+)((?: %\d+,?)*)(?: (.+?))? : (\w+)\[([\d, ]*)\](?: on (\S+))?")
+LINE = re.compile(r"%(\d+) = (\w+)((?: %\d+,?)*)(?: (.+?))? : (\w+)\[([^][]*)\](?: on (\S+))?")
+SIZE = re.compile(r"(?:(\w+|'(?:[^'\\]|\\.)*'|\"[^\"]*\")=)?(\d+)")
 NUMBERS = {"inf": float("inf"), "nan": float("nan")}
 
 
@@ -40,7 +42,7 @@ def parse_graph(text: str) -> list[Node]:
 
 def _node(nodes: dict[str, Node], parts: list[Any], number: int) -> Node:
     name, numbers, arg_text, element, sizes, where = parts
-    shape = tuple(int(size) for size in sizes.split(",") if size.strip())
+    shape = tuple(_size(text.strip(), number) for text in sizes.split(",") if text.strip())
     type_ = type_of(shape, dtype(element), device(where) if where else CPU)
     operands = tuple(_found(nodes, x, number) for x in re.findall(r"%(\d+)", numbers))
     arg = None if arg_text is None else _value(ast.parse(arg_text, mode="eval").body, number)
@@ -50,6 +52,17 @@ def _node(nodes: dict[str, Node], parts: list[Any], number: int) -> Node:
     if node.type is not type_:
         raise _wrong(number, f"{name} gives {type_text(node.type)}", type_text(type_))
     return node
+
+
+def _size(text: str, number: int) -> int:
+    """`3`, `rows=3`, or `'odd name'=3`."""
+    match = SIZE.fullmatch(text)
+    if match is None:
+        raise _wrong(number, "not a size", text)
+    name, size = match.groups()
+    if name is None:
+        return int(size)
+    return Dim(name if name.isidentifier() else ast.literal_eval(name), int(size))
 
 
 def _made(name: str, operands: tuple[Node, ...], arg: Any, type_: Type) -> Node:
@@ -68,7 +81,11 @@ def _value(tree: ast.expr, number: int) -> Any:
     if isinstance(tree, ast.Constant):
         return tree.value
     if isinstance(tree, ast.Tuple):
-        return tuple(_value(part, number) for part in tree.elts)
+        parts = tuple(_value(part, number) for part in tree.elts)
+        return Wanted(parts) if any(isinstance(part, Dim) for part in parts) else parts
+    if isinstance(tree, ast.Call) and ast.unparse(tree.func) == "Dim" and len(tree.args) == 2:
+        name, size = (_value(part, number) for part in tree.args)
+        return Dim(str(name), int(size))
     if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub):
         return -_value(tree.operand, number)
     if isinstance(tree, ast.Name):

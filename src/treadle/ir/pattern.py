@@ -49,7 +49,8 @@ def hole(name: str) -> Pattern:
 
 def constant_value(node: Node) -> float | int | bool | None:
     """The number every element of node is, if that is known from constants and views alone."""
-    while node.op.kind is Kind.MOVEMENT and len(node.operands) == 1 and node.op.name != "pad":
+    filled = ("pad", "shear")  # they put in elements of their own
+    while node.op.kind is Kind.MOVEMENT and len(node.operands) == 1 and node.op.name not in filled:
         node = node.operands[0]
     return node.arg if node.op is CONST else None
 

@@ -12,13 +12,19 @@ what follows # is a remark.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from os.path import basename
 from typing import Any
 
 from treadle.base.dtypes import DType
+from treadle.base.shapes import Dim
 from treadle.ir.graph import is_realised, toposort
-from treadle.ir.node import LEAF, Node, Type
+from treadle.ir.node import LEAF, WITHIN, Node, Type
+
+ESCAPED = {letter: f"\\x{ord(letter):02x}" for letter in "#;:"}
+IN_SIZES = {letter: f"\\x{ord(letter):02x}" for letter in ",[]="}
+WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def graph_text(roots: Sequence[Node], sites: bool = False) -> str:
@@ -48,9 +54,15 @@ def _right_side(node: Node, number: dict[Node, int]) -> str:
 
 
 def literal(value: Any) -> str:
-    """A Python literal, with dtypes by name."""
+    """A Python literal, with dtypes by name and named sizes as Dim('rows', 3)."""
     if isinstance(value, DType):
         return value.name
+    if isinstance(value, Dim):
+        return f"Dim({literal(value.name)}, {int(value)})"
+    if isinstance(value, str):  # without the letters that end an arg, a line or a remark
+        return "".join([ESCAPED.get(letter, letter) for letter in repr(value)])
+    if hasattr(value, "dtype") and hasattr(value, "item"):  # a NumPy scalar among the options
+        return literal(value.item())
     if isinstance(value, tuple):
         inner = ", ".join(literal(part) for part in value)
         return f"({inner},)" if len(value) == 1 else f"({inner})"
@@ -58,10 +70,20 @@ def literal(value: Any) -> str:
 
 
 def type_text(type_: Type) -> str:
-    """`f32[8, 16]`, with the device where it is not the host."""
-    return f"{type_}" if type_.device.backend == "cpu" else f"{type_} on {type_.device}"
+    """`f32[8, rows=16]`, with the device where it is not the host."""
+    sizes = ", ".join(_size(n) for n in type_.shape)
+    text = f"{type_.dtype.short}[{sizes}]"
+    return text if type_.device.backend == "cpu" else f"{text} on {type_.device}"
+
+
+def _size(n: int) -> str:
+    if not isinstance(n, Dim):
+        return str(n)
+    quoted = "".join([IN_SIZES.get(letter, letter) for letter in literal(n.name)])
+    return f"{n.name if WORD.fullmatch(n.name) else quoted}={int(n)}"
 
 
 def short_site(site: str) -> str:
-    """file:line without the folders."""
-    return basename(site)
+    """file:line without the folders, and the composite the node is a part of."""
+    line, _, call = site.partition(WITHIN)
+    return f"{basename(line)} in {call}" if call else basename(line)

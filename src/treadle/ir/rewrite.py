@@ -19,13 +19,22 @@ from treadle.ops.elementwise import cast
 LIMIT = 50  # firings in a row on one node: more is a loop between rules
 
 
+ByOp = dict[Op, list[Rule]]
+
+
+def by_op(rules: Iterable[Rule]) -> ByOp:
+    """Rules found by the op they rewrite, in their order."""
+    found: ByOp = {}
+    for rule in rules:
+        found.setdefault(rule.op, []).append(rule)
+    return found
+
+
 class Rewriter:
     """One run over one or more graphs."""
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
-        self.rules: dict[Op, list[Rule]] = {}
-        for rule in rules:
-            self.rules.setdefault(rule.op, []).append(rule)
+    def __init__(self, rules: ByOp) -> None:
+        self.rules = rules
         self.interned: dict[tuple[object, ...], Node] = {}
         self.final: dict[Node, Node] = {}
         self.fired: Counter[str] = Counter()

@@ -14,6 +14,7 @@ from treadle.kernel.index import ZERO, Axis, Index, Looked, ravel, unravel
 from treadle.kernel.loops import Argument, Loops, Pass, Reduce, Store
 from treadle.kernel.lower import Lowering
 from treadle.ops import movement as m
+from treadle.ops.contract import SCATTERS
 from treadle.schedule.clusters import COLUMN, FULL, ROW, Cluster, bases_of, is_virtual
 from treadle.schedule.keep import WRITTEN_OUT
 
@@ -245,9 +246,11 @@ def build_copy(
 
 
 def build_scatter(node: Node, stored: frozenset[Node]) -> list[Built]:
-    """The base written out, then values added one by one along the axis; lanes never meet."""
+    """The base written out, then values joined one by one along the axis; lanes never meet."""
     base, index, values = node.operands
     first = build_copy(base, stored, node)
+    if not index.type.size:
+        return [first]
     axis = node.arg
     axes = [Axis(f"a{k}", n) for k, n in enumerate(index.shape)]
     builder = Builder(stored, frozenset())
@@ -259,7 +262,7 @@ def build_scatter(node: Node, stored: frozenset[Node]) -> list[Built]:
     place[axis] = Index([(looked, 1)])
     value = lowering.at(values, position)
     number = builder.slot(node, node.dtype, True)
-    store = Store(number, ravel(place, node.shape), value, "update")
+    store = Store(number, ravel(place, node.shape), value, SCATTERS[node.op])
     loops = Loops([], outer, [axes[axis]], [Pass([], [store])], [], across=True)
     loops.size = index.type.size
     built = builder.finish(loops)

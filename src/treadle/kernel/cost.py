@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from treadle.ir.graph import toposort
-from treadle.ir.node import LEAF, Node
+from treadle.ir.node import LEAF, WITHIN, Node
 from treadle.kernel.plan import Task
 from treadle.ops.defs import Kind
 
@@ -19,9 +19,10 @@ class Row:
     """One kernel: what it computes, where that was written, and what it costs at least."""
 
     number: int
-    kind: str  # "loop", "dot", "scatter" or "copy"
+    kind: str  # "loop", "dot", "scatter", "scan" or "copy"
     ops: tuple[str, ...]  # in the order they are computed, repeats counted: "mul×3"
     sites: tuple[str, ...]  # file:line of the user's code, most ops first
+    calls: tuple[str, ...]  # composites with their options that it is a part of: "softmax(axis=-1)"
     outputs: tuple[str, ...]  # types of what it leaves in memory
     reason: str  # why it is a kernel of its own
     bytes_read: int
@@ -54,10 +55,11 @@ def _row(number: int, task: Task, blocks: Sequence[int], why: dict[str, set[int]
     memory = task.reads() - set(task.writes)
     nodes = [n for n in toposort(task.writes, memory.__contains__) if n not in memory]
     loud = [n for n in nodes if n.op.kind not in QUIET] or nodes
-    sites = Counter(n.site for n in loud if n.site)
+    sites = Counter(n.site.partition(WITHIN)[0] for n in loud if n.site)
+    calls = dict.fromkeys(n.site.partition(WITHIN)[2] for n in loud if n.site)
     return Row(
         number, task.cluster.kind, _counted(n.op.name for n in loud),
-        tuple(site for site, _ in sites.most_common()),
+        tuple(site for site, _ in sites.most_common() if site), tuple(filter(None, calls)),
         tuple(str(n.type) for n in task.writes), _reason(task, why),
         _bytes_read(task, nodes), sum(n.type.nbytes for n in task.writes),
         sum(flops_of(n) for n in nodes), tuple(blocks),

@@ -93,7 +93,30 @@ class Looked:
         return 0, max(0, self.size - 1)
 
 
-Atom = Axis | Quotient | Remainder | Looked
+class Assumed:
+    """An index that is used only where it lies in [0, size): a guard has seen to that."""
+
+    __slots__ = ("of", "size")
+
+    def __init__(self, of: Index, size: int) -> None:
+        self.of, self.size = of, size
+
+    def __repr__(self) -> str:
+        return f"<{self.of}>"
+
+    def __hash__(self) -> int:
+        return hash((self.of, self.size, "a"))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Assumed) and self.size == other.size and self.of == other.of
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """Smallest and largest value."""
+        return 0, self.size - 1
+
+
+Atom = Axis | Quotient | Remainder | Looked | Assumed
 
 
 class Index:
@@ -213,9 +236,9 @@ def _coarse(rest: Index, by: int) -> Index | None:
     terms = sorted(rest.terms, key=lambda term: -abs(term[1]))
     for k in range(len(terms) - 1, 0, -1):
         g = gcd(by, *(c for _, c in terms[:k]))
-        low, high = Index(terms[k:], rest.constant).bounds
+        low, high = Index(terms[k:], rest.constant % g).bounds
         if g > 1 and low >= 0 and high < g:
-            return Index([(a, c // g) for a, c in terms[:k]]) // (by // g)
+            return Index([(a, c // g) for a, c in terms[:k]], rest.constant // g) // (by // g)
     return None
 
 
@@ -248,6 +271,31 @@ ZERO = Index()
 def of_axis(axis: Axis) -> Index:
     """The axis as an expression; an axis of one element is 0."""
     return Index([(axis, 1)]) if axis.extent > 1 else ZERO
+
+
+def assumed(index: Index, size: int) -> Index:
+    """index, known to lie in [0, size): what is made of it simplifies by that range."""
+    if index.bounds[0] >= 0 and index.bounds[1] < size:
+        return index
+    return Index([(Assumed(index, size), 1)])
+
+
+def resolved(index: Index) -> Index:
+    """index without assumptions in it: the same number wherever they hold."""
+    if all(isinstance(atom, Axis | Looked) for atom, _ in index.terms):
+        return index
+    total = Index((), index.constant)
+    for atom, c in index.terms:
+        if isinstance(atom, Assumed):
+            part = resolved(atom.of)
+        elif isinstance(atom, Remainder):
+            part = resolved(atom.of) % atom.by
+        elif isinstance(atom, Quotient):
+            part = resolved(atom.of) // atom.by
+        else:
+            part = Index([(atom, 1)])
+        total = total + part * c
+    return total
 
 
 class Unravelled(tuple[Index, ...]):  # noqa: SLOT001 - a tuple can have no slots

@@ -94,14 +94,20 @@ class Reduce:
 class Store:
     """buffer[position] = value.
 
-    mode "set" stores, "partial" adds to a copy that each block of rows has of its own, "update"
-    adds to what is in memory (no two rows may meet at one position).
+    mode "set" stores, "partial" adds to a copy that each block of rows has of its own. Any other
+    goes over what is in memory in order (no two rows may meet at one position): "over" replaces
+    it, the name of a binary primitive joins the two.
     """
 
     buffer: int
     position: Index
     value: Ex
     mode: str = "set"
+
+    @property
+    def updates(self) -> bool:
+        """Does it depend on what is in memory, or on the order of the stores?"""
+        return self.mode not in ("set", "partial")
 
 
 @dataclass(eq=False)
@@ -153,7 +159,7 @@ class Loops:
         for step in self.passes:
             lines += [f"    {r.name} = {r.kind} {along} : {r.value}" for r in step.reduces]
             for s in step.stores:
-                sign = "=" if s.mode == "set" else "+="
+                sign = {"set": "=", "over": "=", "partial": "+=", "add": "+="}.get(s.mode, s.mode)
                 lines.append(f"    each {along} : b{s.buffer}[{s.position}] {sign} {s.value}")
         lines += [f"    b{s.buffer}[{s.position}] = {s.value}" for s in self.row_stores]
         return "\n".join(lines)

@@ -10,12 +10,13 @@ from treadle.base.dtypes import DType, bool_, int64
 from treadle.base.errors import CompilerError, explain
 from treadle.base.shapes import Shape
 from treadle.ir.node import CONST, IOTA, Node
-from treadle.kernel.index import ZERO, Axis, Index, Looked, ravel, unravel
+from treadle.kernel.index import ZERO, Axis, Index, Looked, assumed, ravel, resolved, unravel
 from treadle.kernel.loops import Ex, Guard, Reduce, indices_of, looked_up
 from treadle.ops import movement as m
 from treadle.ops.contract import gather
 from treadle.ops.defs import Kind
 from treadle.ops.elementwise import where
+from treadle.ops.windows import shear
 
 Position = tuple[Index, ...]
 Guards = tuple[Guard, ...]
@@ -79,12 +80,12 @@ class Lowering:
             return self.make("tile", (), node.dtype)
         number = self.slot(node)
         if number is not None:
-            data = (number, ravel(index, node.shape), guards)
+            data = (number, resolved(ravel(index, node.shape)), guards)
             return self.make("load", (), node.dtype, data)
         if node.op is CONST:
             return self.make("const", (), node.dtype, node.arg)
         if node.op is IOTA:
-            return self.make("index", (), int64, index[node.arg])
+            return self.make("index", (), int64, resolved(index[node.arg]))
         kind = node.op.kind
         if kind is Kind.ELEMENTWISE:
             args = tuple(self.at(x, narrowed(index, x.shape), guards) for x in node.operands)
@@ -119,6 +120,8 @@ class Lowering:
             return self.at(x, turned, guards)
         if node.op is m.pad:
             return self._padded(node, index, guards)
+        if node.op is shear:
+            return self._sheared(node, index, guards)
         return self._joined(node, index, guards)
 
     def _padded(self, node: Node, index: Position, guards: Guards) -> Ex:
@@ -133,8 +136,22 @@ class Lowering:
             i = i + -before  # noqa: PLW2901
             if i.bounds[0] < 0 or i.bounds[1] >= size:
                 checks.append((i, 0, size))
-            moved.append(i)
+            moved.append(assumed(i, size))
         return self._choose(tuple(checks), x, tuple(moved), guards, fill)
+
+    def _sheared(self, node: Node, index: Position, guards: Guards) -> Ex:
+        x = node.operands[0]
+        axis, by, factor, _, start, value = node.arg
+        size = x.shape[axis]
+        fill = self.make("const", (), node.dtype, value)
+        if not size:
+            return fill
+        moved = list(index)
+        slanted = index[axis] + index[by] * factor + start
+        moved[axis] = assumed(slanted, size)
+        inside = slanted.bounds[0] >= 0 and slanted.bounds[1] < size
+        checks = () if inside else ((slanted, 0, size),)
+        return self._choose(checks, x, tuple(moved), guards, fill)
 
     def _joined(self, node: Node, index: Position, guards: Guards) -> Ex:
         """A concat: the first part whose range holds the index."""
@@ -144,9 +161,10 @@ class Lowering:
             size = part.shape[node.arg]
             start = end - size
             moved = list(index)
-            moved[node.arg] = index[node.arg] + -start
+            place = index[node.arg] + -start
+            moved[node.arg] = assumed(place, size) if size else place
             if size:
-                check = ((moved[node.arg], 0, size),)
+                check = ((place, 0, size),)
                 result = self._choose(check, part, tuple(moved), guards, result)
             end = start
         return result
@@ -155,6 +173,7 @@ class Lowering:
         """x where all checks hold, else other; x is read only there."""
         if not checks:
             return self.at(x, index, guards)
+        checks = tuple([(resolved(i), low, high) for i, low, high in checks])
         value = self.at(x, index, guards + checks)
         inside = self.make("inside", (), bool_, checks)
         return self.make(where.name, (inside, value, other), value.dtype)

@@ -23,7 +23,7 @@ from treadle.kernel.lower import Lowering
 from treadle.ops.defs import Kind
 from treadle.schedule.clusters import FULL, Cluster
 from treadle.schedule.fuse import Fusion
-from treadle.schedule.keep import WRITTEN_OUT, below_views, keep
+from treadle.schedule.keep import WRITTEN_OUT, below_views, keep, without_reshape
 from treadle.schedule.order import Touched, order_clusters
 
 
@@ -46,6 +46,14 @@ class Product:
     epilogue: Built | None
 
 
+@dataclass(frozen=True)
+class Scan:
+    """A running total or an order along an axis; the operand's elements lie in source's memory."""
+
+    node: Node
+    source: Node
+
+
 @dataclass(eq=False)
 class Task:
     """One group of nodes as kernels to run in order."""
@@ -53,6 +61,7 @@ class Task:
     cluster: Cluster
     kernels: list[Built] = field(default_factory=list)
     product: Product | None = None
+    scan: Scan | None = None
     writes: list[Node] = field(default_factory=list)
 
     def reads(self) -> set[Node]:
@@ -62,6 +71,8 @@ class Task:
         if self.product:
             found |= {self.product.left.base, self.product.right.base}
             parts += [self.product.epilogue] if self.product.epilogue else []
+        if self.scan:
+            found.add(self.scan.source)
         for built in parts:
             for argument, buffer in zip(built.loops.arguments, built.buffers, strict=True):
                 if isinstance(buffer, Node) and not argument.written:
@@ -116,6 +127,9 @@ def _task(
     if cluster.kind == "scatter":
         (node,) = cluster.level
         return Task(cluster, build_scatter(node, stored), writes=writes)
+    if cluster.kind == "scan":
+        (node,) = cluster.level
+        return Task(cluster, scan=Scan(node, without_reshape(node.operands[0])), writes=writes)
     dot = next(node for node in cluster.level if node.op.kind is Kind.CONTRACT)
     if dot.dtype not in templates:
         return Task(cluster, [build_product(dot, stored)], writes=writes)
@@ -137,6 +151,8 @@ def strided(node: Node) -> Strided | None:
     base = below_views(node)
     if base.op.kind is Kind.SOURCE and base.op is not LEAF:
         return None
+    if base.op in WRITTEN_OUT and base.type.size > node.type.size:
+        return None  # what is read is less to write out than what it is read from
     axes = [Axis(f"a{k}", n) for k, n in enumerate(node.shape)]
     index = tuple(Index([(a, 1)]) if a.extent > 1 else ZERO for a in axes)
     lowering = Lowering(lambda n: 0 if n is base else None, ZERO, ZERO)
@@ -148,13 +164,6 @@ def strided(node: Node) -> Strided | None:
     if min(strides, default=0) < 0 or not (i == 1 or j == 1 or rows == 1 or columns == 1):
         return None
     return Strided(base, position.constant, strides)
-
-
-def without_reshape(node: Node) -> Node:
-    """The node below reshapes: the same bytes."""
-    while node.op.name == "reshape":
-        node = node.operands[0]
-    return node
 
 
 def _plain(node: Node) -> Strided:

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from treadle.nn.module import Module, Parameter
+from treadle.ops import activations
 from treadle.ops import composite as c
 from treadle.ops import neural
 from treadle.random import normal, uniform
@@ -59,7 +60,7 @@ class ReLU(Module):
 
     def forward(self, x: Tensor) -> Any:
         """Apply elementwise."""
-        return c.relu(x)
+        return activations.relu(x)
 
 
 class GELU(Module):
@@ -70,7 +71,7 @@ class GELU(Module):
 
     def forward(self, x: Tensor) -> Any:
         """Apply elementwise."""
-        return c.gelu(x, approximate=self.approximate)
+        return activations.gelu(x, approximate=self.approximate)
 
 
 class Sequential(Module):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from treadle.base.dtypes import float32, to_float
-from treadle.base.errors import ArgumentError, ShapeError, explain
+from treadle.base.errors import ShapeError, explain
 from treadle.base.shapes import axes_in, axis_in
 from treadle.ops.contract import dot, gather
 from treadle.ops.defs import Inline, Kind, Op, Samples, options_of
@@ -18,15 +18,9 @@ from treadle.ops.elementwise import (
     cast,
     detach,
     eq,
-    erf,
     exp,
     log,
-    maximum,
-    minimum,
     ne,
-    sigmoid,
-    sign_of,
-    sqrt,
     where,
 )  # fmt: skip
 from treadle.ops.reduce import CASES, max_, min_, sum_
@@ -57,78 +51,6 @@ def composite(
         )  # fmt: skip
 
     return row
-
-
-# ---- elementwise
-
-
-@composite(lambda np, x: x * x)
-def square(x: Any, /) -> Any:
-    """x * x."""
-    return x * x
-
-
-@composite(lambda np, x: 1.0 / x, Samples(0.5, 4.0))
-def reciprocal(x: Any, /) -> Any:
-    """1 / x."""
-    return 1.0 / x
-
-
-@composite(lambda np, x: 1.0 / np.sqrt(x), Samples(0.1, 8.0))
-def rsqrt(x: Any, /) -> Any:
-    """1 / sqrt(x)."""
-    return 1.0 / sqrt(x)
-
-
-@composite(lambda np, x: np.sign(x), Samples(smooth=False))
-def sign(x: Any, /) -> Any:
-    """-1, 0 or 1."""
-    return sign_of(x)
-
-
-@composite(lambda np, x: np.maximum(x, 0), Samples(smooth=False))
-def relu(x: Any, /) -> Any:
-    """x where positive, else 0."""
-    return maximum(0.0 if x.dtype.is_float else 0, x)  # at 0 the first has the gradient
-
-
-@composite(lambda np, x: x / (1 + np.exp(-x)), Samples(-8.0, 8.0))
-def silu(x: Any, /) -> Any:
-    """x times sigmoid(x)."""
-    return x * sigmoid(x)
-
-
-def _gelu(np: Any, x: Any, approximate: str = "none") -> Any:
-    if approximate == "tanh":
-        return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
-    return 0.5 * x * (1 + np.vectorize(math.erf, otypes=[np.float64])(x * math.sqrt(0.5)))
-
-
-@composite(_gelu, Samples(cases=(((4, 5), {}), ((4, 37), {"approximate": "tanh"}))))
-def gelu(x: Any, /, approximate: str = "none") -> Any:
-    """x times the normal distribution function of x; approximate="tanh" uses a cheaper form."""
-    if approximate == "tanh":  # 0.5 (1 + tanh u) = sigmoid(2u): one exponential, one division
-        c = 2 * math.sqrt(2 / math.pi)
-        return x * sigmoid(x * (x * x * (c * 0.044715) + c))
-    if approximate != "none":
-        raise ArgumentError(explain("gelu", "approximate is 'none' or 'tanh'", got=approximate))
-    return 0.5 * x * (1.0 + erf(x * math.sqrt(0.5)))
-
-
-@composite(
-    lambda np, x, low=None, high=None: np.clip(x, low, high),
-    Samples(cases=(((4, 5), {"low": -1.0, "high": 1.5}), ((9,), {"low": 0.0})), smooth=False),
-)
-def clip(x: Any, /, low: float | None = None, high: float | None = None) -> Any:
-    """x kept within [low, high]; either may be left out."""
-    x = x if low is None else maximum(x, low)
-    return x if high is None else minimum(x, high)
-
-
-@composite(lambda np, x: np.isnan(x), grad="its result is not continuous")
-def isnan(x: Any, /) -> Any:
-    """True where x is NaN."""
-    return ne(x, x)
 
 
 # ---- reductions

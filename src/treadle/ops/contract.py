@@ -1,4 +1,4 @@
-"""Rows of the sums of products and of reading and adding at computed indices."""
+"""Rows of the sums of products and of reading and writing at computed indices."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from treadle.base.errors import ShapeError, explain
 from treadle.base.shapes import Shape, axis_in, broadcast
 from treadle.ops import rules
 from treadle.ops.defs import Kind, Op, Samples
-from treadle.ops.elementwise import eq, maximum, minimum, where
-from treadle.ops.movement import summed_to
+from treadle.ops.elementwise import cast, eq, maximum, minimum, where
+from treadle.ops.movement import slice_, summed_to
 
 
 def _dot_shape(_: Any, shapes: Sequence[Shape]) -> Shape:
@@ -49,16 +49,22 @@ dot = Op(
 
 def _gather(x: Any, index: Any, axis: int) -> Any:
     axis = axis_in("gather", axis, x.ndim)
-    rest = [n for k, n in enumerate(x.shape) if k != axis]
-    if index.ndim != x.ndim or [n for k, n in enumerate(index.shape) if k != axis] != rest:
-        hint = f"equal sizes but for axis {axis}"
-        facts = {"shape": x.shape, "index": index.shape}
-        raise ShapeError(explain("gather", "the index does not fit", hint, **facts))
+    _fits("gather", x, index, axis)
+    ranges = [(0, n if k == axis else m, 1) for k, (n, m) in enumerate(zip(x.shape, index.shape))]
+    whole = all(stop == n for (_, stop, _), n in zip(ranges, x.shape, strict=True))
+    return (x if whole else slice_(x, ranges), index), axis
+
+
+def _fits(name: str, x: Any, index: Any, axis: int) -> None:
+    """May index point along an axis of x? It may be shorter along the others."""
+    facts = {"shape": x.shape, "index": index.shape}
+    others = [k for k in range(x.ndim) if k != axis]
+    if index.ndim != x.ndim or any(index.shape[k] > x.shape[k] for k in others):
+        hint = f"as many axes, and none longer but axis {axis}"
+        raise ShapeError(explain(name, "the index does not fit", hint, **facts))
     if not x.shape[axis] and 0 not in index.shape:
         hint = f"axis {axis} has no elements to choose from"
-        facts = {"shape": x.shape, "index": index.shape}
-        raise ShapeError(explain("gather", "nothing to index", hint, **facts))
-    return (x, index), axis
+        raise ShapeError(explain(name, "nothing to index", hint, **facts))
 
 
 def _gather_grad(g: Any, y: Any, x: Any, index: Any) -> tuple[Any, None]:
@@ -71,44 +77,122 @@ def _gather_grad(g: Any, y: Any, x: Any, index: Any) -> tuple[Any, None]:
     return scatter_add(x.zeros_like(), index, g, axis=axis), None
 
 
+def _gather_reference(np: Any, x: Any, index: Any, axis: int) -> Any:
+    places = list(np.indices(index.shape))
+    places[axis] = index
+    return x[tuple(places)]
+
+
 gather = Op(
     "gather", Kind.GATHER,
     "Elements at indices along an axis; negative indices count from the end, others are clamped.",
     types=partial(rules.indexed, "gather"), shape=lambda _, shapes: shapes[1],
     arguments=_gather, grad=_gather_grad,
-    reference=lambda np, x, index, axis: np.take_along_axis(x, index, axis),
+    reference=_gather_reference,
     samples=Samples(cases=(
         ((5, 3), (4, 3), {"axis": 0}), ((4, 9), (4, 1), {"axis": 1}),
-        ((4, 40), (4, 33), {"axis": 1}),
+        ((4, 40), (4, 33), {"axis": 1}), ((5, 6), (2, 3), {"axis": -1}), ((3, 0), (0, 0), {"axis": 0}),
     ), roles=("", "index")),
 )  # fmt: skip
 
 
-def _scatter(base: Any, index: Any, values: Any, axis: int) -> Any:
-    axis = axis_in("scatter_add", axis, base.ndim)
-    if index.shape != values.shape:
-        facts = {"index": index.shape, "values": values.shape}
-        raise ShapeError(explain("scatter_add", "one index per value", **facts))
-    _gather(base, index, axis)
-    return (base, index, values), axis
+# ---- writing at indices: one kind of row, by how a value meets what is there
 
 
-def _scatter_reference(np: Any, base: Any, index: Any, values: Any, axis: int) -> Any:
+def _arguments(name: str) -> Any:
+    def arguments(base: Any, index: Any, values: Any, axis: int) -> Any:
+        axis = axis_in(name, axis, base.ndim)
+        if not hasattr(values, "shape"):  # one number for all
+            values = cast(index.zeros_like(), base.dtype) + values
+        if index.shape != values.shape:
+            facts = {"index": index.shape, "values": values.shape}
+            raise ShapeError(explain(name, "one index per value", **facts))
+        _fits(name, base, index, axis)
+        return (base, index, values), axis
+
+    arguments.__qualname__ = name
+    return arguments
+
+
+def _scattered(np: Any, how: str, base: Any, index: Any, values: Any, axis: int) -> Any:
     out = np.array(base)
-    where_to = list(np.indices(index.shape))
-    where_to[axis] = index
-    np.add.at(out, tuple(where_to), values)
+    places = list(np.indices(index.shape))
+    places[axis] = index
+    if how == "over":
+        for place in np.ndindex(index.shape):
+            out[tuple(int(k[place]) for k in places)] = values[place]
+    else:
+        join = {"add": np.add, "mul": np.multiply}.get(how) or getattr(np, how)
+        join.at(out, tuple(places), values)
     return out
 
 
-scatter_add = Op(
-    "scatter_add", Kind.SCATTER, "base with values added at indices along an axis.",
-    types=partial(rules.indexed, "scatter_add"), shape=lambda _, shapes: shapes[0],
-    arguments=_scatter,
-    grad=lambda g, y, base, index, values: (g, None, gather(g, index, axis=y.arg)),
-    reference=_scatter_reference,
-    samples=Samples(cases=(
-        ((5, 3), (4, 3), (4, 3), {"axis": 0}), ((4, 9), (4, 20), (4, 20), {"axis": 1}),
-        ((6,), (50,), (50,), {"axis": 0}),
-    ), roles=("", "index", "")),
-)  # fmt: skip
+SCATTERS: dict[Op, str] = {}
+"""How each row joins a value to what is there: the mode of its stores."""
+
+
+def scattering(name: str, how: str, doc: str, grad: Any, smooth: bool = True) -> Op:
+    """A row that writes at indices along an axis; they are read as those of gather."""
+    row = Op(
+        name, Kind.SCATTER, doc, types=partial(rules.indexed, name),
+        shape=lambda _, shapes: shapes[0], arguments=_arguments(name), grad=grad,
+        reference=lambda np, base, index, values, axis: _scattered(
+            np, how, base, index, values, axis
+        ),
+        samples=Samples(cases=(
+            ((5, 3), (4, 3), (4, 3), {"axis": 0}), ((4, 9), (4, 20), (4, 20), {"axis": 1}),
+            ((6,), (50,), (50,), {"axis": 0}), ((5, 6), (2, 3), (2, 3), {"axis": -1}),
+            ((3, 2), (0, 2), (0, 2), {"axis": 0}), ((0, 2), (0, 2), (0, 2), {"axis": 0}),
+        ), roles=("", "index", ""), smooth=smooth),
+    )  # fmt: skip
+    SCATTERS[row] = how
+    return row
+
+
+def _set_grad(g: Any, y: Any, base: Any, index: Any, values: Any) -> tuple[Any, None, Any]:
+    """Of values written to one place only the last has a gradient."""
+    axis = y.arg
+    order = index.iota_like(axis).expand(index.shape)
+    writer = scatter(base.iota_like(axis).expand(base.shape), index, order, axis=axis)
+    last = eq(gather(writer, index, axis=axis), order)
+    return scatter(g, index, 0, axis=axis), None, where(last, gather(g, index, axis=axis), 0.0)
+
+
+def _product_grad(g: Any, y: Any, base: Any, index: Any, values: Any) -> tuple[Any, None, Any]:
+    """Products without one factor: a quotient, or the product of the others if it alone is 0."""
+    axis = y.arg
+    others = scatter_mul(where(eq(base, 0), 1.0, base), index, where(eq(values, 0), 1.0, values),
+                         axis=axis)  # fmt: skip
+    zero = cast(eq(values, 0), g.dtype)
+    zeros = scatter_add(cast(eq(base, 0), g.dtype), index, zero, axis=axis)
+    alone = eq(gather(zeros, index, axis=axis), zero)  # no zero but perhaps this one
+    without = gather(g * others, index, axis=axis) / where(eq(values, 0), 1.0, values)
+    factor = scatter_mul(base.zeros_like() + 1, index, values, axis=axis)
+    return g * factor, None, where(alone, without, 0.0)
+
+
+def _extreme_grad(g: Any, y: Any, base: Any, index: Any, values: Any) -> tuple[Any, None, Any]:
+    """All that equal the extreme share its cotangent."""
+    axis = y.arg
+    mine, theirs = eq(base, y), eq(values, gather(y, index, axis=axis))
+    count = scatter_add(cast(mine, g.dtype), index, cast(theirs, g.dtype), axis=axis)
+    share = g / count
+    return where(mine, share, 0.0), None, where(theirs, gather(share, index, axis=axis), 0.0)
+
+
+# fmt: off
+scatter_add = scattering(
+    "scatter_add", "add", "base with values added at indices along an axis.",
+    lambda g, y, base, index, values: (g, None, gather(g, index, axis=y.arg)))
+scatter = scattering(
+    "scatter", "over", "base with values put at indices along an axis; the last one stays.",
+    _set_grad)
+scatter_mul = scattering(
+    "scatter_mul", "mul", "base multiplied by values at indices along an axis.", _product_grad)
+scatter_max = scattering(
+    "scatter_max", "maximum", "The larger of base and the values at indices along an axis.",
+    _extreme_grad, smooth=False)
+scatter_min = scattering(
+    "scatter_min", "minimum", "The smaller of base and the values at indices along an axis.",
+    _extreme_grad, smooth=False)
+# fmt: on

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
 from treadle.base.dtypes import DType
 from treadle.base.errors import OperandError, explain
@@ -24,6 +24,7 @@ class Kind(Enum):
     CONTRACT = "sums of products"
     GATHER = "elements at computed indices"
     SCATTER = "adds elements at computed indices"
+    SCAN = "running totals and orders along an axis"
     COMPOSITE = "defined by other ops"
     CREATION = "makes a tensor from numbers"
     RANDOM = "makes a tensor from random bits"
@@ -89,8 +90,10 @@ class Op:
         samples: Samples | None = None,
         flops: float = 1.0,
         aliases: tuple[str, ...] = (),
+        public: bool = True,
     ) -> None:
         self.name, self.kind, self.__doc__ = name, kind, doc
+        self.public = public  # may users call it by name?
         self.aliases = aliases  # other names users know it by
         self.types, self.shape, self.define = types, shape, define
         self.arguments, self.grad, self.reference = arguments, grad, reference
@@ -121,6 +124,11 @@ class Op:
         hint = "make a tensor first: td.tensor(...)"
         got = ", ".join(type(operand).__name__ for operand in operands) or "nothing"
         raise OperandError(explain(self.name, "needs a tensor operand", hint, got=got))
+
+    def called(self, arg: Any) -> str:
+        """The row with its options, as people write it: softmax(axis=-1)."""
+        options = arg[1] if isinstance(arg, Chosen) else ()
+        return f"{self.name}({', '.join(f'{name}={value!r}' for name, value in options)})"
 
     def _require_tensors(self, args: tuple[Any, ...]) -> None:
         for x in args[0] if isinstance(args[0], list | tuple) else args[:1]:
@@ -157,6 +165,20 @@ class Inline(Op):
             if self.operands and args:
                 self._require_tensors(args)
             raise
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def makes_tensors(kind: Kind, aliases: tuple[str, ...] = ()) -> Callable[[Function], Function]:
+    """Enter a function that makes tensors into the table; it stays the function it is."""
+
+    def entered(define: Function) -> Function:
+        name = define.__name__.rstrip("_")
+        Inline(name, kind, define.__doc__ or "", define=define, flops=0.0, aliases=aliases)
+        return define
+
+    return entered
 
 
 class Chosen(tuple[Any, ...]):

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from treadle.base.dtypes import bool_, dtype, uint32
+from treadle.base.dtypes import DType, dtype, uint32
+from treadle.base.errors import DtypeError, explain
 from treadle.ops import rules
 from treadle.ops.defs import Elementwise, Kind, Op, Samples
 
@@ -37,22 +38,56 @@ def elementwise(
 NOT_SMOOTH = "its result is not a continuous function of its operands"
 INTEGERS = "it is defined on integers"
 COSTLY = 12.0
+LN2, LN10 = math.log(2.0), math.log(10.0)
+
+
+def _flat(g: Any, y: Any, x: Any) -> tuple[None]:
+    """The gradient of steps: none but where they jump."""
+    return (None,)
+
+
+def _power_grad(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    """0 where 0 * inf would be NaN: at an exponent of 0, and for the exponent of a base of 0."""
+    still = bitwise_and(eq(a, 0.0), ge(b, 0.0))
+    base = g * b * float_power(a, b - 1.0)
+    return where(eq(b, 0.0), 0.0, base), where(still, 0.0, g * y * log(a))
+
+
+def _extreme_grad(better: Op, g: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    """All to the operand that was taken, half to each of two equal ones."""
+    tied = where(eq(a, b), g * 0.5, 0.0)
+    return where(better(a, b), g, tied), where(better(b, a), g, tied)
+
 
 # fmt: off
 # ---- unary
-neg = elementwise("neg", rules.number, "-x.", lambda np, x: np.negative(x), lambda g, y, x: (-g,))
+neg = elementwise("neg", rules.number, "-x.", lambda np, x: np.negative(x),
+                  lambda g, y, x: (-g,), aliases=("negative",))
 abs_ = elementwise("abs", rules.number, "|x|.", lambda np, x: np.abs(x),
-                   lambda g, y, x: (g * sign_of(x),), smooth=False)
+                   lambda g, y, x: (g * sign_of(x),), smooth=False, aliases=("absolute",))
 exp = elementwise("exp", rules.floating, "e to the power x.", lambda np, x: np.exp(x),
                   lambda g, y, x: (g * y,), flops=COSTLY)
+exp2 = elementwise("exp2", rules.floating, "2 to the power x.", lambda np, x: np.exp2(x),
+                   lambda g, y, x: (g * y * LN2,), flops=COSTLY)
+expm1 = elementwise("expm1", rules.floating, "exp(x) - 1, accurate near 0.",
+                    lambda np, x: np.expm1(x), lambda g, y, x: (g * (y + 1.0),), flops=COSTLY)
 log = elementwise("log", rules.floating, "Natural logarithm.", lambda np, x: np.log(x),
                   lambda g, y, x: (g / x,), 0.1, 8.0, flops=COSTLY)
+log2 = elementwise("log2", rules.floating, "Logarithm to base 2.", lambda np, x: np.log2(x),
+                   lambda g, y, x: (g / (x * LN2),), 0.1, 8.0, flops=COSTLY)
+log10 = elementwise("log10", rules.floating, "Logarithm to base 10.", lambda np, x: np.log10(x),
+                    lambda g, y, x: (g / (x * LN10),), 0.1, 8.0, flops=COSTLY)
+log1p = elementwise("log1p", rules.floating, "log(1 + x), accurate near 0.",
+                    lambda np, x: np.log1p(x), lambda g, y, x: (g / (x + 1.0),), -0.9, 8.0,
+                    flops=COSTLY)
 sqrt = elementwise("sqrt", rules.floating, "Square root.", lambda np, x: np.sqrt(x),
                    lambda g, y, x: (g * 0.5 / y,), 0.1, 8.0, flops=4.0)
 sin = elementwise("sin", rules.floating, "Sine, in radians.", lambda np, x: np.sin(x),
                   lambda g, y, x: (g * cos(x),), flops=COSTLY)
 cos: Op = elementwise("cos", rules.floating, "Cosine, in radians.", lambda np, x: np.cos(x),
                   lambda g, y, x: (-g * sin(x),), flops=COSTLY)
+atan = elementwise("atan", rules.floating, "Inverse tangent, in radians.",
+                   lambda np, x: np.arctan(x), lambda g, y, x: (g / (x * x + 1.0),), flops=COSTLY)
 tanh = elementwise("tanh", rules.floating, "Hyperbolic tangent.", lambda np, x: np.tanh(x),
                    lambda g, y, x: (g * (1.0 - y * y),), flops=COSTLY)
 sigmoid = elementwise("sigmoid", rules.floating, "1 / (1 + exp(-x)).",
@@ -61,61 +96,72 @@ sigmoid = elementwise("sigmoid", rules.floating, "1 / (1 + exp(-x)).",
 erf = elementwise("erf", rules.floating, "Error function.",
                   lambda np, x: np.vectorize(math.erf, otypes=[np.float64])(x),
                   lambda g, y, x: (g * (2.0 / math.sqrt(math.pi)) * exp(-(x * x)),), flops=COSTLY)
-floor = elementwise("floor", rules.only_floats, "Largest integer not above x.",
-                    lambda np, x: np.floor(x), NOT_SMOOTH)
+floor = elementwise("floor", rules.number, "Largest integer not above x.",
+                    lambda np, x: np.floor(x), _flat)
+ceil = elementwise("ceil", rules.number, "Smallest integer not below x.",
+                   lambda np, x: np.ceil(x), _flat)
+round_ = elementwise("round", rules.number, "Nearest integer, ties to the even one.",
+                     lambda np, x: np.rint(x), _flat)
+trunc = elementwise("trunc", rules.number, "Nearest integer towards 0.",
+                    lambda np, x: np.trunc(x), _flat)
 
 # ---- binary
 add = elementwise("add", rules.any_dtype, "x + y; or, on bool.", lambda np, x, y: np.add(x, y),
                   lambda g, y, a, b: (g, g))
 sub = elementwise("sub", rules.number, "x - y.", lambda np, x, y: np.subtract(x, y),
-                  lambda g, y, a, b: (g, -g))
+                  lambda g, y, a, b: (g, -g), aliases=("subtract",))
 mul = elementwise("mul", rules.any_dtype, "x * y; and, on bool.",
-                  lambda np, x, y: np.multiply(x, y), lambda g, y, a, b: (g * b, g * a))
+                  lambda np, x, y: np.multiply(x, y), lambda g, y, a, b: (g * b, g * a),
+                  aliases=("multiply",))
 div = elementwise("div", rules.floating, "x / y, always a float.",
                   lambda np, x, y: np.true_divide(x, y),
-                  lambda g, y, a, b: (g / b, -g * y / b), 0.5, 4.0, flops=4.0)
-pow_: Op = elementwise("pow", rules.only_floats, "x to the power y.",
-                   lambda np, x, y: np.power(x, y),
-                   lambda g, y, a, b: (g * b * pow_(a, b - 1.0), g * y * log(a)),
-                   0.5, 3.0, flops=2 * COSTLY)
+                  lambda g, y, a, b: (g / b, -g * y / b), 0.5, 4.0, flops=4.0,
+                  aliases=("divide", "true_divide"))
+float_power: Op = elementwise("float_power", rules.floating, "x to the power y, always a float.",
+                              lambda np, x, y: np.power(x, y), _power_grad,
+                              0.5, 3.0, flops=2 * COSTLY)
 minimum = elementwise("minimum", rules.any_dtype, "The smaller; NaN if either is.",
                       lambda np, x, y: np.minimum(x, y),
-                      lambda g, y, a, b: (where(a <= b, g, 0.0), where(a <= b, 0.0, g)),
-                      smooth=False)
+                      lambda g, y, a, b: _extreme_grad(lt, g, a, b), smooth=False)
 maximum = elementwise("maximum", rules.any_dtype, "The larger; NaN if either is.",
                       lambda np, x, y: np.maximum(x, y),
-                      lambda g, y, a, b: (where(a >= b, g, 0.0), where(a >= b, 0.0, g)),
-                      smooth=False)
+                      lambda g, y, a, b: _extreme_grad(gt, g, a, b), smooth=False)
 floor_divide = elementwise("floor_divide", rules.number, "floor(x / y).",
                            lambda np, x, y: np.floor_divide(x, y), NOT_SMOOTH, 1.0, 8.0, flops=8.0)
 remainder = elementwise("remainder", rules.number, "x - y * floor(x / y): the sign of y.",
                         lambda np, x, y: np.remainder(x, y),
-                        lambda g, y, a, b: (g, -g * floor(a / b)), 1.0, 8.0, False, 8.0)
+                        lambda g, y, a, b: (g, -g * floor_divide(a, b)), 1.0, 8.0, False, 8.0)
 
 # ---- comparisons and choice
-eq = elementwise("eq", rules.comparison, "x == y.", lambda np, x, y: np.equal(x, y), NOT_SMOOTH)
-ne = elementwise("ne", rules.comparison, "x != y.", lambda np, x, y: np.not_equal(x, y), NOT_SMOOTH)
-lt = elementwise("lt", rules.comparison, "x < y.", lambda np, x, y: np.less(x, y), NOT_SMOOTH)
-le = elementwise("le", rules.comparison, "x <= y.", lambda np, x, y: np.less_equal(x, y),
-                 NOT_SMOOTH)
-gt = elementwise("gt", rules.comparison, "x > y.", lambda np, x, y: np.greater(x, y), NOT_SMOOTH)
-ge = elementwise("ge", rules.comparison, "x >= y.", lambda np, x, y: np.greater_equal(x, y),
-                 NOT_SMOOTH)
+eq: Op = elementwise("eq", rules.comparison, "x == y.", lambda np, x, y: np.equal(x, y),
+                     NOT_SMOOTH, aliases=("equal",))
+ne: Op = elementwise("ne", rules.comparison, "x != y.", lambda np, x, y: np.not_equal(x, y),
+                     NOT_SMOOTH, aliases=("not_equal",))
+lt: Op = elementwise("lt", rules.comparison, "x < y.", lambda np, x, y: np.less(x, y),
+                     NOT_SMOOTH, aliases=("less",))
+le: Op = elementwise("le", rules.comparison, "x <= y.", lambda np, x, y: np.less_equal(x, y),
+                     NOT_SMOOTH, aliases=("less_equal",))
+gt: Op = elementwise("gt", rules.comparison, "x > y.", lambda np, x, y: np.greater(x, y),
+                     NOT_SMOOTH, aliases=("greater",))
+ge: Op = elementwise("ge", rules.comparison, "x >= y.", lambda np, x, y: np.greater_equal(x, y),
+                     NOT_SMOOTH, aliases=("greater_equal",))
 where: Op = elementwise("where", rules.choice, "x where the condition holds, y elsewhere.",
                     lambda np, c, x, y: np.where(c, x, y),
                     lambda g, y, c, a, b: (None, where(c, g, 0.0), where(c, 0.0, g)))
 
 # ---- bits
-bitwise_and = elementwise("bitwise_and", rules.whole, "Bits set in both; and, on bool.",
-                          lambda np, x, y: np.bitwise_and(x, y), INTEGERS)
+bitwise_and: Op = elementwise("bitwise_and", rules.whole, "Bits set in both; and, on bool.",
+                              lambda np, x, y: np.bitwise_and(x, y), INTEGERS)
 bitwise_or = elementwise("bitwise_or", rules.whole, "Bits set in either; or, on bool.",
                          lambda np, x, y: np.bitwise_or(x, y), INTEGERS)
 bitwise_xor = elementwise("bitwise_xor", rules.whole, "Bits set in one alone.",
                           lambda np, x, y: np.bitwise_xor(x, y), INTEGERS)
-shift_left = elementwise("shift_left", rules.shifts, "x << y, for 0 <= y < bits of x.",
-                         lambda np, x, y: np.left_shift(x, y), INTEGERS, 0.0, 7.0)
+shift_left = elementwise("shift_left", rules.shifts, "x << y; 0 where all bits are shifted out.",
+                         lambda np, x, y: np.left_shift(x, y), INTEGERS, 0.0, 7.0,
+                         aliases=("bitwise_left_shift",))
 shift_right = elementwise("shift_right", rules.shifts, "x >> y, keeping the sign.",
-                          lambda np, x, y: np.right_shift(x, y), INTEGERS, 0.0, 7.0)
+                          lambda np, x, y: np.right_shift(x, y), INTEGERS, 0.0, 7.0,
+                          aliases=("bitwise_right_shift",))
 # fmt: on
 
 
@@ -144,7 +190,7 @@ ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 threefry = Op(
     "threefry", Kind.ELEMENTWISE, "32 random bits of a counter (low, high) under a key (2 words).",
     types=_threefry_types, shape=rules.broadcasting("threefry"), reference=_threefry,
-    grad=INTEGERS, samples=Samples(0, 1 << 30), flops=100.0,
+    grad=INTEGERS, samples=Samples(0, 1 << 30), flops=100.0, public=False,
 )  # fmt: skip
 
 cast: Op = Op(
@@ -154,6 +200,12 @@ cast: Op = Op(
     grad=lambda g, y, x: (cast(g, x.dtype),) if y.dtype.is_float and x.dtype.is_float else (None,),
     reference=lambda np, x: x, samples=Samples(), flops=1.0,
 )  # fmt: skip
+bitcast: Op = Op(
+    "bitcast", Kind.ELEMENTWISE, "The bits of the elements read as another dtype of their width.",
+    types=None, shape=lambda _, shapes: shapes[0],
+    arguments=lambda x, to: ((x,), _as_wide(x.dtype, dtype(to))),
+    grad="it looks at bits", reference=lambda np, x: x, samples=Samples(), flops=0.0,
+)  # fmt: skip
 detach = Op(
     "detach", Kind.ELEMENTWISE, "The same values, with no gradient flowing back.",
     types=partial(rules.any_dtype, "detach"), shape=lambda _, shapes: shapes[0],
@@ -161,11 +213,15 @@ detach = Op(
 )  # fmt: skip
 
 
+def _as_wide(source: DType, to: DType) -> DType:
+    """The dtype to read bits as, if both have as many."""
+    if source.bits == to.bits:
+        return to
+    facts = {"source": source.name, "to": to.name}
+    hint = "choose a dtype of the same width, or cast to convert values"
+    raise DtypeError(explain("bitcast", "the dtypes differ in width", hint, **facts))
+
+
 def sign_of(x: Any) -> Any:
     """-1, 0 or 1 in x's dtype, for gradients."""
-    return cast(x > 0.0, x.dtype) - cast(x < 0.0, x.dtype)
-
-
-def logical_not(x: Any) -> Any:
-    """True where x is zero."""
-    return eq(x, False) if x.dtype is bool_ else eq(x, 0)
+    return cast(gt(x, 0), x.dtype) - cast(lt(x, 0), x.dtype)

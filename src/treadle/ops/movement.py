@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from treadle.base.dtypes import DType
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import Shape, axes_in, axis_in, fill_reshape, sizes_in
 from treadle.ops import rules
@@ -15,9 +16,9 @@ from treadle.ops.reduce import sum_
 Pair = tuple[int, int]
 
 
-def movement(name: str, doc: str, **row: Any) -> Op:
+def movement(name: str, doc: str, make: type[Op] = Op, **row: Any) -> Op:
     """A row whose result has the dtype of its operand."""
-    return Op(name, Kind.MOVEMENT, doc, types=partial(rules.any_dtype, name), flops=0.0, **row)
+    return make(name, Kind.MOVEMENT, doc, types=partial(rules.any_dtype, name), flops=0.0, **row)
 
 
 def _sizes(sizes: Sequence[Any]) -> Sequence[int]:
@@ -35,7 +36,7 @@ reshape = movement(
     "reshape", "The same elements in row-major order under another shape; -1 is worked out.",
     shape=lambda arg, _: arg, arguments=_reshape,
     grad=lambda g, y, x: (g.reshape(x.shape),),
-    reference=lambda np, x, *shape: np.reshape(x, _sizes(shape)),
+    reference=lambda np, x, *shape: np.reshape(x, _sizes(shape)), aliases=("view",),
     samples=Samples(cases=(((2, 6), (3, 4)), ((2, 3, 4), (-1,)), ((1,), ()), ((0, 3), (3, 0)))),
 )  # fmt: skip
 
@@ -57,7 +58,7 @@ permute = movement(
     "permute", "The axes in another order.",
     shape=lambda arg, shapes: tuple(shapes[0][axis] for axis in arg), arguments=_permute,
     grad=lambda g, y, x: (g.permute(inverse(y.arg)),),
-    reference=lambda np, x, *axes: np.transpose(x, _sizes(axes)),
+    reference=lambda np, x, *axes: np.transpose(x, _sizes(axes)), aliases=("permute_dims",),
     samples=Samples(cases=(((2, 3), (1, 0)), ((2, 3, 4), (2, 0, 1)), ((17, 35), (1, 0)))),
 )  # fmt: skip
 
@@ -65,6 +66,9 @@ permute = movement(
 def _expand(x: Any, *shape: Any) -> Any:
     target = sizes_in("expand", _sizes(shape))
     lead = len(target) - x.ndim
+    if -1 in target and lead >= 0:  # the size it has
+        sizes = (*(-1,) * lead, *x.shape)
+        target = tuple(own if n == -1 else n for own, n in zip(sizes, target, strict=True))
     if lead < 0 or any(
         a not in (1, b) for a, b in zip(x.shape, target[max(lead, 0) :], strict=False)
     ):
@@ -88,7 +92,7 @@ def summed_to(g: Any, shape: Shape) -> Any:
 expand = movement(
     "expand", "Broadcast to a shape: size-1 axes repeat their element.",
     shape=lambda arg, _: arg, arguments=_expand, grad=lambda g, y, x: (summed_to(g, x.shape),),
-    reference=lambda np, x, *shape: np.broadcast_to(x, _sizes(shape)),
+    reference=lambda np, x, *shape: np.broadcast_to(x, _sizes(shape)), aliases=("broadcast_to",),
     samples=Samples(cases=(((3, 1), (3, 4)), ((1,), (2, 3, 5)), ((2, 1, 3), (2, 0, 3)))),
 )  # fmt: skip
 
@@ -109,25 +113,30 @@ def _slice_shape(arg: Any, _: Any) -> Shape:
     return tuple(max(0, -(-(stop - start) // step)) for start, stop, step in arg)
 
 
-def _slice_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
-    for axis, (_, _, step) in enumerate(y.arg):
-        if step > 1:  # put step - 1 zeros behind every element
-            size = g.shape[axis]
-            wide = g.reshape((*g.shape[: axis + 1], 1, *g.shape[axis + 1 :]))
-            edges = [(0, 0)] * wide.ndim
-            edges[axis + 1] = (0, step - 1)
-            full = (*g.shape[:axis], size * step, *g.shape[axis + 1 :])
-            g = pad(wide, edges).reshape(full)
+def dilated(x: Any, axis: int, step: int) -> Any:
+    """x with step - 1 zeros behind every element along an axis."""
+    if step == 1:
+        return x
+    wide = x.reshape((*x.shape[: axis + 1], 1, *x.shape[axis + 1 :]))
+    edges = [(0, 0)] * wide.ndim
+    edges[axis + 1] = (0, step - 1)
+    return pad(wide, edges).reshape((*x.shape[:axis], x.shape[axis] * step, *x.shape[axis + 1 :]))
+
+
+def placed(g: Any, ranges: Sequence[tuple[int, int, int]], shape: Shape) -> Any:
+    """Zeros of a shape with g at ranges: what slice undoes."""
+    for axis, (_, _, step) in enumerate(ranges):
+        g = dilated(g, axis, step)
     fit = []
-    for (start, _, _), total, size in zip(y.arg, x.shape, g.shape, strict=True):
+    for (start, _, _), total, size in zip(ranges, shape, g.shape, strict=True):
         fit.append((start, total - start - size))
-    cut = [(0, size + min(0, after), 1) for (_, after), size in zip(fit, g.shape, strict=True)]
-    return (pad(slice_(g, cut), [(before, max(0, after)) for before, after in fit]),)
+    kept = [(0, size + min(0, after), 1) for (_, after), size in zip(fit, g.shape, strict=True)]
+    return pad(slice_(g, kept), [(before, max(0, after)) for before, after in fit])
 
 
 slice_ = movement(
     "slice", "A range (start, stop, step) of every axis; steps are positive.",
-    shape=_slice_shape, arguments=_slice, grad=_slice_grad,
+    shape=_slice_shape, arguments=_slice, grad=lambda g, y, x: (placed(g, y.arg, x.shape),),
     reference=lambda np, x, ranges: x[tuple(slice(*r) for r in ranges)],
     samples=Samples(cases=(
         ((5, 7), (((1, 4, 1), (0, 7, 1)),)), ((5, 7), (((0, 5, 2), (1, 7, 3)),)),
@@ -136,16 +145,22 @@ slice_ = movement(
 )  # fmt: skip
 
 
-def _pad(x: Any, edges: Sequence[Pair], value: float = 0) -> Any:
+def fill_of(op: str, dtype: DType, value: float) -> float | int | bool:
+    """The number put where there is no element, as the dtype holds it."""
+    if dtype.is_integer and not dtype.least <= value <= dtype.greatest:
+        raise ArgumentError(explain(op, "the value does not fit", value=value, dtype=dtype.name))
+    return float(value) if dtype.is_float else bool(value) if dtype.kind == "bool" else int(value)
+
+
+def _pad(x: Any, edges: Sequence[Pair], value: float = 0, mode: str = "constant") -> Any:
     edges = tuple((int(before), int(after)) for before, after in edges)
     if len(edges) != x.ndim or any(n < 0 for edge in edges for n in edge):
         hint = "one (before, after) pair per axis, none negative"
         raise ArgumentError(explain("pad", "bad edges", hint, edges=edges, shape=x.shape))
-    if x.dtype.is_integer and not x.dtype.least <= value <= x.dtype.greatest:
-        facts = {"value": value, "dtype": x.dtype.name}
-        raise ArgumentError(explain("pad", "the value does not fit", **facts))
-    kind = float if x.dtype.is_float else bool if x.dtype.kind == "bool" else int
-    return (x,), (edges, kind(value))
+    if mode not in MODES:
+        hint = f"one of {', '.join(MODES)}"
+        raise ArgumentError(explain("pad", "no such mode", hint, mode=repr(mode)))
+    return (x,), (edges, fill_of("pad", x.dtype, value))
 
 
 def _pad_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
@@ -153,13 +168,70 @@ def _pad_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
     return (slice_(g, inside),)
 
 
+MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+"""Ways to fill a border, and what NumPy calls them."""
+
+
+class Padding(Op):
+    """The row of a border: one value is a view, copies of the elements are joined to them."""
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """pad(x, edges, value=0, mode="constant")."""
+        if len(args) < 4 and "mode" not in options:
+            return super().__call__(*args, **options)
+        assert self.arguments is not None
+        (x,), (edges, _) = self.arguments(*args, **options)
+        mode = options.get("mode", *args[3:4])
+        if mode == "constant":
+            return super().__call__(*args, **options)
+        for axis, (before, after) in enumerate(edges):
+            if before or after:
+                x = _surrounded(x, axis, before, after, mode)
+        return x
+
+
+def _surrounded(x: Any, axis: int, before: int, after: int, mode: str) -> Any:
+    """x continued along an axis by its own elements."""
+    size = x.shape[axis]
+    if not size:
+        hint = "only mode 'constant' makes elements from nothing"
+        raise ArgumentError(explain("pad", "an axis is empty", hint, shape=x.shape, axis=axis))
+    if mode == "replicate" or size == 1:
+        ends = (cut(x, axis, 0, 1), before), (cut(x, axis, size - 1, size), after)
+        first, last = (
+            end.expand((*x.shape[:axis], count, *x.shape[axis + 1 :])) for end, count in ends
+        )
+        return concat([first, x, last], axis=axis)
+    ring = x
+    if mode == "reflect" and size > 2:  # there and back, the ends once
+        ring = concat([x, flip(cut(x, axis, 1, size - 1), axis)], axis=axis)
+    length = ring.shape[axis]
+    turns = -(-before // length)
+    rounds = concat([ring] * (turns - (-(size + after) // length)), axis=axis)
+    start = turns * length - before
+    return cut(rounds, axis, start, start + before + size + after)
+
+
+def cut(x: Any, axis: int, start: int, stop: int) -> Any:
+    """A range of one axis."""
+    ranges = [(0, n, 1) for n in x.shape]
+    ranges[axis] = (start, stop, 1)
+    return slice_(x, ranges)
+
+
+def _pad_reference(np: Any, x: Any, edges: Any, value: Any = 0, mode: str = "constant") -> Any:
+    fill = {"constant_values": value} if mode == "constant" else {}
+    return np.pad(x, edges, MODES[mode], **fill)
+
+
 pad = movement(
-    "pad", "A border of one value: (before, after) for every axis.",
+    "pad", "A border, (before, after) for every axis: of one value, or as mode continues x.",
     shape=lambda arg, s: tuple(b + n + a for (b, a), n in zip(arg[0], s[0], strict=True)),
-    arguments=_pad, grad=_pad_grad,
-    reference=lambda np, x, edges, value=0: np.pad(x, edges, constant_values=value),
+    arguments=_pad, grad=_pad_grad, make=Padding, reference=_pad_reference,
     samples=Samples(cases=(
         ((3, 4), (((1, 2), (0, 3)),)), ((20,), (((5, 0),), 2.5)), ((0, 2), (((1, 1), (0, 0)),)),
+        *(((3, 4), (((1, 2), (5, 3)), 0, mode)) for mode in MODES),
+        *(((2, 1), (((3, 1), (2, 0)), 0, mode)) for mode in MODES),
     )),
 )  # fmt: skip
 
@@ -176,11 +248,11 @@ flip: Op = movement(
 )  # fmt: skip
 
 
-def _concat(tensors: Sequence[Any], axis: int = 0) -> Any:
-    operands = tuple(tensors)
+def _concat(tensors: Sequence[Any], axis: int | None = 0) -> Any:
+    operands = tuple(tensors if axis is not None else (t.reshape(-1) for t in tensors))
     if not operands:
         raise ArgumentError(explain("concat", "needs at least one tensor"))
-    axis = axis_in("concat", axis, operands[0].ndim)
+    axis = axis_in("concat", axis or 0, operands[0].ndim)
     rest = {(*t.shape[:axis], *t.shape[axis + 1 :]) for t in operands}
     if len(rest) > 1 or len({t.ndim for t in operands}) > 1:
         shown = " and ".join(str(t.shape) for t in operands)
@@ -205,7 +277,7 @@ def _concat_grad(g: Any, y: Any, *operands: Any) -> tuple[Any, ...]:
 
 
 concat = movement(
-    "concat", "Tensors joined along an axis.",
+    "concat", "Tensors joined along an axis; None joins all their elements.",
     shape=_concat_shape, arguments=_concat, grad=_concat_grad,
     reference=lambda np, xs, axis=0: np.concatenate(xs, axis),
     samples=Samples(cases=(

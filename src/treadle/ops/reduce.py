@@ -35,6 +35,32 @@ def arguments_of(name: str, empty: bool = True) -> Callable[..., Any]:
     return arguments
 
 
+def arguments_of_total(name: str) -> Callable[..., Any]:
+    """The same of a row with an option dtype, which stands for casts around it."""
+    plain = arguments_of(name)
+
+    def arguments(
+        x: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: Any = None
+    ) -> tuple[tuple[Any], Any]:
+        assert dtype is None, "the row itself casts"
+        return plain(x, axis, keepdims)
+
+    arguments.__qualname__ = name
+    return arguments
+
+
+class Total(Op):
+    """A row that adds or multiplies: dtype says in what, and of what type the result is."""
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """total(x, axis=None, keepdims=False, dtype=None)."""
+        dtype = options.pop("dtype", args[3] if len(args) > 3 else None)
+        if dtype is None:
+            return super().__call__(*args[:3], **options)
+        x, *rest = args[:3]
+        return cast(super().__call__(cast(x, dtype), *rest, **options), dtype)
+
+
 def spread(value: Any, y: Any, x: Any) -> Any:
     """A value of the reduced shape, broadcast back over x."""
     axes, keepdims = y.arg
@@ -50,13 +76,13 @@ def _extreme_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
 
 def reduction(
     name: str, rule: Callable[..., Any], doc: str, reference: Callable[..., Any], grad: Any,
-    smooth: bool = True, empty: bool = True,
+    smooth: bool = True, empty: bool = True, make: type[Op] = Op,
 ) -> Op:  # fmt: skip
     """A reduction row; empty says whether a reduction over no elements has a value."""
     cases = (*CASES, ((0, 3), {"axis": 0})) if empty else CASES
-    return Op(
+    return make(
         name, Kind.REDUCE, doc, types=partial(rule, name), shape=rules.reducing,
-        arguments=arguments_of(name, empty), grad=grad, reference=reference,
+        arguments=arguments_of(name, empty) if make is Op else arguments_of_total(name), grad=grad, reference=reference,
         samples=Samples(cases=cases, smooth=smooth),
     )  # fmt: skip
 
@@ -64,7 +90,7 @@ def reduction(
 # fmt: off
 sum_ = reduction("sum", rules.totals, "Sum of the elements along axes.",
                  lambda np, x, axis=None, keepdims=False: np.sum(x, axis, keepdims=keepdims),
-                 lambda g, y, x: (spread(g, y, x),))
+                 lambda g, y, x: (spread(g, y, x),), make=Total)
 max_ = reduction("max", rules.any_dtype, "Largest element along axes; NaN if there is one.",
                  lambda np, x, axis=None, keepdims=False: np.max(x, axis, keepdims=keepdims),
                  _extreme_grad, smooth=False, empty=False)

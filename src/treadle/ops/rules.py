@@ -14,7 +14,8 @@ Dtypes = Sequence[DType]
 Casts = tuple[tuple[DType, ...], DType]
 
 
-def _require(what: str, dtypes: Dtypes, allowed: Sequence[DType]) -> None:
+def require(what: str, dtypes: Dtypes, allowed: Sequence[DType]) -> None:
+    """Raise for a dtype that is not allowed, and say which are."""
     for d in dtypes:
         if d not in allowed:
             names = ", ".join(a.name for a in allowed)
@@ -31,7 +32,7 @@ def any_dtype(name: str, dtypes: Dtypes) -> Casts:
 def number(name: str, dtypes: Dtypes) -> Casts:
     """Promoted; anything but bool."""
     cast, common = any_dtype(name, dtypes)
-    _require(name, (common,), NUMBERS)
+    require(name, (common,), NUMBERS)
     return cast, common
 
 
@@ -44,21 +45,21 @@ def floating(name: str, dtypes: Dtypes) -> Casts:
 def only_floats(name: str, dtypes: Dtypes) -> Casts:
     """Promoted; floats only."""
     cast, common = any_dtype(name, dtypes)
-    _require(name, (common,), FLOATS)
+    require(name, (common,), FLOATS)
     return cast, common
 
 
 def whole(name: str, dtypes: Dtypes) -> Casts:
     """Promoted; integers and bool."""
     cast, common = any_dtype(name, dtypes)
-    _require(name, (common,), (bool_, *INTEGERS))
+    require(name, (common,), (bool_, *INTEGERS))
     return cast, common
 
 
 def shifts(name: str, dtypes: Dtypes) -> Casts:
     """Promoted; integers only."""
     cast, common = any_dtype(name, dtypes)
-    _require(name, (common,), INTEGERS)
+    require(name, (common,), INTEGERS)
     return cast, common
 
 
@@ -69,7 +70,7 @@ def comparison(name: str, dtypes: Dtypes) -> Casts:
 
 def choice(name: str, dtypes: Dtypes) -> Casts:
     """Condition bool, the other two promoted."""
-    _require(name, dtypes[:1], (bool_,))
+    require(name, dtypes[:1], (bool_,))
     common = promote(dtypes[1], dtypes[2])
     return (bool_, common, common), common
 
@@ -88,7 +89,7 @@ def first(name: str, dtypes: Dtypes) -> Casts:
 
 def indexed(name: str, dtypes: Dtypes) -> Casts:
     """(values, int indices, ...): indices must be integers."""
-    _require(name, dtypes[1:2], INTEGERS)
+    require(name, dtypes[1:2], INTEGERS)
     casts = (dtypes[0], int64) + (dtypes[0],) * (len(dtypes) - 2)
     return casts, dtypes[0]
 

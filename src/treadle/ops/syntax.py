@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, Self
 
 from treadle.base.dtypes import DType
-from treadle.base.errors import ShapeError, explain
+from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import Shape, axis_in
 from treadle.ops import composite as c
 from treadle.ops import elementwise as e
+from treadle.ops import functions as f
 from treadle.ops import movement as m
 from treadle.ops import reduce as r
 
@@ -44,6 +45,7 @@ class Syntax:
     def __mod__(self, other: Any) -> Self: return self._apply(e.remainder, (self, other), None)
     def __rmod__(self, other: Any) -> Self: return self._apply(e.remainder, (other, self), None)
     def __neg__(self) -> Self: return self._apply(e.neg, (self,), None)
+    def __pos__(self) -> Self: return f.positive(self)
     def __abs__(self) -> Self: return self._apply(e.abs_, (self,), None)
     def __matmul__(self, other: Any) -> Self: return c.matmul(self, other)
     def __rmatmul__(self, other: Any) -> Self: return c.matmul(other, self)
@@ -57,7 +59,7 @@ class Syntax:
     def __rrshift__(self, other: Any) -> Self: return e.shift_right(other, self)
     def __invert__(self) -> Self:
         if self.dtype.kind == "bool":
-            return e.logical_not(self)
+            return self._apply(e.eq, (self, False), None)
         return self ^ (-1 if self.dtype.kind == "int" else self.dtype.greatest)
     def __lt__(self, other: Any) -> Self: return self._apply(e.lt, (self, other), None)
     def __le__(self, other: Any) -> Self: return self._apply(e.le, (self, other), None)
@@ -66,15 +68,32 @@ class Syntax:
     # fmt: on
 
     def __pow__(self, other: Any) -> Self:
-        if isinstance(other, int) and 0 < other <= 4:  # exact, and cheaper than a power
-            square = self * self
-            return (self, square, square * self, square * square)[other - 1]
-        if isinstance(other, float) and other == 0.5:
-            return e.sqrt(self)
-        return self._apply(e.pow_, (self, other), None)
+        if self.dtype.is_float:
+            if isinstance(other, int) and 0 < other <= 4:  # exact, and cheaper than a power
+                return self._multiplied(other)
+            if isinstance(other, float) and other == 0.5:
+                return e.sqrt(self)
+            return self._apply(e.float_power, (self, other), None)
+        if isinstance(other, int) and self.dtype.is_integer:
+            if other < 0:
+                hint = "cast the tensor to a float first"
+                raise ArgumentError(explain("pow", "an integer to a negative power", hint, y=other))
+            if other > 0:
+                return self._multiplied(other)
+        return f.pow_(self, other)
+
+    def _multiplied(self, times: int) -> Self:
+        """A product of as many factors, by squaring."""
+        result, factor = (f.positive(self) if times == 1 else self) if times & 1 else None, self
+        while times := times >> 1:
+            factor = factor * factor
+            if times & 1:
+                result = factor if result is None else result * factor
+        assert result is not None
+        return result
 
     def __rpow__(self, other: Any) -> Self:
-        return self._apply(e.pow_, (other, self), None)
+        return f.pow_(other, self)
 
     # ---- shapes
 

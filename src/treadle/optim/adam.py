@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from treadle.ops.elementwise import pow_, sqrt
+from treadle.ops.elementwise import float_power, sqrt
 from treadle.optim.optimizer import Optimizer
 from treadle.tensor.tensor import Tensor
 
@@ -33,8 +33,8 @@ class Adam(Optimizer):
                 g = g + p * self.weight_decay
         mean = state["mean"] * first + g * (1.0 - first)
         square = state["square"] * second + g * g * (1.0 - second)
-        size = self._lr / (1.0 - pow_(first, self.steps))
-        scale = 1.0 / sqrt(1.0 - pow_(second, self.steps))
+        size = self._lr / (1.0 - float_power(first, self.steps))
+        scale = 1.0 / sqrt(1.0 - float_power(second, self.steps))
         self._set(parameter, p - mean * size / (sqrt(square) * scale + self.eps))
         state["mean"].assign(mean)
         state["square"].assign(square)

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 
 from treadle.base.errors import ArgumentError, explain
 from treadle.tensor.creation import tensor, zeros
-from treadle.tensor.tensor import TRACE, Tensor, no_grad, owned, realize
+from treadle.tensor.gradients import no_grad, owned
+from treadle.tensor.tensor import Tensor, realize
+from treadle.tensor.tracing import TRACE
 
 
 class Optimizer:

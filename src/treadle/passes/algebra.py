@@ -8,34 +8,45 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from treadle.base.dtypes import DType, float32
+from treadle.base.dtypes import DType, float32, int32
 from treadle.ir.node import Node, const, full
 from treadle.ir.pattern import Rule, constant_value, hole, rule
 from treadle.ops import elementwise as e
 from treadle.ops.defs import Kind, Op
 
-x, y = hole("x"), hole("y")
+x, y, z = hole("x"), hole("y"), hole("z")
 
 
 def _whole(d: DType) -> bool:
     return not d.is_float
 
 
+def _floats(d: DType) -> bool:
+    return d.is_float
+
+
 def _numbers(d: DType) -> bool:
     return d.kind != "bool"
 
 
+def _zeros(**found: Node) -> Node:
+    return full(0, found["x"].type)
+
+
+# x + 0.0 is 0.0 where x is -0.0, 0 * x is NaN where x is infinite: such rules are not exact.
 ALGEBRA = (
-    rule("add-zero", x + 0, lambda x: x, _numbers),
-    rule("zero-add", 0 + x, lambda x: x, _numbers),
+    rule("add-zero", x + 0, lambda x: x, lambda d: d.is_integer),
+    rule("add-minus-zero", x + -0.0, lambda x: x, _floats),
+    rule("add-zero-float", x + 0.0, lambda x: x, _floats, exact=False),
     rule("sub-zero", x - 0, lambda x: x),
-    rule("zero-sub", 0 - x, lambda x: -x),
+    rule("zero-sub", 0 - x, lambda x: -x, _whole),
+    rule("minus-zero-sub", -0.0 - x, lambda x: -x, _floats),
+    rule("zero-sub-float", 0.0 - x, lambda x: -x, _floats, exact=False),
     rule("mul-one", x * 1, lambda x: x, _numbers),
-    rule("one-mul", 1 * x, lambda x: x, _numbers),
-    rule("mul-zero", x * 0, lambda x: full(0, x.type), _whole),
-    rule("zero-mul", 0 * x, lambda x: full(0, x.type), _whole),
-    rule("mul-zero-float", x * 0.0, lambda x: full(0, x.type), exact=False),
+    rule("mul-zero", x * 0, _zeros, _whole),
+    rule("mul-zero-float", x * 0.0, _zeros, _floats, exact=False),
     rule("div-one", x / 1, lambda x: x),
+    rule("div-self", x / x, lambda x: full(1, x.type), exact=False),
     rule("neg-neg", -(-x), lambda x: x),
     rule("mul-minus-one", x * -1, lambda x: -x, _numbers),
     rule("add-neg", x + (-y), lambda x, y: x - y, _numbers),
@@ -43,12 +54,19 @@ ALGEBRA = (
     rule("sub-neg", x - (-y), lambda x, y: x + y, _numbers),
     rule("neg-mul", (-x) * y, lambda x, y: -(x * y), _numbers),
     rule("mul-neg", x * (-y), lambda x, y: -(x * y), _numbers),
-    rule("sub-self", x - x, lambda x: full(0, x.type), _whole),
+    rule("sub-self", x - x, _zeros, _whole),
+    rule("sub-self-float", x - x, _zeros, _floats, exact=False),
     rule("and-self", x & x, lambda x: x),
     rule("or-self", x | x, lambda x: x),
+    rule("xor-self", x ^ x, _zeros),
+    rule("and-zero", x & 0, _zeros),
+    rule("or-zero", x | 0, lambda x: x),
+    rule("xor-zero", x ^ 0, lambda x: x),
+    rule("shift-left-zero", x << 0, lambda x: x),
+    rule("shift-right-zero", x >> 0, lambda x: x),
     rule("max-self", e.maximum(x, x), lambda x: x),
     rule("min-self", e.minimum(x, x), lambda x: x),
-    rule("factor-out", x * y + x * hole("z"), lambda x, y, z: x * (y + z), exact=False),
+    rule("factor-out", x * y + x * z, lambda x, y, z: x * (y + z), exact=False),
 )
 
 
@@ -70,28 +88,86 @@ _FOLDS: dict[Op, Callable[..., Any]] = {
     e.ne: lambda a, b: a != b,
     e.cast: lambda a: a,
 }
+_WHOLE_FOLDS: dict[Op, Callable[..., Any]] = {
+    e.floor_divide: lambda a, b: a // b,
+    e.remainder: lambda a, b: a % b,
+    e.bitwise_and: lambda a, b: a & b,
+    e.bitwise_or: lambda a, b: a | b,
+    e.bitwise_xor: lambda a, b: a ^ b,
+}
 
 
-def _held(value: Any, d: DType) -> Any:
+def held(value: Any, d: DType) -> Any:
     """The number that d holds for value."""
     return array("f", [value])[0] if d is float32 and value is not None else value
 
 
 def _fold(node: Node) -> Node | None:
     """An op on constants alone, computed now, where the dtypes allow it to be exact."""
-    values = [_held(constant_value(x), x.dtype) for x in node.operands]
-    half = any(x.dtype.is_float and x.dtype.bits == 16 for x in (node, *node.operands))
-    if half or any(v is None or not math.isfinite(v) for v in values):
+    values = [held(constant_value(x), x.dtype) for x in node.operands]
+    if any(v is None or not math.isfinite(v) for v in values):
+        return None
+    if any(x.dtype.compute is not x.dtype for x in (node, *node.operands)):
         return None
     if node.dtype.kind == "bool" and node.op in (e.add, e.mul, e.maximum, e.minimum):
         return None
+    if node.op in _WHOLE_FOLDS and not node.dtype.is_integer:
+        return None
     try:
-        result = _FOLDS[node.op](*values)
+        result = (_FOLDS.get(node.op) or _WHOLE_FOLDS[node.op])(*values)
     except ZeroDivisionError:
         return None
     if node.dtype.is_integer and not node.dtype.least <= int(result) <= node.dtype.greatest:
         return None
     return full(result, node.type)
+
+
+def _constant_right(node: Node) -> Node | None:
+    """2 + x as x + 2, so that the other rules look in one place."""
+    a, b = node.operands
+    swap = constant_value(a) is not None and constant_value(b) is None
+    return node.op(b, a) if swap else None
+
+
+def _regrouped(exact: bool) -> Callable[[Node], Node | None]:
+    """(x + 2) + 3 as x + 5, the same for products and bits: exact on integers, which wrap."""
+
+    def apply(node: Node) -> Node | None:
+        if node.dtype.is_float is exact or node.dtype.kind == "bool":
+            return None
+        inner, second = node.operands
+        b = constant_value(second)
+        a = constant_value(inner.operands[1]) if b is not None and inner.op is node.op else None
+        if a is None or b is None:
+            return None
+        total = (_FOLDS.get(node.op) or _WHOLE_FOLDS[node.op])(a, b)
+        if node.dtype.is_integer:
+            total = wrapped(total, node.dtype)
+        return node.op(inner.operands[0], const(total, node.dtype, node.device))
+
+    return apply
+
+
+def wrapped(value: int, d: DType) -> int:
+    """What an integer type keeps of a number."""
+    span = 1 << d.bits
+    value %= span
+    return value - span if value > d.greatest else value
+
+
+def _div_constant(exact: bool) -> Callable[[Node], Node | None]:
+    """x / c as x * (1 / c): the same bits if c is a power of two."""
+
+    def apply(node: Node) -> Node | None:
+        value = held(constant_value(node.operands[1]), node.dtype)
+        if node.dtype.compute is not node.dtype or not value or not math.isfinite(value):
+            return None
+        mantissa, power = math.frexp(value)
+        if abs(power) >= 126 or exact is not (abs(mantissa) == 0.5):  # 1 / c is a normal float32
+            return None
+        return node.operands[0] * const(1.0 / value, node.dtype, node.device)
+
+    return apply
 
 
 def _where_constant(node: Node) -> Node | None:
@@ -104,8 +180,32 @@ def _where_constant(node: Node) -> Node | None:
 
 def _where_same(node: Node) -> Node | None:
     _, a, b = node.operands
-    same = a is b or (constant_value(a) is not None and constant_value(a) == constant_value(b))
-    return a if same else None
+    if a is b:
+        return a
+    value = constant_value(a)
+    return a if value is not None and repr(value) == repr(constant_value(b)) else None
+
+
+def _cast_cast(node: Node) -> Node | None:
+    """A cast through a type that holds every value of the first says nothing."""
+    inner = node.operands[0]
+    if inner.op is not e.cast:
+        return None
+    x = inner.operands[0]
+    if inner.dtype.is_float and x.dtype.is_integer and not _holds(node.dtype, x.dtype):
+        return None  # floats saturate on their way to integers, integers wrap
+    return x.cast(node.dtype) if _holds(inner.dtype, x.dtype) else None
+
+
+def _holds(wide: DType, narrow: DType) -> bool:
+    """Is every value of narrow one of wide?"""
+    if narrow.kind == "bool" or narrow is wide:
+        return True
+    if wide.is_integer:
+        return narrow.is_integer and wide.least <= narrow.least and narrow.greatest <= wide.greatest
+    if narrow.is_integer:
+        return narrow.bits <= {64: 53, 32: 24}.get(wide.bits, 0)
+    return wide.bits > narrow.bits and wide.bits >= 32
 
 
 def _identity_cast(node: Node) -> Node | None:
@@ -126,6 +226,8 @@ def _scalar_operands(node: Node) -> Node | None:
 
 
 def _fold_example(op: Op, _: Callable[..., Node]) -> Node:
+    if op in _WHOLE_FOLDS:
+        return op(const(-7, int32), const(3, int32))
     two, three = const(2.0, float32), const(3.0, float32)
     if op is e.cast:
         return e.cast(two, "int32")
@@ -137,14 +239,32 @@ def _scalar_example(op: Op, leaf: Callable[..., Node]) -> Node:
     return op(x, full(2, x.type))
 
 
+def _grouped_example(op: Op, kind: str, a: Any, b: Any, leaf: Callable[..., Node]) -> Node:
+    x = leaf((3,), kind)
+    return op(a, x) if b is None else op(op(x, a), b)
+
+
+TURNED = (e.add, e.mul, e.bitwise_and, e.bitwise_or, e.bitwise_xor)
+
 CONSTANTS = (
-    *(Rule(f"fold-{op}", op, _fold, partial(_fold_example, op)) for op in _FOLDS),
+    *(Rule(f"fold-{op}", op, _fold, partial(_fold_example, op)) for op in (*_FOLDS, *_WHOLE_FOLDS)),
     *(Rule(f"scalar-{op}", op, _scalar_operands, partial(_scalar_example, op))
       for op in (e.add, e.sub, e.mul, e.div, e.maximum, e.minimum, e.lt, e.le, e.gt, e.ge)),
+    *(Rule(f"constant-right-{op}", op, _constant_right,
+           partial(_grouped_example, op, "int32", 63, None)) for op in TURNED),
+    *(Rule(f"regroup-{op}", op, _regrouped(exact=True),
+           partial(_grouped_example, op, "int32", 63, 2**31 - 3)) for op in TURNED),
+    *(Rule(f"regroup-{op}-float", op, _regrouped(exact=False),
+           partial(_grouped_example, op, "float32", 1.1, 0.7), exact=False) for op in TURNED[:2]),
+    Rule("div-power-of-two", e.div, _div_constant(exact=True), lambda leaf: leaf((3,)) / 0.125),
+    Rule("div-constant", e.div, _div_constant(exact=False), lambda leaf: leaf((3,)) / 3.0,
+         exact=False),
     Rule("where-constant", e.where, _where_constant,
          lambda leaf: e.where(const(True, leaf((2,), "bool").dtype), leaf((3,)), leaf((3,)))),
     Rule("where-same", e.where, _where_same,
          lambda leaf: (lambda a: e.where(leaf((3,), "bool"), a, a))(leaf((3,)))),
     Rule("cast-same", e.cast, _identity_cast, lambda leaf: e.cast(leaf((3,)), "float32")),
+    Rule("cast-cast", e.cast, _cast_cast,
+         lambda leaf: e.cast(e.cast(leaf((3,)), "float64"), "int32")),
     Rule("detach", e.detach, lambda node: node.operands[0], lambda leaf: e.detach(leaf((3,)))),
 )  # fmt: skip

@@ -9,7 +9,7 @@ from math import prod
 from treadle.ir.node import Node, expand
 from treadle.ir.pattern import Rule
 from treadle.ops import movement as m
-from treadle.ops.defs import TABLE, Kind, Op
+from treadle.ops.defs import TABLE, Inline, Kind, Op
 from treadle.ops.reduce import max_, min_, sum_
 
 CHUNK = 4096  # elements of a partial total
@@ -56,7 +56,7 @@ def definitions() -> tuple[Rule, ...]:
     return tuple(
         Rule(f"define-{op}", op, expand, lambda leaf: leaf((2,)))
         for op in TABLE.values()
-        if op.kind is Kind.COMPOSITE
+        if op.kind is Kind.COMPOSITE and not isinstance(op, Inline)
     )
 
 

@@ -1,18 +1,15 @@
-"""Views merged and cancelled, and their interchange with sums."""
+"""Views merged and cancelled."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from math import prod
 
 from treadle.ir.node import CONST, Node, full
-from treadle.ir.pattern import Rule, constant_value
+from treadle.ir.pattern import Rule, constant_value, is_number
 from treadle.ops import movement as m
-from treadle.ops.contract import dot
 from treadle.ops.defs import Op
-from treadle.ops.elementwise import add
-from treadle.ops.reduce import sum_
+from treadle.ops.elementwise import cast
 
 
 def _identity(node: Node) -> Node | None:
@@ -42,9 +39,56 @@ def _permute_as_reshape(node: Node) -> Node | None:
     return node.operands[0].reshape(node.shape) if moved == sorted(moved) else None
 
 
+def _flip_flip(node: Node) -> Node | None:
+    x = node.operands[0]
+    if x.op is not m.flip:
+        return None
+    return m.flip(x.operands[0], tuple(sorted(set(node.arg) ^ set(x.arg))))
+
+
 def _expand_expand(node: Node) -> Node | None:
     x = node.operands[0]
     return x.operands[0].expand(node.shape) if x.op is m.expand else None
+
+
+def _expand_reshape(node: Node) -> Node | None:
+    """Broadcasting puts axes of size 1 in front by itself."""
+    x = node.operands[0]
+    if x.op is not m.reshape:
+        return None
+    source = x.operands[0]
+    lead = x.ndim - source.ndim
+    fits = lead > 0 and x.shape == (1,) * lead + source.shape
+    return source.expand(node.shape) if fits else None
+
+
+def _aligned(x: Node) -> Node:
+    """The source of an expand with as many axes as the result."""
+    source = x.operands[0]
+    return source.reshape((1,) * (x.ndim - source.ndim) + source.shape)
+
+
+def _view_expand(node: Node) -> Node | None:
+    """A view or cast of a broadcast is the broadcast of one: expands come last."""
+    x = node.operands[0]
+    if x.op is not m.expand:
+        return None
+    source = _aligned(x)
+    if node.op is cast:
+        return x.operands[0].cast(node.dtype).expand(node.shape)
+    if node.op is m.permute:
+        return source.permute(node.arg).expand(node.shape)
+    if node.op is m.flip:
+        return m.flip(source, node.arg).expand(node.shape)
+    if node.op is m.slice_:
+        ranges = [(0, 1, 1) if n == 1 else r for r, n in zip(node.arg, source.shape, strict=True)]
+        return m.slice_(source, ranges).expand(node.shape)
+    if [n for n in node.shape if n != 1] != [n for n in x.shape if n != 1]:
+        return None
+    sizes = iter([n for n, spread in zip(source.shape, x.shape, strict=True) if spread != 1])
+    return source.reshape(tuple(n if n == 1 else next(sizes) for n in node.shape)).expand(
+        node.shape
+    )
 
 
 def _move_constant(node: Node) -> Node | None:
@@ -52,7 +96,16 @@ def _move_constant(node: Node) -> Node | None:
     x = node.operands[0]
     value = constant_value(x)
     direct = node.op is m.expand and x.op is CONST
-    return None if value is None or direct else full(value, node.type)
+    if value is None or direct or (node.op is m.pad and not is_number(value, node.arg[1])):
+        return None
+    return full(value, node.type)
+
+
+def _concat_constants(node: Node) -> Node | None:
+    value = constant_value(node.operands[0])
+    if value is None or not all(is_number(constant_value(x), value) for x in node.operands):
+        return None
+    return full(value, node.type)
 
 
 def _slice_slice(node: Node) -> Node | None:
@@ -68,49 +121,79 @@ def _slice_slice(node: Node) -> Node | None:
     return m.slice_(x.operands[0], ranges)
 
 
+def _slice_pad(node: Node) -> Node | None:
+    """A slice that reads nothing of a border is a slice of what has the border."""
+    x = node.operands[0]
+    if x.op is not m.pad:
+        return None
+    source, ranges = x.operands[0], []
+    for (start, stop, step), (before, _), size in zip(
+        node.arg, x.arg[0], source.shape, strict=True
+    ):
+        last = start + (stop - start - 1) // step * step
+        if stop <= start or start < before or last >= before + size:
+            return None
+        ranges.append((start - before, last - before + 1, step))
+    return m.slice_(source, ranges)
+
+
+def _pad_pad(node: Node) -> Node | None:
+    x = node.operands[0]
+    if x.op is not m.pad or not is_number(x.arg[1], node.arg[1]):
+        return None
+    edges = [(a + c, b + d) for (a, b), (c, d) in zip(node.arg[0], x.arg[0], strict=True)]
+    return m.pad(x.operands[0], edges, node.arg[1])
+
+
 def _slice_concat(node: Node) -> Node | None:
-    """A slice inside one part of a concat reads that part alone."""
+    """A slice reads only the parts of a concat that it meets."""
     x = node.operands[0]
     if x.op is not m.concat:
         return None
     axis = x.arg
     start, stop, step = node.arg[axis]
-    begin = 0
+    begin, met = 0, []
     for part in x.operands:
-        end = begin + part.shape[axis]
-        if begin <= start and stop <= end and start < end:
+        size = part.shape[axis]
+        low, high = max(start - begin, 0), min(stop - begin, size)
+        if low < high:
             ranges = list(node.arg)
-            ranges[axis] = (start - begin, stop - begin, step)
-            return m.slice_(part, ranges)
-        begin = end
-    return None
+            ranges[axis] = (low, high, step)
+            met.append(m.slice_(part, ranges))
+        begin += size
+    if len(met) == 1:
+        return met[0]
+    return m.concat(met, axis=axis) if met and step == 1 and len(met) < len(x.operands) else None
 
 
 def _concat_slices(node: Node) -> Node | None:
     """Neighbouring slices of one source, joined, are one slice."""
-    axis = node.arg
-    parts = node.operands
-    if len(parts) < 2 or any(p.op is not m.slice_ for p in parts):
+    parts = [node.operands[0]]
+    for x in node.operands[1:]:
+        joined = _neighbours(parts[-1], x, node.arg)
+        parts[-1:] = [parts[-1], x] if joined is None else [joined]
+    if len(parts) == len(node.operands):
         return None
-    source = parts[0].operands[0]
-    end = parts[0].arg[axis][0]
-    for p in parts:
-        others = [r for k, r in enumerate(p.arg) if k != axis]
-        first = [r for k, r in enumerate(parts[0].arg) if k != axis]
-        start, stop, step = p.arg[axis]
-        if p.operands[0] is not source or others != first or step != 1 or start != end:
-            return None
-        end = stop
-    ranges = list(parts[0].arg)
-    ranges[axis] = (parts[0].arg[axis][0], end, 1)
-    return m.slice_(source, ranges)
+    return parts[0] if len(parts) == 1 else m.concat(parts, axis=node.arg)
+
+
+def _neighbours(x: Node, y: Node, axis: int) -> Node | None:
+    if x.op is not m.slice_ or y.op is not m.slice_ or x.operands[0] is not y.operands[0]:
+        return None
+    ranges = list(x.arg)
+    (start, end, step), (begin, stop, other) = x.arg[axis], y.arg[axis]
+    ranges[axis] = y.arg[axis]
+    if tuple(ranges) != y.arg or (step, other) != (1, 1) or begin != end:
+        return None
+    ranges[axis] = (start, stop, 1)
+    return m.slice_(x.operands[0], ranges)
 
 
 def _concat_one(node: Node) -> Node | None:
     parts = [p for p in node.operands if p.shape[node.arg]]
-    if len(parts) == len(node.operands) > 1 or not parts:
+    if len(parts) == len(node.operands) > 1:
         return None
-    return parts[0] if len(parts) == 1 else m.concat(parts, axis=node.arg)
+    return (parts or node.operands)[0] if len(parts) < 2 else m.concat(parts, axis=node.arg)
 
 
 def _concat_concat(node: Node) -> Node | None:
@@ -118,70 +201,6 @@ def _concat_concat(node: Node) -> Node | None:
     for x in node.operands:
         parts += x.operands if x.op is m.concat and x.arg == node.arg else [x]
     return m.concat(parts, axis=node.arg) if len(parts) > len(node.operands) else None
-
-
-def _add_pads(node: Node) -> Node | None:
-    """Zero-padded neighbours added up are joined: the gradient of slices that share a source."""
-    x, y = node.operands
-    if x.op is not m.pad or y.op is not m.pad or x.arg[1] != 0 or y.arg[1] != 0:
-        return None
-    if x.shape != y.shape:
-        return None
-    axes = [k for k, (p, q) in enumerate(zip(x.arg[0], y.arg[0], strict=True)) if p != q]
-    if len(axes) != 1:
-        return None
-    axis = axes[0]
-    first, second = sorted((x, y), key=lambda n: n.arg[0][axis][0])
-    before, after = first.arg[0][axis][0], second.arg[0][axis][1]
-    if before + first.operands[0].shape[axis] != second.arg[0][axis][0]:
-        return None
-    edges = list(first.arg[0])
-    edges[axis] = (before, after)
-    return m.pad(m.concat([first.operands[0], second.operands[0]], axis=axis), edges)
-
-
-def _sum_expand(node: Node) -> Node | None:
-    """A sum over broadcast axes is a product with their size."""
-    x = node.operands[0]
-    if x.op is not m.expand or x.dtype.kind == "bool":
-        return None
-    axes, keepdims = node.arg
-    source = x.operands[0]
-    lead = x.ndim - source.ndim
-    spread = [a for a in axes if a < lead or source.shape[a - lead] != x.shape[a]]
-    if not spread:
-        return None
-    aligned = source.reshape((1,) * lead + source.shape)
-    rest = tuple(axis for axis in axes if axis not in spread)
-    kept = sum_(aligned, axis=rest, keepdims=True) if rest else aligned
-    sizes = tuple(
-        n if axis not in axes and kept.shape[axis] == 1 else kept.shape[axis]
-        for axis, n in enumerate(x.shape)
-    )
-    scaled = (kept * prod(x.shape[axis] for axis in spread)).expand(sizes)
-    return scaled if keepdims else scaled.reshape(node.shape)
-
-
-def _sum_nothing(node: Node) -> Node | None:
-    """Reducing axes of size 1 moves nothing."""
-    x = node.operands[0]
-    axes, _ = node.arg
-    if any(x.shape[axis] != 1 for axis in axes):
-        return None
-    return x.reshape(node.shape)
-
-
-def _sum_of_none(node: Node) -> Node | None:
-    """A sum, of products or not, over an axis without elements is 0."""
-    return None if all(x.type.size for x in node.operands) else full(0, node.type)
-
-
-def _sum_reshape(node: Node) -> Node | None:
-    """A total does not care about shape: sum the source of a reshape."""
-    x = node.operands[0]
-    if x.op is not m.reshape or len(node.arg[0]) != x.ndim or not x.ndim:
-        return None
-    return sum_(x.operands[0]).reshape(node.shape)
 
 
 def _constant_example(op: Op, leaf: Callable[..., Node]) -> Node:
@@ -194,7 +213,20 @@ def _constant_example(op: Op, leaf: Callable[..., Node]) -> Node:
         return m.expand(spread, 2, 3, 4)
     if op is m.slice_:
         return m.slice_(spread, [(0, 2, 1), (1, 4, 2)])
+    if op is m.pad:
+        return m.pad(spread, [(0, 2), (1, 0)], 2.0)
     return m.flip(spread, 0)
+
+
+def _expanded_example(op: Op, leaf: Callable[..., Node]) -> Node:
+    spread = leaf((3, 1)).expand(2, 3, 4)
+    if op is cast:
+        return spread.cast("int32")
+    if op is m.reshape:
+        return spread.reshape(2, 1, 3, 4)
+    if op is m.permute:
+        return spread.permute(2, 0, 1)
+    return m.flip(spread) if op is m.flip else m.slice_(spread, [(0, 2, 2), (1, 3, 1), (0, 4, 3)])
 
 
 IDENTITIES = (m.reshape, m.expand, m.permute, m.slice_, m.pad, m.flip)
@@ -208,7 +240,9 @@ MOVEMENT = (
     Rule("pad-identity", m.pad, _identity, lambda leaf: m.pad(leaf((2,)), [(0, 0)])),
     Rule("flip-identity", m.flip, _identity, lambda leaf: m.flip(leaf((1, 3)), 0)),
     *(Rule(f"{op}-constant", op, _move_constant, partial(_constant_example, op))
-      for op in IDENTITIES if op is not m.pad),
+      for op in IDENTITIES),
+    Rule("concat-constant", m.concat, _concat_constants,
+         lambda leaf: m.concat([full(2.0, leaf((n,)).type) for n in (3, 4)])),
     Rule("reshape-reshape", m.reshape, _reshape_reshape,
          lambda leaf: leaf((2, 6)).reshape(3, 4).reshape(12)),
     Rule("permute-permute", m.permute, _permute_permute,
@@ -217,6 +251,15 @@ MOVEMENT = (
          lambda leaf: leaf((2, 1, 4)).permute(1, 0, 2)),
     Rule("expand-expand", m.expand, _expand_expand,
          lambda leaf: leaf((1, 3)).expand(2, 3).expand(4, 2, 3)),
+    Rule("expand-reshape", m.expand, _expand_reshape,
+         lambda leaf: leaf((3,)).reshape(1, 3).expand(4, 2, 3)),
+    Rule("flip-flip", m.flip, _flip_flip, lambda leaf: m.flip(m.flip(leaf((2, 3)), 0), (0, 1))),
+    *(Rule(f"{op}-expand", op, _view_expand, partial(_expanded_example, op))
+      for op in (m.permute, m.reshape, m.slice_, m.flip, cast)),
+    Rule("slice-pad", m.slice_, _slice_pad,
+         lambda leaf: m.slice_(m.pad(leaf((5, 4)), [(2, 1), (0, 3)]), [(3, 8, 3), (0, 2, 1)])),
+    Rule("pad-pad", m.pad, _pad_pad,
+         lambda leaf: m.pad(m.pad(leaf((3,)), [(1, 2)], 1.5), [(0, 4)], 1.5)),
     Rule("slice-slice", m.slice_, _slice_slice,
          lambda leaf: m.slice_(m.slice_(leaf((20,)), [(2, 17, 2)]), [(1, 7, 3)])),
     Rule("slice-concat", m.slice_, _slice_concat,
@@ -227,13 +270,4 @@ MOVEMENT = (
     Rule("concat-one", m.concat, _concat_one, lambda leaf: m.concat([leaf((3,)), leaf((0,))])),
     Rule("concat-concat", m.concat, _concat_concat,
          lambda leaf: m.concat([m.concat([leaf((3,)), leaf((2,))]), leaf((5,))])),
-    Rule("add-pads", add, _add_pads,
-         lambda leaf: m.pad(leaf((2, 3)), [(0, 0), (3, 2)])
-         + m.pad(leaf((2, 3)), [(0, 0), (0, 5)])),
-    Rule("sum-expand", sum_, _sum_expand,
-         lambda leaf: sum_(leaf((3, 1)).expand(2, 3, 4), axis=(0, 2))),
-    Rule("sum-nothing", sum_, _sum_nothing, lambda leaf: sum_(leaf((3, 1)), axis=1)),
-    Rule("sum-of-none", sum_, _sum_of_none, lambda leaf: sum_(leaf((0, 3)), axis=0)),
-    Rule("dot-of-none", dot, _sum_of_none, lambda leaf: dot(leaf((2, 0)), leaf((0, 3)))),
-    Rule("sum-reshape", sum_, _sum_reshape, lambda leaf: sum_(leaf((3, 4)).reshape(12))),
 )  # fmt: skip

@@ -7,18 +7,35 @@ from collections.abc import Sequence
 from treadle.base import knobs, trace
 from treadle.ir.graph import toposort
 from treadle.ir.node import Node
-from treadle.ir.rewrite import Rewriter
+from treadle.ir.pattern import Rule
+from treadle.ir.rewrite import ByOp, Rewriter, by_op
 from treadle.ir.verify import PRIMITIVES, verify
+from treadle.ops.defs import TABLE
 from treadle.passes.algebra import ALGEBRA, CONSTANTS
 from treadle.passes.decompose import SPLIT, definitions
 from treadle.passes.movement import MOVEMENT
+from treadle.passes.ranges import RANGES
+from treadle.passes.sums import SUMS
 
-EXACT = tuple(r for r in (*CONSTANTS, *ALGEBRA, *MOVEMENT, *SPLIT) if r.exact)
+RULES: tuple[Rule, ...] = (*CONSTANTS, *ALGEBRA, *RANGES, *MOVEMENT, *SUMS, *SPLIT)
+EXACT = tuple(r for r in RULES if r.exact)
+
+_INDEXED: dict[tuple[int, bool], ByOp] = {}
+
+
+def _rules() -> ByOp:
+    """The rules to run, by op: definitions of all rows there are now, and inexact ones if asked."""
+    key = (len(TABLE), bool(knobs.FAST_MATH.value))
+    found = _INDEXED.get(key)
+    if found is None:
+        _INDEXED.clear()
+        found = _INDEXED[key] = by_op((*definitions(), *(RULES if key[1] else EXACT)))
+    return found
 
 
 def simplify(roots: Sequence[Node]) -> list[Node]:
     """Composites defined, constants folded, views merged, equal nodes shared, dead ones dropped."""
-    rewriter = Rewriter((*definitions(), *EXACT))
+    rewriter = Rewriter(_rules())
     result = rewriter.run(roots)
     if trace.is_heard():
         trace.tell("rules", dict(rewriter.fired.most_common()))

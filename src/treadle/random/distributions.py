@@ -1,67 +1,174 @@
-"""Samples of distributions, made of random bits inside the graph."""
+"""Samples of continuous distributions, made of random bits inside the graph."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from treadle.base.device import CPU, Device, device
-from treadle.base.dtypes import dtype, uint32
+from treadle.base.device import CPU, Device
+from treadle.base.dtypes import DType, dtype, float32, float64
+from treadle.base.errors import ArgumentError, explain
 from treadle.base.shapes import Shape
-from treadle.ir.node import Node, iota
-from treadle.ops.composite import uniform_from
-from treadle.ops.elementwise import cast, cos, log, sqrt, threefry
-from treadle.ops.movement import slice_
-from treadle.runtime.draws import GENERATOR, draw
+from treadle.ir.node import Node
+from treadle.ops.defs import Kind, makes_tensors
+from treadle.ops.elementwise import cast, cos, erf, exp, log, maximum, sqrt, where
+from treadle.ops.functions import log1p
+from treadle.ops.special import erfinv
+from treadle.random.keys import Bits, device_in, float_in, shape_in
 from treadle.tensor.tensor import Tensor, no_grad
 
-
-def manual_seed(seed: int) -> None:
-    """Start the global generator again: the same seed gives the same numbers everywhere."""
-    GENERATOR.seed(seed)
+ATTEMPTS = 12  # a gamma sample is refused less than once in 20 times: never in 12, in effect
+Where = str | Device
 
 
-def _bits(shape: Shape, where: Device, streams: int = 1) -> list[Node]:
-    """Independent uint32 random bits, `streams` of them for every element."""
-    words, number = draw(where)
-    key = [slice_(words, [(k, k + 1, 1)]).reshape(()) for k in range(3)]
-    first = (key[2] + number) if number else key[2]
-    count = math.prod(shape)
-    index = cast(iota((count,), 0, where), uint32).reshape(shape)
-    return [threefry(key[0], key[1], index, first * 4 + k) for k in range(streams)]
+class Draw:
+    """One call of a distribution: its shape, its dtype, its bits."""
+
+    def __init__(self, what: str, shape: Any, kind: Any, place: Where, key: Tensor | None) -> None:
+        self.shape = shape_in(what, shape)
+        self.result: DType = float_in(what, dtype(kind))
+        self.dtype = float64 if self.result is float64 else float32  # computed in
+        self.bits = Bits(self.shape, device_in(place, key), key)
+
+    def fraction(self) -> Node:
+        """In [0, 1)."""
+        return self.bits.fraction(self.dtype)
+
+    def positive(self) -> Node:
+        """In (0, 1]: safe to take the logarithm of."""
+        return 1.0 - self.fraction()
+
+    def normal(self) -> Node:
+        """Mean 0, deviation 1 (Box-Muller)."""
+        radius = sqrt(log(self.positive()) * -2.0)
+        return radius * cos(self.fraction() * (2.0 * math.pi))
+
+    def exponential(self) -> Node:
+        """Mean 1."""
+        return -log(self.positive())
+
+    def made(self, samples: Any) -> Tensor:
+        """The samples as a tensor of the dtype asked for."""
+        samples = samples.expand(self.shape) if samples.shape != self.shape else samples
+        return Tensor(cast(samples, self.result) if samples.dtype is not self.result else samples)
 
 
+def parameter(what: str, name: str, value: Any, draw: Draw, positive: bool = False) -> Any:
+    """A parameter as a number or a node of the dtype computed in."""
+    if isinstance(value, Tensor):
+        return cast(value._node, draw.dtype)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ArgumentError(explain(what, f"{name} is a number or a tensor", got=repr(value)))
+    if positive and not value > 0:
+        raise ArgumentError(explain(what, f"{name} is positive", got=value))
+    return float(value)
+
+
+@makes_tensors(Kind.RANDOM)
+@no_grad()
 def uniform(
-    shape: Shape, low: float = 0.0, high: float = 1.0, dtype: Any = "float32",
-    device: str | Device = CPU,
+    shape: Any, low: Any = 0.0, high: Any = 1.0, dtype: Any = "float32", device: Where = CPU,
+    key: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
     """Floats in [low, high), equally likely."""
-    with no_grad():
-        (bits,) = _bits(tuple(shape), _device(device))
-        return Tensor(uniform_from(bits, _dtype(dtype)) * (high - low) + low)
+    draw = Draw("uniform", shape, dtype, device, key)
+    low, high = (parameter("uniform", *x, draw) for x in (("low", low), ("high", high)))
+    if (low, high) == (0.0, 1.0):
+        return draw.made(draw.bits.fraction(draw.result))
+    return draw.made(draw.fraction() * (high - low) + low)
 
 
+@makes_tensors(Kind.RANDOM)
+@no_grad()
 def normal(
-    shape: Shape, mean: float = 0.0, deviation: float = 1.0, dtype: Any = "float32",
-    device: str | Device = CPU,
+    shape: Any, mean: Any = 0.0, deviation: Any = 1.0, dtype: Any = "float32", device: Where = CPU,
+    key: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """Normally distributed floats (Box-Muller)."""
-    with no_grad():
-        first, second = (
-            uniform_from(bits, _dtype(dtype)) for bits in _bits(tuple(shape), _device(device), 2)
-        )
-        radius = sqrt(log(1.0 - first) * -2.0)
-        return Tensor(radius * cos(second * (2.0 * math.pi)) * deviation + mean)
+    """Normally distributed floats."""
+    draw = Draw("normal", shape, dtype, device, key)
+    mean = parameter("normal", "mean", mean, draw)
+    return draw.made(draw.normal() * parameter("normal", "deviation", deviation, draw) + mean)
 
 
-def bernoulli(shape: Shape, probability: float, device: str | Device = CPU) -> Tensor:
-    """True with a probability."""
-    return uniform(shape, device=device) < probability
+@makes_tensors(Kind.RANDOM)
+@no_grad()
+def truncated_normal(
+    shape: Any, low: float = -2.0, high: float = 2.0, mean: Any = 0.0, deviation: Any = 1.0,
+    dtype: Any = "float32", device: Where = CPU, key: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """Normally distributed floats kept within mean + [low, high] * deviation."""
+    if not low < high:
+        raise ArgumentError(explain("truncated_normal", "low < high", low=low, high=high))
+    draw = Draw("truncated_normal", shape, dtype, device, key)
+    mean = parameter("truncated_normal", "mean", mean, draw)
+    deviation = parameter("truncated_normal", "deviation", deviation, draw)
+    first, last = (math.erf(edge * math.sqrt(0.5)) for edge in (low, high))
+    raw = erfinv(draw.fraction() * (last - first) + first) * math.sqrt(2.0)
+    return draw.made(where(raw < low, low, where(raw > high, high, raw)) * deviation + mean)
 
 
-def _device(where: str | Device) -> Device:
-    return device(where)
+@makes_tensors(Kind.RANDOM)
+@no_grad()
+def exponential(
+    shape: Any, rate: Any = 1.0, dtype: Any = "float32", device: Where = CPU,
+    key: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """Waiting times of events that come at a rate."""
+    draw = Draw("exponential", shape, dtype, device, key)
+    return draw.made(draw.exponential() / parameter("exponential", "rate", rate, draw, True))
 
 
-def _dtype(kind: Any) -> Any:
-    return dtype(kind)
+@makes_tensors(Kind.RANDOM)
+@no_grad()
+def laplace(
+    shape: Any, mean: Any = 0.0, scale: Any = 1.0, dtype: Any = "float32", device: Where = CPU,
+    key: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """Differences of two waiting times: exponential tails on both sides of the mean."""
+    draw = Draw("laplace", shape, dtype, device, key)
+    centred = draw.exponential() - draw.exponential()
+    mean = parameter("laplace", "mean", mean, draw)
+    return draw.made(centred * parameter("laplace", "scale", scale, draw, True) + mean)
+
+
+@makes_tensors(Kind.RANDOM)
+@no_grad()
+def gumbel(
+    shape: Any, mean: Any = 0.0, scale: Any = 1.0, dtype: Any = "float32", device: Where = CPU,
+    key: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """The distribution of a largest element: adding it to logits and taking argmax samples them."""
+    draw = Draw("gumbel", shape, dtype, device, key)
+    mean = parameter("gumbel", "mean", mean, draw)
+    return draw.made(standard_gumbel(draw) * parameter("gumbel", "scale", scale, draw, True) + mean)
+
+
+def standard_gumbel(draw: Draw) -> Node:
+    """-log of an exponential sample, which is kept above 0."""
+    return -log(-log1p(-maximum(draw.fraction(), 2.0**-25)))
+
+
+@makes_tensors(Kind.RANDOM)
+@no_grad()
+def gamma(
+    shape: Any, concentration: Any, rate: Any = 1.0, dtype: Any = "float32", device: Where = CPU,
+    key: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """Gamma distributed floats, by the method of Marsaglia and Tsang."""
+    draw = Draw("gamma", shape, dtype, device, key)
+    wanted = parameter("gamma", "concentration", concentration, draw, True)
+    rate = parameter("gamma", "rate", rate, draw, True)
+    if isinstance(wanted, float):
+        wanted = draw.fraction() * 0.0 + wanted
+    small = wanted < 1.0  # sampled one higher, then scaled down by a power of a fraction
+    d = where(small, wanted + 1.0, wanted) - 1.0 / 3.0
+    found = d
+    for _ in range(ATTEMPTS):  # the last attempt that is accepted wins: all are alike
+        z, u = draw.normal(), draw.positive()
+        root = z / sqrt(d * 9.0) + 1.0
+        cube = root * root * root
+        safe = where(root > 0.0, cube, 1.0)
+        accepted = log(u) < z * z * 0.5 + d - d * safe + d * log(safe)
+        found = where((root > 0.0) & accepted, d * safe, found)
+    scale = where(small, exp(log(draw.positive()) / wanted), 1.0)
+    return draw.made(found * scale / rate)

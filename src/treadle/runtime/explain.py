@@ -68,6 +68,8 @@ def kernel_table(rows: Sequence[Row]) -> str:
         lines.append(f"     makes   {_few(row.outputs)}: {facts}")
         if row.sites:
             lines.append(f"     from    {_few([short_site(site) for site in row.sites])}")
+        if row.calls:
+            lines.append(f"     part of {_few(row.calls)}")
         lines.append(f"     why     {row.reason}")
     return "\n".join(lines)
 

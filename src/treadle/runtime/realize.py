@@ -8,15 +8,21 @@ from typing import Any
 from treadle.backends.registry import Program, backend_of
 from treadle.base import trace
 from treadle.base.errors import ArgumentError, explain
-from treadle.base.knobs import DEBUG
-from treadle.ir.graph import Structure, structure, substitute
-from treadle.ir.node import Call, Node, placeholder
+from treadle.base.knobs import DEBUG, FAST_MATH
+from treadle.ir.graph import Structure, is_realised, structure, substitute, toposort
+from treadle.ir.node import COMPUTED, LEAF, Call, Node, placeholder
+from treadle.ops.defs import Kind
 from treadle.passes.pipeline import simplify
 from treadle.runtime.explain import show_compiled
+from treadle.runtime.stacks import ThreadStack
 
 MOST_PROGRAMS = 4096
 _PROGRAMS: dict[Structure, Program] = {}
 _SINGLE: dict[Call, Program] = {}
+COMPILING: ThreadStack[object] = ThreadStack()
+"""While not empty, nodes are made by the compiler, which has no values to compute with."""
+SMALLEST, LARGEST = 512, 2048  # ops of a piece of a long graph
+LONG = 30_000  # of a key: some 10,000 ops, more than any model records for one step
 HINT = "return the tensor instead of reading it (item, numpy, print, if) inside the function"
 
 
@@ -36,7 +42,18 @@ def realize(nodes: Sequence[Node]) -> None:
     if not pending:
         return
     key, leaves = structure(pending)
+    if FAST_MATH.value:
+        key = (FAST_MATH.value, *key)  # programs of its own
     program = _PROGRAMS.get(key)
+    if program is None and len(key) > LONG:
+        in_pieces(pending)
+        pending = [node for node in nodes if node.buffer is None]
+        if not pending:
+            return
+        key, leaves = structure(pending)
+        if FAST_MATH.value:
+            key = (FAST_MATH.value, *key)
+        program = _PROGRAMS.get(key)
     if program is None:
         program = _remember(key, pending, leaves)
     buffers = program.run([leaf.buffer for leaf in leaves])
@@ -49,7 +66,7 @@ def realize(nodes: Sequence[Node]) -> None:
 def realize_one(node: Node) -> None:
     """The same for one node; one op on values in memory is found by its Call alone."""
     operands = node.operands
-    if len(operands) == 2:
+    if len(operands) == 2 and not FAST_MATH.value:
         a, b = operands
         if a.buffer is not None and b.buffer is not None and a is not b:
             program = _SINGLE.get(node.call)
@@ -63,12 +80,74 @@ def realize_one(node: Node) -> None:
             return
     key, leaves = structure((node,))
     program = _PROGRAMS.get(key)
-    if program is None:
+    if program is None or FAST_MATH.value:
         realize((node,))
         return
     node.buffer = program.run([leaf.buffer for leaf in leaves])[0]
     if not node.needs_grad or node.owner is not None:
         node.operands = ()
+
+
+def number_in(node: Node) -> Any:
+    """The one element of a node, computed now."""
+    _compute(node)
+    return backend_of(node.device).download(node.buffer, node.type).item()
+
+
+def _compute(node: Node) -> None:
+    """Compute a value on which a size depends; a placeholder has none."""
+    if any(n.op is LEAF and n.buffer is None for n in toposort([node], in_memory)):
+        hint = "sizes that depend on values need values"
+        raise ArgumentError(explain("realize", "nothing is known yet", hint, type=node.type))
+    realize((node,))
+
+
+COMPUTED.number, COMPUTED.realize = number_in, _compute
+
+
+def in_pieces(roots: Sequence[Node]) -> None:
+    """Compute the first of many pending ops piece by piece; less than a LARGEST piece is left.
+
+    A piece ends where the fewest values are read later. So the pieces of a loop, and those of its
+    gradient, are equal in structure and compiled once.
+    """
+    order = [n for n in toposort(roots, is_realised) if n.buffer is None and n.operands]
+    place = {node: k for k, node in enumerate(order)}
+    last = dict.fromkeys(order, -1)  # where a node is read for the last time
+    for k, node in enumerate(order):
+        for x in node.operands:
+            if x in last:
+                last[x] = k
+    last |= {root: len(order) for root in roots if root in last}
+    start = 0
+    for end in _cuts(order, last):
+        read = {_below(x): None for x in order[start:end] if last[x] >= end}
+        read |= {root: None for root in roots if start <= place.get(root, -1) < end}
+        realize([node for node in read if node.operands])
+        start = end
+
+
+def _cuts(order: Sequence[Node], last: dict[Node, int]) -> list[int]:
+    """Where pieces end: of the places after SMALLEST to LARGEST ops, the one with fewest reads."""
+    ends = [0] * (len(order) + 2)  # how many nodes are read for the last time at a place
+    crossing: list[int] = []  # values made before a place and read there or later
+    alive = 0
+    for k, node in enumerate(order):
+        crossing.append(alive)
+        ends[max(last[node], k)] += 1
+        alive += 1 - ends[k]
+    found = [0]
+    while len(order) - found[-1] >= LARGEST:
+        window = range(found[-1] + SMALLEST, found[-1] + LARGEST)
+        found.append(min(window, key=crossing.__getitem__))
+    return found[1:]
+
+
+def _below(node: Node) -> Node:
+    """What a view shows: views are not worth the memory."""
+    while node.op.kind is Kind.MOVEMENT and len(node.operands) == 1:
+        node = node.operands[0]
+    return node
 
 
 def in_memory(node: Node) -> bool:
@@ -103,6 +182,14 @@ def compile_graph(
 
 
 def _compile(roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[int, int]) -> Program:
+    COMPILING.push(roots)
+    try:
+        return _stages(roots, leaves, replaces)
+    finally:
+        COMPILING.pop()
+
+
+def _stages(roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[int, int]) -> Program:
     places = [placeholder(leaf.type) for leaf in leaves]
     bare = substitute(roots, dict(zip(leaves, places, strict=True)))
     with trace.stage("simplify"):

@@ -17,6 +17,8 @@ from treadle.ops.defs import Kind
 
 FULL, ROW, COLUMN = "full", "row", "column"
 Pattern = tuple[tuple[int, bool], ...]
+APART = {Kind.CONTRACT: "dot", Kind.SCATTER: "scatter", Kind.SCAN: "scan"}
+"""Kinds of ops that are kernels of their own, and what those kernels are called."""
 
 
 @dataclass(eq=False)
@@ -24,7 +26,7 @@ class Cluster:
     """Nodes of one kernel."""
 
     number: int
-    kind: str  # "loop", "dot" or "scatter"
+    kind: str  # "loop", "dot", "scatter" or "scan"
     size: int
     pattern: Pattern | None = None
     level: dict[Node, str] = field(default_factory=dict)
@@ -80,7 +82,7 @@ def reads_of(node: Node) -> Iterator[Read]:
             else:
                 yield from _through(operand, "spread", pattern_of(node.shape, spread))
         else:
-            aligned = "" if node.op.kind in (Kind.CONTRACT, Kind.SCATTER) else "same"
+            aligned = "" if node.op.kind in APART else "same"
             yield from _through(operand, aligned, None)
 
 

@@ -16,6 +16,7 @@ from treadle.ir.graph import users_of
 from treadle.ir.node import Node
 from treadle.ops.defs import Kind
 from treadle.schedule.clusters import (
+    APART,
     COLUMN,
     FULL,
     ROW,
@@ -56,11 +57,9 @@ class Fusion:
     # ---- one node
 
     def _place(self, node: Node) -> None:
-        if node.op.kind in (Kind.CONTRACT, Kind.SCATTER):
-            kind = "dot" if node.op.kind is Kind.CONTRACT else "scatter"
-            self._open(
-                node, kind, node.type.size, None, FULL, f"a {node.op} is a kernel of its own"
-            )
+        if node.op.kind in APART:
+            reason = f"a {node.op} is a kernel of its own"
+            self._open(node, APART[node.op.kind], node.type.size, None, FULL, reason)
             return
         reads = list(reads_of(node))
         reason = "reads only memory"

@@ -8,12 +8,13 @@ from treadle.ir.node import LEAF, Node
 from treadle.ops import movement as m
 from treadle.ops.contract import gather
 from treadle.ops.defs import Kind
-from treadle.schedule.clusters import COLUMN, Cluster, bases_of, is_virtual, reads_of
+from treadle.ops.windows import shear
+from treadle.schedule.clusters import APART, COLUMN, Cluster, bases_of, is_virtual, reads_of
 
 MOST_FLOPS = 60.0  # per element: more is not computed twice
 MOST_LOADS = 2  # arrays read to compute it again; keeping it costs a write and a read
 FREE_FLOPS = 200.0  # what may be spent where nothing is read at all, as for random bits
-WRITTEN_OUT = (m.concat, m.pad)  # views that have no strides
+WRITTEN_OUT = (m.concat, m.pad, shear)  # views that have no strides
 NEVER = (float("inf"), frozenset[Node]())
 
 
@@ -33,6 +34,8 @@ def keep(
             forced |= {_in_memory(x, strided) for x in node.operands}
         elif node.op.kind is Kind.SCATTER:
             forced |= {base for x in node.operands for base in bases_of(x)}
+        elif node.op.kind is Kind.SCAN:
+            forced.add(without_reshape(node.operands[0]))
         elif node.op is gather:
             forced |= set(bases_of(node.operands[0]))
     crossing = _crossing(order, of)
@@ -46,7 +49,7 @@ def keep(
         fine = cost <= (FREE_FLOPS if not large else MOST_FLOPS) and large <= MOST_LOADS
         cluster = of.get(node)
         alone = cluster is not None and (
-            cluster.level[node] == COLUMN or node.op.kind in (Kind.CONTRACT, Kind.SCATTER)
+            cluster.level[node] == COLUMN or node.op.kind in APART
         )
         needed = node in forced or (node in crossing and (alone or not fine))
         if needed and node.op is not LEAF:
@@ -63,6 +66,13 @@ def _in_memory(node: Node, strided: Callable[[Node], bool]) -> Node:
 def below_views(node: Node) -> Node:
     """The node below views that only move an origin and strides."""
     while node.op.kind is Kind.MOVEMENT and node.op not in WRITTEN_OUT:
+        node = node.operands[0]
+    return node
+
+
+def without_reshape(node: Node) -> Node:
+    """The node below reshapes: the same bytes."""
+    while node.op.name == "reshape":
         node = node.operands[0]
     return node
 
@@ -85,7 +95,7 @@ def _again(
     """(flops per element, arrays read) to compute node where it is read."""
     if node.op is LEAF:
         return 0.0, frozenset([node])
-    if node.op.kind in (Kind.REDUCE, Kind.CONTRACT, Kind.SCATTER):
+    if node.op.kind is Kind.REDUCE or node.op.kind in APART:
         return NEVER
     if node.op is gather and node.shape[node.arg] != 1:
         return NEVER

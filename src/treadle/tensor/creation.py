@@ -2,34 +2,82 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 from treadle.backends.registry import backend_of
 from treadle.base.device import CPU, Device, device
 from treadle.base.dtypes import DType, bool_, dtype, float32, float64, int64
-from treadle.base.errors import ArgumentError, explain
+from treadle.base.errors import ArgumentError, DtypeError, ExchangeError, explain
 from treadle.base.shapes import Shape, sizes_in
 from treadle.ir.node import full as full_node
 from treadle.ir.node import iota, leaf, type_of
-from treadle.tensor.tensor import Tensor, owned
+from treadle.ops.defs import Kind, makes_tensors
+from treadle.ops.elementwise import where
+from treadle.tensor import dlpack
+from treadle.tensor.gradients import owned
+from treadle.tensor.tensor import Tensor
+
+Where = str | Device | None
+Number = bool | int | float
 
 
-def tensor(data: Any, dtype: Any = None, device: str | Device | None = None) -> Tensor:
+@makes_tensors(Kind.CREATION)
+def tensor(
+    data: Any, dtype: Any = None, device: Where = None, requires_grad: bool = False
+) -> Tensor:
     """A tensor with a copy of data: numbers, nested lists, a NumPy array, another tensor.
 
     >>> tensor([[1, 2], [3, 4]]).shape
     (2, 2)
     """
-    if isinstance(data, Tensor):
-        copy = data.detach()
-        copy = copy if dtype is None else copy.cast(dtype)
-        return copy if device is None else copy.to(device)
-    return _from_array(data, dtype, CPU if device is None else device, copy=True)
+    made = asarray(data, dtype=dtype, device=device, copy=True)
+    return made.requires_grad_() if requires_grad else made
 
 
+@makes_tensors(Kind.CREATION)
+def asarray(
+    obj: Any, /, *, dtype: Any = None, device: Where = None, copy: bool | None = None
+) -> Tensor:
+    """obj as a tensor, without a copy where possible; copy=True makes one, copy=False forbids it.
+
+    >>> asarray([1, 2]).dtype
+    treadle.int64
+    """
+    if isinstance(obj, Tensor):
+        found = obj.detach() if copy else obj
+        found = found if dtype is None else found.cast(dtype)
+        return found if device is None else found.to(device)
+    if copy is False and not hasattr(obj, "__array_interface__"):
+        hint = "leave copy out, or pass a NumPy array or a tensor"
+        raise ArgumentError(explain("asarray", "must copy", hint, got=type(obj).__name__))
+    return _from_array(obj, dtype, device or CPU, copy=bool(copy))
+
+
+@makes_tensors(Kind.CREATION)
 def from_numpy(array: Any) -> Tensor:
     """A tensor over a NumPy array's own memory where it is contiguous and aligned."""
     return _from_array(array, None, CPU, copy=False)
+
+
+@makes_tensors(Kind.CREATION)
+def from_dlpack(x: Any, /, *, device: Where = None, copy: bool | None = None) -> Tensor:
+    """A tensor over the memory of another library's, where it is contiguous and aligned.
+
+    copy=True makes a copy, copy=False forbids it.
+    """
+    if isinstance(x, Tensor):
+        found = deepcopy(x) if copy else x.detach()
+        return found if device is None else found.to(device)
+    array, kind = dlpack.array_of(x)
+    type_ = type_of(tuple(array.shape), kind, CPU)
+    buffer = backend_of(CPU).upload(array, type_, bool(copy))
+    if copy is False and not buffer.borrowed and type_.nbytes:
+        hint = "leave copy out: the memory is not contiguous, or not aligned to 64 bytes"
+        facts = {"strides": array.strides}
+        raise ExchangeError(explain("from_dlpack", "a copy is needed", hint, **facts))
+    made = owned(Tensor(leaf(type_, buffer)))
+    return made if device is None else made.to(device)
 
 
 def _from_array(data: Any, wanted: Any, where: str | Device, copy: bool) -> Tensor:
@@ -60,48 +108,92 @@ def _shape(shape: tuple[Any, ...]) -> Shape:
     return result
 
 
-def full(
-    shape: Shape | int, value: bool | int | float, dtype: Any = None, device: str | Device = CPU
+# ---- filled with one value
+
+
+@makes_tensors(Kind.CREATION)
+def full(shape: Shape | int, fill_value: Number, dtype: Any = None, device: Where = None) -> Tensor:
+    """A tensor filled with one value.
+
+    >>> full((2,), 7).tolist()
+    [7, 7]
+    """
+    value = _number("full", fill_value=fill_value)
+    return _filled(_shape((shape,)), value, _kind(value, dtype), device)
+
+
+@makes_tensors(Kind.CREATION)
+def zeros(*shape: Any, dtype: Any = None, device: Where = None) -> Tensor:
+    """Zeros; the shape as one tuple or as several sizes."""
+    return _filled(_shape(shape), 0, _kind(0.0, dtype), device)
+
+
+@makes_tensors(Kind.CREATION)
+def ones(*shape: Any, dtype: Any = None, device: Where = None) -> Tensor:
+    """Ones; the shape as one tuple or as several sizes."""
+    return _filled(_shape(shape), 1, _kind(0.0, dtype), device)
+
+
+@makes_tensors(Kind.CREATION)
+def empty(*shape: Any, dtype: Any = None, device: Where = None) -> Tensor:
+    """A tensor whose values nobody has chosen yet: zeros, since values cannot be written later."""
+    return zeros(*shape, dtype=dtype, device=device)
+
+
+@makes_tensors(Kind.CREATION)
+def full_like(
+    x: Tensor, /, fill_value: Number, *, dtype: Any = None, device: Where = None
 ) -> Tensor:
-    """A tensor filled with one value."""
-    sizes = _shape((shape,))
-    value = value.item() if hasattr(value, "item") else value
-    return owned(Tensor(full_node(value, type_of(sizes, _kind(value, dtype), _device(device)))))
+    """One value in x's shape, and in its dtype and on its device if no other is named."""
+    value = _number("full_like", fill_value=fill_value)
+    where_to = x.device if device is None else device
+    return _filled(x.shape, value, _kind(value, dtype or x.dtype), where_to)
 
 
-def _kind(value: bool | int | float, wanted: Any) -> DType:
+@makes_tensors(Kind.CREATION)
+def zeros_like(x: Tensor, /, *, dtype: Any = None, device: Where = None) -> Tensor:
+    """Zeros of x's shape, dtype and device."""
+    return full_like(x, 0, dtype=dtype, device=device)
+
+
+@makes_tensors(Kind.CREATION)
+def ones_like(x: Tensor, /, *, dtype: Any = None, device: Where = None) -> Tensor:
+    """Ones of x's shape, dtype and device."""
+    return full_like(x, 1, dtype=dtype, device=device)
+
+
+@makes_tensors(Kind.CREATION)
+def empty_like(x: Tensor, /, *, dtype: Any = None, device: Where = None) -> Tensor:
+    """A tensor of x's shape, dtype and device whose values nobody has chosen yet."""
+    return full_like(x, 0, dtype=dtype, device=device)
+
+
+def _filled(shape: Shape, value: Number, kind: DType, where_to: Where) -> Tensor:
+    return owned(Tensor(full_node(value, type_of(shape, kind, _device(where_to)))))
+
+
+def _kind(value: Number, wanted: Any) -> DType:
     if wanted is not None:
         return dtype(wanted)
     return bool_ if isinstance(value, bool) else int64 if isinstance(value, int) else float32
 
 
-def _device(where: str | Device) -> Device:
-    return device(where)
+def _number(what: str, **given: Any) -> Any:
+    """An argument that is a Python number, or has one."""
+    ((name, value),) = given.items()
+    value = value.item() if hasattr(value, "item") else value
+    if not isinstance(value, bool | int | float):
+        raise ArgumentError(explain(what, f"{name} is a number", got=repr(value)))
+    return value
 
 
-def zeros(*shape: Any, dtype: Any = None, device: str | Device = CPU) -> Tensor:
-    """Zeros."""
-    return full(_shape(shape), 0.0, float32 if dtype is None else dtype, device)
+# ---- numbers in order
 
 
-def ones(*shape: Any, dtype: Any = None, device: str | Device = CPU) -> Tensor:
-    """Ones."""
-    return full(_shape(shape), 1.0, float32 if dtype is None else dtype, device)
-
-
-def zeros_like(x: Tensor) -> Tensor:
-    """Zeros of x's shape, dtype and device."""
-    return Tensor(full_node(0, x._node.type))
-
-
-def ones_like(x: Tensor) -> Tensor:
-    """Ones of x's shape, dtype and device."""
-    return Tensor(full_node(1, x._node.type))
-
-
+@makes_tensors(Kind.CREATION)
 def arange(
-    start: int | float, stop: int | float | None = None, step: int | float = 1, dtype: Any = None,
-    device: str | Device = CPU,
+    start: Number, /, stop: Number | None = None, step: Number = 1, *, dtype: Any = None,
+    device: Where = None,
 ) -> Tensor:  # fmt: skip
     """Numbers from start (0 if only one is given) up to, not including, stop.
 
@@ -110,11 +202,72 @@ def arange(
     """
     if stop is None:
         start, stop = 0, start
-    start, stop, step = (x.item() if hasattr(x, "item") else x for x in (start, stop, step))
+    start, stop = _number("arange", start=start), _number("arange", stop=stop)
+    step = _number("arange", step=step)
     if step == 0:
         raise ArgumentError(explain("arange", "step is 0"))
     count = max(0, -int(-(stop - start) // step))
     whole = all(isinstance(x, int) for x in (start, stop, step))
-    kind = (int64 if whole else float32) if dtype is None else _kind(0, dtype)
-    steps = Tensor(iota((count,), 0, _device(device))).cast(kind)
+    kind = _kind(0 if whole else 0.0, dtype)
+    return _ramp(count, start, step, int64 if whole else float64, device).cast(kind)
+
+
+@makes_tensors(Kind.CREATION)
+def linspace(
+    start: Number, stop: Number, /, num: int = 50, *, dtype: Any = None, device: Where = None,
+    endpoint: bool = True,
+) -> Tensor:  # fmt: skip
+    """num numbers at equal steps from start to stop, which is left out if endpoint is false.
+
+    >>> linspace(0, 1, 3).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    start, stop = _number("linspace", start=start), _number("linspace", stop=stop)
+    kind = _kind(0.0, dtype)
+    if not kind.is_float:
+        hint = "cast the result, or use arange"
+        raise DtypeError(explain("linspace", "numbers between are floats", hint, dtype=kind.name))
+    (count,) = _shape((num,))
+    steps = count - 1 if endpoint else count
+    ramp = _ramp(count, start, (stop - start) / max(steps, 1), float64, device)
+    if endpoint and count > 1:  # rounded steps need not end where they should
+        last = ramp._node.iota_like(0) >= count - 1
+        ramp = Tensor(where(last, float(stop), ramp._node))
+    return ramp.cast(kind)
+
+
+@makes_tensors(Kind.CREATION)
+def logspace(
+    start: Number, stop: Number, /, num: int = 50, *, base: float = 10.0, dtype: Any = None,
+    device: Where = None, endpoint: bool = True,
+) -> Tensor:  # fmt: skip
+    """base to the powers of linspace(start, stop, num).
+
+    >>> logspace(0, 2, 3).tolist()
+    [1.0, 10.0, 100.0]
+    """
+    powers = linspace(start, stop, num, dtype=float64, device=device, endpoint=endpoint)
+    return (float(_number("logspace", base=base)) ** powers).cast(_kind(0.0, dtype))
+
+
+def _ramp(count: int, start: Number, step: Number, kind: DType, where_to: Where) -> Tensor:
+    """start + step * i, computed in a wide dtype."""
+    steps = Tensor(iota((count,), 0, _device(where_to))).cast(kind)
     return steps * step + start if (start, step) != (0, 1) else steps
+
+
+@makes_tensors(Kind.CREATION)
+def eye(
+    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None,
+    device: Where = None,
+) -> Tensor:  # fmt: skip
+    """Ones on the k-th diagonal, zeros elsewhere."""
+    rows, columns = _shape((n_rows, n_rows if n_cols is None else n_cols))
+    place = CPU if device is None else device
+    row = Tensor(iota((rows, 1), 0, _device(place)))
+    column = Tensor(iota((1, columns), 1, _device(place)))
+    return (row + _number("eye", k=k) == column).cast(_kind(0.0, dtype))
+
+
+def _device(where_to: Where) -> Device:
+    return device(where_to or CPU)

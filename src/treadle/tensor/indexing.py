@@ -1,78 +1,108 @@
-"""`x[...]`: integers, slices, None, Ellipsis, and one tensor of integers."""
+"""`x[key]`: which elements does a key of any NumPy form give, and where do they stand?"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+from math import prod
+
 from typing import Any
 
-from treadle.base.errors import IndexingError, explain
+from treadle.base.errors import IndexingError, ShapeError, explain
+from treadle.base.shapes import Shape, broadcast, strides_of
 from treadle.ir.node import Node
 from treadle.ops import movement as m
 from treadle.ops.composite import take
+from treadle.tensor.keys import Part, understood
+
+Range = tuple[int, int, int]
 
 
 def index_node(x: Node, key: Any) -> Node:
     """The part of x that key names; slices and integers are views."""
-    parts = list(key) if isinstance(key, tuple) else [key]
-    parts = _filled(parts, x)
-    looked = [k for k, part in enumerate(parts) if isinstance(part, Node)]
-    if len(looked) > 1:
-        hint = "index with one tensor at a time"
-        raise IndexingError(explain("index", "several index tensors", hint))
-    ranges, flips, shape, axis, at = [], [], [], 0, -1
-    for part in parts:
-        if part is None:
-            shape.append(1)
-            continue
-        size = x.shape[axis]
-        if isinstance(part, slice):
-            start, stop, step = part.indices(size)
-            count = len(range(start, stop, step))
-            if step < 0:
-                flips.append(axis)
-                start, step = start + (count - 1) * step, -step
-            ranges.append((start, start + max(0, (count - 1) * step + 1) if count else start, step))
-            shape.append(count)
-        elif isinstance(part, Node):
-            ranges.append((0, size, 1))
-            at = len(shape)
-            shape.append(size)
+    return picked(*understood(x, key))
+
+
+class Box:
+    """The range of every axis that integers and slices name, and how it is seen."""
+
+    def __init__(self, x: Node, parts: Sequence[Part]) -> None:
+        self.ranges: list[Range] = []
+        self.flips: list[int] = []
+        self.shape: tuple[int, ...] = ()  # as seen: without integers, with new axes
+        self.looked: list[int] = []  # axes of the shape that index tensors go along
+        for part in parts:
+            if part is None:
+                self.shape += (1,)
+            elif isinstance(part, int):
+                self.ranges.append((part, part + 1, 1))
+            else:
+                self._enter(part, x.shape[len(self.ranges)])
+
+    def _enter(self, part: slice | Node, size: int) -> None:
+        start, stop, step = 0, size, 1
+        if isinstance(part, Node):
+            self.looked.append(len(self.shape))
         else:
-            position = _position(part, size, axis)
-            ranges.append((position, position + 1, 1))
-        axis += 1
-    result = m.slice_(x, ranges)
-    result = m.flip(result, flips) if flips else result
-    result = result.reshape(tuple(shape))
-    return take(result, parts[looked[0]], axis=at) if looked else result
+            start, stop, step = _range(part, size)
+        count = len(range(start, stop, step))
+        if step < 0:
+            self.flips.append(len(self.ranges))
+            start, step = start + (count - 1) * step, -step
+        stop = start + (count - 1) * step + 1
+        self.ranges.append((start, stop, step) if count else (0, 0, 1))
+        self.shape += (count,)
+
+    def read(self, x: Node) -> Node:
+        """The box of x."""
+        result = m.slice_(x, self.ranges)
+        result = m.flip(result, self.flips) if self.flips else result
+        found: Node = result.reshape(self.shape)
+        return found
 
 
-def _filled(parts: list[Any], x: Node) -> list[Any]:
-    """Ellipsis and missing parts written out as full slices."""
-    named = sum(1 for part in parts if part is not None and part is not Ellipsis)
-    if named > x.ndim:
-        facts = {"indices": named, "shape": x.shape}
-        raise IndexingError(explain("index", "too many indices", **facts))
-    dots = [k for k, part in enumerate(parts) if part is Ellipsis]
-    if len(dots) > 1:
-        raise IndexingError(explain("index", "only one Ellipsis"))
-    at = dots[0] if dots else len(parts)
-    rest = parts[at + 1 :]
-    return parts[:at] + [slice(None)] * (x.ndim - named) + rest
-
-
-def _cannot(part: Any) -> IndexingError:
-    hint = "integers, slices, None, Ellipsis or one integer tensor"
-    return IndexingError(explain("index", "cannot", hint, got=type(part).__name__))
-
-
-def _position(part: Any, size: int, axis: int) -> int:
-    if isinstance(part, bool) or not hasattr(part, "__index__"):
-        raise _cannot(part)
+def _range(part: slice, size: int) -> Range:
     try:
-        index = part.__index__()
-    except TypeError:  # a NumPy array of several elements
-        raise _cannot(part) from None
-    if not -size <= index < size:
-        facts = {"index": index, "axis": axis, "size": size}
-        raise IndexingError(explain("index", "out of range", **facts))
-    return int(index) % size
+        return part.indices(size)
+    except (TypeError, ValueError) as error:
+        hint = "start, stop and step are integers or None; step is not 0"
+        raise IndexingError(explain("index", str(error), hint, slice=part)) from None
+
+
+def picked(x: Node, parts: Sequence[Part]) -> Node:
+    """The elements that the parts name, one part for each axis.
+
+    Index tensors broadcast together; their axes stand where they stood, or first if other parts
+    stand between them. An integer beside them counts as one of them.
+    """
+    box = Box(x, parts)
+    result = box.read(x)
+    indices = [part for part in parts if isinstance(part, Node)]
+    if not indices:
+        return result
+    advanced = [k for k, part in enumerate(parts) if isinstance(part, Node | int)]
+    together = all(b - a == 1 for a, b in pairwise(advanced))
+    rest = [axis for axis in range(len(box.shape)) if axis not in box.looked]
+    at = box.looked[0] if together else 0
+    order = (*rest[:at], *box.looked, *rest[at:])
+    result = m.permute(result, order)
+    sizes = result.shape[at : at + len(indices)]
+    flat = result.reshape((*result.shape[:at], prod(sizes), *result.shape[at + len(indices) :]))
+    found: Node = take(flat, _joined(indices, sizes), axis=at)
+    return found
+
+
+def _joined(indices: Sequence[Node], sizes: Shape) -> Node:
+    """Several indices as one into the axes they go along taken together."""
+    try:
+        shape = broadcast("index", *(index.shape for index in indices))
+    except ShapeError:
+        shown = " and ".join(str(index.shape) for index in indices)
+        hint = "sizes must be equal or 1, counted from the last axis"
+        raise IndexingError(
+            explain("index", "the index tensors do not broadcast", hint, shapes=shown)
+        ) from None
+    total = indices[0] * strides_of(sizes)[0] if len(indices) > 1 else indices[0]
+    for index, step in zip(indices[1:], strides_of(sizes)[1:], strict=True):
+        total = total + index * step
+    return total.expand(shape)

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from treadle.backends.reference.eval import evaluate, numpy_dtype
+from treadle.backends.arrays import numpy_dtype
+from treadle.backends.reference.eval import evaluate
 from treadle.backends.registry import backend_of
 from treadle.base.device import CPU
 from treadle.base.dtypes import dtype
+from treadle.base.limits import finfo
 from treadle.ir.node import Node, leaf, type_of
 from treadle.runtime.realize import realize
 
@@ -48,6 +50,4 @@ def array_type(kind: Any) -> Any:
 
 def unit_roundoff(kind: Any) -> float:
     """The spacing of floats above 1: 2 to the power -(mantissa bits). 0 for what is exact."""
-    return {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}.get(
-        dtype(kind).name, 0.0
-    )
+    return finfo(kind).eps if dtype(kind).is_float else 0.0

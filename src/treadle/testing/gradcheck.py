@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from treadle.tensor.creation import tensor
-from treadle.tensor.tensor import Tensor, gradients
+from treadle.tensor.gradients import gradients
+from treadle.tensor.tensor import Tensor
 
 STEP = 2.0**-17  # a power of two; the cube root of the rounding error of float64, about
 TOLERANCE = 1e-6  # of the largest derivative: STEP squared times a third derivative, and rounding

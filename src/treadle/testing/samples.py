@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from treadle.base.dtypes import DType, bool_, int64, uint32
+from treadle.base.device import CPU, Device, device
+from treadle.base.dtypes import DType, bool_, dtype, int64, uint32
 from treadle.base.errors import DtypeError, NotSupported, explain
 from treadle.ir.node import placeholder, type_of
 from treadle.ops.defs import TABLE, Kind, Op
-from treadle.ops.elementwise import cast, threefry, where
+from treadle.ops.elementwise import bitcast, cast, threefry, where
 from treadle.testing.arrays import Array, array_type
 
 SHAPES: tuple[tuple[tuple[int, ...], ...], ...] = (
@@ -24,8 +25,11 @@ SHAPES: tuple[tuple[tuple[int, ...], ...], ...] = (
 )  # fmt: skip
 """Shapes that broadcast together, of up to four operands."""
 
+REFERENCE = device("reference")  # has every op, so all that fails there is a row's own rule
 ODD = (float("nan"), float("inf"), float("-inf"), -0.0, 0.0, 1.0, -1.0, 2.5)
 """Floats that need care."""
+
+CASTS = (cast, bitcast)  # rows that take a dtype
 
 
 @dataclass
@@ -48,7 +52,7 @@ class Case:
     def expected(self, kind: DType) -> Any:
         """The value by the row's reference: in float64 if the result is a float, else exact."""
         wide = [self._widened(k, x, kind) for k, x in enumerate(self.operands)]
-        arguments = () if self.op is cast else self.arguments
+        arguments = () if self.op in CASTS else self.arguments
         reference = partial(_reference(self.op), np)
         with np.errstate(all="ignore"):
             found = self._called(reference, wide, arguments)
@@ -70,7 +74,7 @@ class Case:
 
 
 def _is_float(x: Array) -> bool:
-    return x.dtype.kind == "f" or x.dtype.name == "bfloat16"
+    return dtype(x.dtype).is_float
 
 
 def _reference(op: Op) -> Callable[..., Any]:
@@ -89,13 +93,18 @@ def takes(op: Op, kind: DType) -> bool:
     """Does the row's rule allow operands of a dtype?"""
     if op is threefry:
         return kind is uint32
-    case = next(cases(op, kind, np.random.default_rng(0)))
     try:
-        case.record([placeholder(type_of(x.shape, _own(op, k, kind))) for k, x in
-                     enumerate(case.operands)])  # fmt: skip
+        first_call(op, kind, REFERENCE)
     except DtypeError:
         return False
     return True
+
+
+def first_call(op: Op, kind: DType, where: Device = CPU) -> Any:
+    """What the row's first sample records on a device; raises as any call does."""
+    case = next(cases(op, kind, np.random.default_rng(0)))
+    types = [type_of(x.shape, _own(op, k, kind), where) for k, x in enumerate(case.operands)]
+    return case.record([placeholder(type_) for type_ in types])
 
 
 def _own(op: Op, k: int, kind: DType) -> DType:
@@ -114,7 +123,7 @@ def cases(op: Op, kind: DType, rng: np.random.Generator) -> Iterator[Case]:
             yield Case(op, drawn.operands(shapes, options), arguments, options)
         return
     count = arity(op)
-    arguments = (kind,) if op is cast else ()
+    arguments = (kind,) if op in CASTS else ()
     for group in SHAPES:
         yield Case(op, drawn.operands(group[:count], {}), arguments)
     turned = [x.T for x in drawn.operands([(70, 5)] * count, {})]
@@ -128,7 +137,7 @@ def odd_cases(op: Op, kind: DType) -> Iterator[Case]:
     operands = [x.reshape(-1).astype(array_type(kind)) for x in grid]
     if op is where:
         operands[0] = np.arange(len(operands[0])) % 2 == 0
-    yield Case(op, operands, (kind,) if op is cast else ())
+    yield Case(op, operands, (kind,) if op in CASTS else ())
 
 
 def arity(op: Op) -> int:

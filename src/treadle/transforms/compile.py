@@ -14,6 +14,7 @@ from typing import Any
 
 from treadle.backends.registry import backend_of
 from treadle.base.errors import ArgumentError, explain
+from treadle.base.knobs import FAST_MATH
 from treadle.base.trace import stage
 from treadle.base.trees import Structure, builder, flatten, unflatten
 from treadle.ir.graph import is_realised, structure, toposort
@@ -21,7 +22,9 @@ from treadle.ir.node import RECORDING, Call, Node, leaf, placeholder
 from treadle.runtime.draws import Draws, begin_draws, end_draws
 from treadle.runtime.realize import TRACED, compile_graph, realize
 from treadle.runtime.stacks import ThreadStack
-from treadle.tensor.tensor import TRACE, Tensor, Tracing
+from treadle.tensor.gradients import keep_hooks
+from treadle.tensor.tensor import Tensor
+from treadle.tensor.tracing import TRACE, Tracing
 
 INLINE: ThreadStack[object] = ThreadStack()
 """While not empty, compiled functions are recorded like any other."""
@@ -44,7 +47,7 @@ class Compiled:
     def __call__(self, *args: Any, **options: Any) -> Any:
         if TRACE or INLINE:
             return self.function(*args, **options)  # part of what is traced or differentiated
-        if not options:
+        if not options and not FAST_MATH.value:
             try:  # an argument that collects gradients makes a key that is never there
                 key = tuple([(n := x._node).needs_grad or n.call.type for x in args])
                 traced = self.short.get(key)
@@ -57,7 +60,8 @@ class Compiled:
     def _general(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         leaves: list[Tensor] = []
         shape = flatten((args, options), _is_tensor, leaves)
-        key = (shape, tuple((t._node.type, t.requires_grad) for t in leaves))
+        types = tuple((t._node.type, t.requires_grad) for t in leaves)
+        key = (shape, types, FAST_MATH.value)
         try:
             traced = self.entries.get(key)
         except TypeError as error:
@@ -68,7 +72,8 @@ class Compiled:
                 self.entries.clear()
                 self.short.clear()
             traced = self.entries[key] = Traced(self.function, shape, leaves)
-            if not options and all(_is_tensor(x) and not x.requires_grad for x in args):
+            plain = all(_is_tensor(x) and not x.requires_grad for x in args)
+            if plain and not options and not FAST_MATH.value:
                 self.short[tuple(t._node.type for t in leaves)] = traced
         return traced.call(leaves)
 
@@ -233,4 +238,5 @@ def _private(tensor: Tensor) -> None:
     if seen or getattr(node.buffer, "borrowed", False):
         fresh = leaf(node.type, backend_of(node.device).copy(node.buffer))
         fresh.needs_grad, fresh.owner = node.needs_grad, node.owner
+        keep_hooks(node, fresh)
         tensor._node = fresh

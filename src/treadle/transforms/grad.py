@@ -1,4 +1,4 @@
-"""Gradients as functions of functions."""
+"""Derivatives as functions of functions: gradients, and products with Jacobians from both sides."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
-from treadle.base.errors import GradientError, explain
-from treadle.tensor.tensor import Tensor, gradients
+from treadle.base.errors import ArgumentError, GradientError, ShapeError, explain
+from treadle.base.trees import flatten, unflatten
+from treadle.tensor.gradients import enable_grad, gradients, same
+from treadle.tensor.tensor import Tensor
 from treadle.transforms.compile import INLINE
 
 
 def value_and_grad(
-    f: Callable[..., Tensor], argnums: int | Sequence[int] = 0
-) -> Callable[..., tuple[Tensor, Any]]:
+    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Callable[..., tuple[Any, Any]]:
     """A function that returns f's scalar result and its gradient by the arguments in argnums.
+
+    With has_aux, f returns (scalar, anything else), and so does the first part of the result.
 
     >>> import treadle as td
     >>> f = value_and_grad(lambda x: (x * x).sum())
@@ -24,37 +28,139 @@ def value_and_grad(
     numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
 
     @wraps(f)
-    def wrapped(*args: Any, **options: Any) -> tuple[Tensor, Any]:
-        INLINE.push(f)
-        try:
-            y = f(*args, **options)
-        finally:
-            INLINE.pop()
-        if not isinstance(y, Tensor) or y.shape != ():
-            hint = "return a scalar tensor, e.g. loss.mean()"
-            raise GradientError(explain("grad", "needs a scalar result", hint, got=y))
-        parts = gradients(y, [_chosen(args, k) for k in numbers])
-        return y, parts[0] if isinstance(argnums, int) else tuple(parts)
+    def wrapped(*args: Any, **options: Any) -> tuple[Any, Any]:
+        args, chosen = marked("grad", args, numbers)
+        result = recorded(f, args, options)
+        y, aux = _parts("grad", result) if has_aux else (result, None)
+        if not isinstance(y, Tensor) or y.shape != () or not y.dtype.is_float:
+            hint = "return a scalar float tensor, e.g. loss.mean()"
+            got = f"{y.dtype.name}{y.shape}" if isinstance(y, Tensor) else type(y).__name__
+            raise GradientError(explain("grad", "needs a scalar result", hint, got=got))
+        parts = gradients(y, chosen)
+        found = parts[0] if isinstance(argnums, int) else tuple(parts)
+        return ((y, aux) if has_aux else y), found
 
     return wrapped
 
 
-def _chosen(args: tuple[Any, ...], number: int) -> Tensor:
-    """The argument with a number, which must be one that has a gradient."""
-    x = args[number] if -len(args) <= number < len(args) else None
-    if not isinstance(x, Tensor) or not x.dtype.is_float:
-        got = x.dtype.name if isinstance(x, Tensor) else type(x).__name__
-        hint = "argnums are the numbers of positional arguments that are float tensors"
-        raise GradientError(explain("grad", f"argument {number} has no gradient", hint, got=got))
-    return x
+def grad(
+    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """A function that returns the gradient of f's scalar result by the arguments in argnums.
 
+    With has_aux, f returns (scalar, anything else), and the result is (gradient, that).
 
-def grad(f: Callable[..., Tensor], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
-    """A function that returns the gradient of f's scalar result by the arguments in argnums."""
-    both = value_and_grad(f, argnums)
+    >>> import treadle as td
+    >>> slope = grad(lambda x: x * x * x)
+    >>> slope(td.tensor(2.0)).item(), grad(slope)(td.tensor(2.0)).item()
+    (12.0, 12.0)
+    """
+    both = value_and_grad(f, argnums, has_aux)
 
     @wraps(f)
     def wrapped(*args: Any, **options: Any) -> Any:
-        return both(*args, **options)[1]
+        value, found = both(*args, **options)
+        return (found, value[1]) if has_aux else found
 
     return wrapped
+
+
+def vjp(f: Callable[..., Any], *args: Tensor, has_aux: bool = False) -> Any:
+    """f(*args), and a function from cotangents of the result to those of the arguments.
+
+    The result may be nested tensors; cotangents come in the same form. With has_aux, f returns
+    (result, anything else), and what else comes third.
+
+    >>> import treadle as td
+    >>> y, pullback = vjp(lambda x: x * x, td.tensor([1.0, 2.0]))
+    >>> pullback(td.tensor([1.0, 10.0]))[0].tolist()
+    [2.0, 40.0]
+    """
+    args, chosen = marked("vjp", args, tuple(range(len(args))))
+    result = recorded(f, args, {})
+    y, aux = _parts("vjp", result) if has_aux else (result, None)
+    outputs: list[Tensor] = []
+    shape = flatten(y, _is_tensor, outputs)
+
+    def pullback(cotangents: Any) -> tuple[Tensor, ...]:
+        given: list[Tensor] = []
+        if flatten(cotangents, _is_tensor, given) != shape:
+            hint = "pass cotangents nested like the result"
+            raise ArgumentError(explain("vjp", "another form than the result's", hint))
+        return tuple(gradients(outputs, chosen, given))
+
+    return (y, pullback, aux) if has_aux else (y, pullback)
+
+
+def jvp(
+    f: Callable[..., Any], primals: Sequence[Tensor], tangents: Sequence[Tensor]
+) -> tuple[Any, Any]:
+    """f(*primals), and how it changes along tangents.
+
+    Pulling back is linear in the cotangent, so its own gradient is the push forward.
+
+    >>> import treadle as td
+    >>> y, change = jvp(lambda x: x * x, [td.tensor([1.0, 2.0])], [td.tensor([1.0, 0.5])])
+    >>> change.tolist()
+    [2.0, 2.0]
+    """
+    if [x.shape for x in primals] != [t.shape for t in tangents]:
+        facts = {"primals": [x.shape for x in primals], "tangents": [t.shape for t in tangents]}
+        raise ShapeError(explain("jvp", "a tangent has the shape of its primal", **facts))
+    y, pullback = vjp(f, *primals)
+    outputs: list[Tensor] = []
+    shape = flatten(y, _is_tensor, outputs)
+    with enable_grad():
+        zeros = [_mark(out.zeros_like()) for out in outputs]
+        pulled = pullback(unflatten(shape, zeros))
+        changes = gradients(pulled, zeros, list(tangents))
+    return y, unflatten(shape, changes)
+
+
+# ---- what all of them share
+
+
+def recorded(f: Callable[..., Any], args: Sequence[Any], options: dict[str, Any]) -> Any:
+    """f called with gradients recorded, and compiled functions in it like any other."""
+    INLINE.push(f)
+    try:
+        with enable_grad():
+            return f(*args, **options)
+    finally:
+        INLINE.pop()
+
+
+def marked(
+    what: str, args: Sequence[Any], numbers: Sequence[int]
+) -> tuple[tuple[Any, ...], list[Tensor]]:
+    """The arguments, with those of the given numbers followed by gradients; and these alone.
+
+    What is followed remembers where it comes from even when somebody looks at it in between.
+    """
+    found = list(args)
+    for number in numbers:
+        x = args[number] if -len(args) <= number < len(args) else None
+        if not isinstance(x, Tensor) or not x.dtype.is_float:
+            got = x.dtype.name if isinstance(x, Tensor) else type(x).__name__
+            hint = "argnums are the numbers of positional arguments that are float tensors"
+            wrong = f"argument {number} has no gradient"
+            raise GradientError(explain(what, wrong, hint, got=got))
+        found[number] = x if x.requires_grad else _mark(x)
+    return tuple(found), [found[number] for number in numbers]
+
+
+def _mark(x: Tensor) -> Tensor:
+    node = same(x._node)
+    node.needs_grad = True
+    return Tensor(node)
+
+
+def _parts(what: str, result: Any) -> tuple[Any, Any]:
+    if not isinstance(result, tuple) or len(result) != 2:
+        got = type(result).__name__
+        raise ArgumentError(explain(what, "has_aux needs (result, anything else)", got=got))
+    return result
+
+
+def _is_tensor(x: Any) -> bool:
+    return isinstance(x, Tensor)

@@ -6,20 +6,14 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
+from treadle.backends.arrays import numpy_dtype
 from treadle.backends.cpu.host import host_target
 from treadle.backends.cpu.memory import Buffer, allocate, wrap
 from treadle.backends.cpu.program import Program
-from treadle.base.dtypes import DType
 from treadle.base.target import Target
 from treadle.ir.node import Node, Type
-
-
-def numpy_dtype(d: DType) -> Any:
-    """The NumPy dtype with the same elements."""
-    return np.dtype(ml_dtypes.bfloat16) if d.name == "bfloat16" else np.dtype(d.name)
 
 
 class Cpu:

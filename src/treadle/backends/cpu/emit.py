@@ -277,13 +277,14 @@ class Emitter:
         argument = self.loops.arguments[s.buffer]
         value = self._value(s.value, at)
         pointer = self.to.pointers[s.buffer]
-        if s.mode == "set":
-            stream = argument.stream and not at.mask
+        if s.mode in ("set", "over"):
+            stream = argument.stream and not at.mask and not s.updates
             self.to.store(pointer, s.position, value, argument.dtype, at, stream)
             return
         pointer = self.partial.get(s.buffer, pointer)
         before = self.to.load(self._partial_load(s, argument.dtype, pointer), at)
-        total = ROWS["add"](self.ln, argument.dtype, argument.dtype, [before, value])
+        join = ROWS["add" if s.mode == "partial" else s.mode]
+        total = join(self.ln, argument.dtype, argument.dtype, [before, value])
         self.to.store(pointer, s.position, total, argument.dtype, at)
 
     def _partial_load(self, s: Store, d: DType, pointer: str) -> Ex:

@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from treadle.backends.cpu.narrow import from_float8
+from treadle.backends.cpu.vector import Vec
 from treadle.backends.cpu.writer import Int, Writer
 from treadle.base.dtypes import DType, bfloat16, float32, float64
 from treadle.base.target import Target
 
-_SCALARS = {"float16": "half", "bfloat16": "i16", "float32": "float", "float64": "double"}
+_SCALARS = {"float16": "half", "float32": "float", "float64": "double"}
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,8 @@ def read_vector(w: Writer, tile: Tile, dtype: DType, pointer: str, mask: str = "
     if not mask:
         value = w.load(type_, pointer, dtype.size)
     else:
-        suffix = f"v{tile.lanes}{'i16' if dtype is bfloat16 else f'f{dtype.bits}'}"
+        letter = "f" if dtype.name in _SCALARS else "i"
+        suffix = f"v{tile.lanes}{letter}{dtype.bits}"
         value = w.call(
             type_,
             f"llvm.masked.load.{suffix}.p0",
@@ -88,7 +91,7 @@ def read_scalar(w: Writer, tile: Tile, dtype: DType, pointer: str) -> str:
 
 def element(dtype: DType) -> str:
     """LLVM's name of an element in memory."""
-    return _SCALARS[dtype.name]
+    return _SCALARS.get(dtype.name) or f"i{dtype.bits}"
 
 
 def _widen(w: Writer, tile: Tile, dtype: DType, value: str, lanes: int) -> str:
@@ -97,6 +100,11 @@ def _widen(w: Writer, tile: Tile, dtype: DType, value: str, lanes: int) -> str:
 
     if dtype is tile.dtype:
         return value
+    if dtype.bits == 8:
+        lone = lanes == 1  # LLVM's vectors of one element are not its scalars
+        value = w.op(f"bitcast i8 {value} to <1 x i8>") if lone else value
+        wide = from_float8(Vec(w, value, lanes, "i8", Target("cpu")), dtype).value
+        return w.op(f"bitcast <1 x float> {wide} to float") if lone else wide
     if dtype is not bfloat16:
         return w.op(f"fpext {named(element(dtype))} {value} to {named(tile.scalar)}")
     # A bfloat16 is the upper half of a float32; the shift needs no processor support.

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from treadle.backends.cpu.narrow import from_float8, to_float8, to_odd
 from treadle.backends.cpu.vmath import FUNCTIONS, Vec
 from treadle.backends.cpu.writer import Writer, float_bits, round_to_float32
-from treadle.base.dtypes import DType, bool_, float64, uint32
+from treadle.base.dtypes import DType, bool_, float16, float64, uint32
 from treadle.base.target import Target
 from treadle.ops.defs import TABLE
 from treadle.ops.elementwise import ROTATIONS
@@ -192,6 +193,33 @@ def _remainder(ln: Lanes, d: DType, result: DType, x: list[str]) -> str:
     return w.op(f"select <{ln.lanes} x i1> {zero}, {t} zeroinitializer, {t} {rest}")
 
 
+def _rounding(name: str) -> Row:
+    """To a whole number: integers are."""
+    return lambda ln, d, r, x: _function(name)(ln, d, r, x) if d.is_float else x[0]
+
+
+def _shift(up: bool) -> Row:
+    """Shifting by all bits or more leaves what shifting bit by bit would: 0, or the sign."""
+
+    def row(ln: Lanes, d: DType, _: DType, x: list[str]) -> str:
+        t, w = ln.type(d), ln.w
+        mask = f"<{ln.lanes} x i1>"
+        signed = d.kind == "int" and not up
+        inside = w.op(f"icmp ult {t} {x[1]}, {ln.number(d.bits, d)}")
+        by = w.op(f"select {mask} {inside}, {t} {x[1]}, {t} {ln.number(d.bits - 1, d)}")
+        moved = w.op(f"{'shl' if up else 'ashr' if signed else 'lshr'} {t} {x[0]}, {by}")
+        return moved if signed else w.op(f"select {mask} {inside}, {t} {moved}, {t} zeroinitializer")
+
+    return row
+
+
+def _bitcast(ln: Lanes, d: DType, result: DType, x: list[str]) -> str:
+    """Through the form in memory, which is where bits are defined."""
+    source, target = (f"<{ln.lanes} x {memory_type(k)}>" for k in (d, result))
+    stored = narrow(ln, x[0], d)
+    return widen(ln, ln.w.op(f"bitcast {source} {stored} to {target}"), result)
+
+
 def _threefry(ln: Lanes, d: DType, _: DType, x: list[str]) -> str:
     """Threefry-2x32, 20 rounds: the same bits as the reference on every backend."""
     t, w = ln.type(uint32), ln.w
@@ -218,13 +246,15 @@ def _threefry(ln: Lanes, d: DType, _: DType, x: list[str]) -> str:
 def convert(ln: Lanes, d: DType, result: DType, x: list[str]) -> str:
     """A cast; floats to integers saturate, anything to bool compares with zero."""
     w = ln.w
-    value = rounded(ln, x[0], d)  # a value that leaves 16 bits is what it would be in memory
+    value = rounded(ln, x[0], d)  # a value that leaves a narrow type is what it would be in memory
     source, target = ln.type(d), ln.type(result)
     if d.compute is result.compute:
         return rounded(ln, value, result)
     if result is bool_:
         name = "fcmp une" if d.is_float else "icmp ne"
         return w.op(f"{name} {source} {value}, zeroinitializer")
+    if d is float64 and result is float16:  # once, as NumPy does; others go by way of float32
+        return rounded(ln, to_odd(ln.vec(value, d)).value, result)
     if d.is_float and result.is_float:
         name = "fptrunc" if d.compute is float64 else "fpext"
         return rounded(ln, w.op(f"{name} {source} {value} to {target}"), result)
@@ -243,8 +273,8 @@ def convert(ln: Lanes, d: DType, result: DType, x: list[str]) -> str:
 
 
 def rounded(ln: Lanes, value: str, d: DType) -> str:
-    """A float32 register rounded to the precision of a 16-bit storage type."""
-    return value if d.compute is d else widen(ln, narrow(ln, value, d), d)
+    """A float32 register rounded to the precision of a storage type."""
+    return value if not d.is_storage else widen(ln, narrow(ln, value, d), d)
 
 
 def narrow(ln: Lanes, value: str, d: DType) -> str:
@@ -254,6 +284,8 @@ def narrow(ln: Lanes, value: str, d: DType) -> str:
         return w.op(f"zext <{n} x i1> {value} to <{n} x i8>")
     if d.name == "float16":
         return w.op(f"fptrunc <{n} x float> {value} to <{n} x half>")
+    if d.is_storage and d.bits == 8:
+        return to_float8(ln.vec(value, d), d).value
     if d.name != "bfloat16":
         return value
     t = f"<{n} x i32>"  # round to nearest even by integer arithmetic; NaN stays NaN
@@ -273,6 +305,8 @@ def widen(ln: Lanes, value: str, d: DType) -> str:
         return w.op(f"icmp ne <{n} x i8> {value}, zeroinitializer")
     if d.name == "float16":
         return w.op(f"fpext <{n} x half> {value} to <{n} x float>")
+    if d.is_storage and d.bits == 8:
+        return from_float8(Vec(w, value, n, "i8", ln.target), d).value
     if d.name != "bfloat16":
         return value
     wide = w.op(f"zext <{n} x i16> {value} to <{n} x i32>")
@@ -297,16 +331,17 @@ ROWS: dict[str, Row] = {
     "gt": _compare("ogt", "?gt"), "ge": _compare("oge", "?ge"),
     "bitwise_and": _plain("", "and", "and"), "bitwise_or": _plain("", "or", "or"),
     "bitwise_xor": _plain("", "xor", "xor"),
-    "shift_left": _plain("", "shl"),
-    "shift_right": lambda ln, d, r, x: ln.w.op(
-        f"{'ashr' if d.kind == 'int' else 'lshr'} {ln.type(d)} {x[0]}, {x[1]}"
-    ),
+    "shift_left": _shift(up=True), "shift_right": _shift(up=False), "bitcast": _bitcast,
+    "floor": _rounding("floor"), "ceil": _rounding("ceil"), "round": _rounding("round"),
+    "trunc": _rounding("trunc"),
 }  # fmt: skip
 ROWS |= {name: _function(name) for name in FUNCTIONS if name in TABLE and name not in ROWS}
 
-JOIN: dict[str, Row] = {"sum": ROWS["add"], "max": ROWS["maximum"], "min": ROWS["minimum"]}
+JOIN: dict[str, Row] = {
+    "sum": ROWS["add"], "prod": ROWS["mul"], "max": ROWS["maximum"], "min": ROWS["minimum"],
+}  # fmt: skip
 
 
 def identity(kind: str, d: DType) -> float | int:
-    """What a reduction starts from."""
-    return {"sum": 0, "max": d.least, "min": d.greatest}[kind]
+    """What a reduction starts from, in the type it is computed in."""
+    return {"sum": 0, "prod": 1, "max": d.compute.least, "min": d.compute.greatest}[kind]

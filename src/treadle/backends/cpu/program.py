@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from treadle.backends.cpu import gemm_plan, gemm_tasks, jit, show
+from treadle.backends.cpu import gemm_plan, gemm_tasks, jit, scan, show, sort
+from treadle.backends.cpu.along import Step
 from treadle.backends.cpu.emit import kernel_text
 from treadle.backends.cpu.host import host_target
 from treadle.backends.cpu.memory import Buffer, allocate
@@ -25,8 +26,10 @@ from treadle.kernel.build import Built, build_copy
 from treadle.kernel.choose import choose, units
 from treadle.kernel.levels import Levels
 from treadle.kernel.places import ARENA, Place, Places, Temporary
-from treadle.kernel.plan import Product, plan_tasks, without_reshape
+from treadle.kernel.plan import Product, Scan, plan_tasks
 from treadle.kernel.signature import Signature
+from treadle.ops.scan import argsort
+from treadle.schedule.keep import without_reshape
 
 SCRATCH, FIRST_LEAF = 1, 2  # numbers of base addresses
 SERIAL = 1  # flag of an entry
@@ -74,6 +77,8 @@ class Program:
                 self._add_loops(built, number)
             if task.product:
                 self._add_product(task.product, number)
+            if task.scan:
+                self._add_scan(task.scan, number)
         with trace.stage("code"):
             self._write()
         self.size = sum(entry.size for entry in self.entries)
@@ -148,6 +153,24 @@ class Program:
                 return result
 
             self.entries.append(Entry(job, phase.entry, phase.blocks, words, task, size))
+
+    def _add_scan(self, along: Scan, task: int) -> None:
+        node = along.node
+        work = (sort.plan if node.op is argsort else scan.plan)(node, self.target)
+        temporary = f"parts{task}"
+        if work.temporary_bytes:
+            self.temporaries[temporary] = (work.temporary_bytes, task, task)
+        self.scratch_bytes = max(self.scratch_bytes, work.scratch_bytes)
+        job = jit.Job(work.key, work.text, work.symbols, self.target, 2, True)
+        for step in work.steps:
+
+            def words(place: Callable[[object], Place], step: Step = step) -> list[int]:
+                parts = place(temporary) if work.temporary_bytes else (0, 0)
+                buffers = [*place(along.source), *place(node), *parts]
+                return [*buffers, SCRATCH, work.scratch_bytes, *step.words()]
+
+            size = int(node.op.flops) * node.type.size
+            self.entries.append(Entry(job, step.symbol, step.blocks, words, task, size))
 
     def _epilogue(
         self, product: Product, task: int

@@ -100,6 +100,13 @@ NUMBERS = {
         ),
     ),
 }
+LOG10 = {  # log10(e) and log10(2), each in two parts; whole multiples of the third are exact
+    "float": (0.4342944920063019, -1.0103049952192578e-08, 0.301025390625, 4.605039066518657e-06),
+    "double": (
+        *(0.4342944819032518, 1.098319650216765e-17),
+        *(0.30102999566395283, 2.8363394551044964e-14),
+    ),
+}
 THIRD = (0.3333333333333333, 1.850371707708594e-17)
 TWO_LOG2E = (2.8853900817779268, 4.0710547481862066e-17)
 ATANH = (  # ((atanh(s)/s - 1)/s^2 - 1/3)/s^2 as a polynomial in s^2
@@ -250,6 +257,14 @@ def log2(x: Vec) -> Vec:
     return _log_edges(f.fma(numbers.log2e_high, tail) + k, x)
 
 
+def log10(x: Vec) -> Vec:
+    """Logarithm to base 10."""
+    log10e, log10e_low, log10_2, log10_2_low = LOG10[x.type]
+    k, f = _decompose(x)
+    tail = f.fma(log10e_low, _log_tail(f, 0.0) * log10e)
+    return _log_edges(k.fma(log10_2, f.fma(log10e, k.fma(log10_2_low, tail))), x)
+
+
 def log1p(x: Vec) -> Vec:
     """log(1 + x)."""
     numbers = NUMBERS[x.type]
@@ -361,11 +376,12 @@ FUNCTIONS: dict[str, Callable[..., Vec]] = {
     "exp": exp,
     "exp2": exp2,
     "expm1": expm1,
+    "float_power": power,
     "floor": lambda x: x.intrinsic("floor"),
     "log": log,
+    "log10": log10,
     "log1p": log1p,
     "log2": log2,
-    "pow": power,
     "round": lambda x: x.intrinsic("roundeven"),
     "rsqrt": lambda x: 1.0 / x.intrinsic("sqrt"),
     "sigmoid": sigmoid,

@@ -5,19 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
+from treadle.backends.arrays import numpy_dtype
 from treadle.backends.cuda.driver import Buffer, gpu
 from treadle.backends.cuda.execute import Program
-from treadle.base.dtypes import DType
 from treadle.base.target import Target
 from treadle.ir.node import Node, Type
-
-
-def numpy_dtype(d: DType) -> Any:
-    """The NumPy dtype with the same elements."""
-    return np.dtype(ml_dtypes.bfloat16) if d.name == "bfloat16" else np.dtype(d.name)
 
 
 class Cuda:

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from treadle.backends.cuda.forms import Form
+from treadle.backends.cuda.narrow import loaded, stored
 from treadle.backends.cuda.ops import (
     ROWS,
     accumulator,
     identity,
     joined,
-    memory_type,
     number,
     parameter,
     reduced,
@@ -280,18 +280,18 @@ class Emitter:
             position += " + tl.zeros((1, 1), tl.int32)"
         pointer = f"b{s.buffer} + {position}"
         mask = self._mask(axes)
-        if s.mode == "set":
-            self.line(f"tl.store({pointer}, {value}.to({memory_type(d)}){mask})")
-        elif d in ATOMIC:  # one lane's additions happen in order, and lanes never meet
+        if s.mode in ("set", "over"):
+            self.line(f"tl.store({pointer}, {stored(value, d)}{mask})")
+        elif s.mode == "add" and d in ATOMIC:  # one lane's additions happen in order, and lanes never meet
             self.line(f'tl.atomic_add({pointer}, {value}{mask}, sem="relaxed")')
         else:
             before = self._registers(f"tl.load({pointer}{mask})", s)
-            total = f"({ROWS['add'](d, d, [before, value])}).to({memory_type(d)})"
-            self.line(f"tl.store({pointer}, {total}{mask})")
+            total = ROWS[s.mode](d, d, [before, value])
+            self.line(f"tl.store({pointer}, {stored(total, d)}{mask})")
 
-    def _registers(self, loaded: str, s: Store) -> str:
+    def _registers(self, text: str, s: Store) -> str:
         d = self.loops.arguments[s.buffer].dtype
-        return self.name(f"{loaded} != 0" if d is bool_ else f"{loaded}.to({register_type(d)})")
+        return self.name(loaded(text, d))
 
     def _add_partial(self, s: Store, value: str) -> None:
         mask = [m for m in (self.row_mask, self.column_mask) if m]
@@ -339,10 +339,7 @@ class Emitter:
         buffer, position, guards = ex.data
         mask = self._mask(ex.axes, guards)
         other = ", other=0" if mask else ""
-        loaded = f"tl.load(b{buffer} + {self.index(position)}{mask}{other})"
-        if ex.dtype is bool_:
-            return f"{loaded} != 0"
-        return loaded if ex.dtype.compute is ex.dtype else f"{loaded}.to(tl.float32)"
+        return loaded(f"tl.load(b{buffer} + {self.index(position)}{mask}{other})", ex.dtype)
 
     def inside(self, guards: tuple[Guard, ...]) -> str:
         """Where every guard holds."""

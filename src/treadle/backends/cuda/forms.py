@@ -63,7 +63,7 @@ def choose(loops: Loops, processors: int, split: bool = False) -> Form:
         r, c = _map_tile(loops, rows, columns)
         return Form("map", r, c, False, 4, rows % r == 0, columns % c == 0, wide=wide)
     stores = [s for step in loops.passes for s in step.stores]
-    if any(s.mode == "update" for s in stores):
+    if any(s.updates for s in stores):
         lanes = min(128, power_of_two(rows))
         return Form("rows", lanes, 1, False, 4, rows % lanes == 0, True, wide=wide)
     if any(s.mode == "partial" for s in stores):

@@ -8,7 +8,8 @@ from math import prod
 from treadle.backends.cuda.emit import Emitter
 from treadle.backends.cuda.forms import INDEX_LIMIT, Form, is_wide
 from treadle.backends.cuda.launch import Arguments, Launch
-from treadle.backends.cuda.ops import memory_type, with_helpers
+from treadle.backends.cuda.narrow import memory_type
+from treadle.backends.cuda.ops import with_helpers
 from treadle.base.dtypes import DType, bfloat16, float16, float32, float64
 from treadle.kernel.plan import Product, Strided
 from treadle.kernel.signature import Signature

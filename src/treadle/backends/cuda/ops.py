@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from treadle.backends.cuda.narrow import CONVERSIONS, loaded, memory_type, stored
 from treadle.base.dtypes import DType, bool_, float32, float64, uint32
 from treadle.ops.elementwise import ROTATIONS
 
@@ -14,14 +15,9 @@ Row = Callable[[DType, DType, list[str]], str]
 SHORT = {
     "bool": "i8", "uint8": "u8", "int8": "i8", "uint16": "u16", "int16": "i16", "uint32": "u32",
     "int32": "i32", "uint64": "u64", "int64": "i64", "float16": "fp16", "bfloat16": "bf16",
-    "float32": "fp32", "float64": "fp64",
+    "float32": "fp32", "float64": "fp64", "float8_e4m3fn": "u8", "float8_e5m2": "u8",
 }  # fmt: skip
 HEAD = "import triton\nimport triton.language as tl\n"
-
-
-def memory_type(d: DType) -> str:
-    """The Triton type of one element in memory."""
-    return "tl.int8" if d is bool_ else f"tl.{d.name}"
 
 
 def register_type(d: DType) -> str:
@@ -79,6 +75,46 @@ def power(x, y):
     one = (y == 0) | (x == 1) | ((tl.abs(x) == 1) & (tl.abs(y) == endless))
     return tl.where(one, 1.0, size)
 """,
+    "expm1_of": """
+def expm1_of(x):
+    u = tl.exp(x)
+    near = (u - 1.0) * x / tl.log(u)
+    result = tl.where(u == 1.0, x, tl.where(u == 0.0, -1.0, near))
+    return tl.where(u == float("inf"), u, result)
+""",
+    "log1p_of": """
+def log1p_of(x):
+    u = x + 1.0
+    near = tl.log(u) * x / (u - 1.0)
+    return tl.where((u == 1.0) | (x == float("inf")), x, tl.where(u == 0.0, tl.log(u), near))
+""",
+    "log10_of": """
+def log10_of(x):
+    return tl.log(x) * 0.4342944819032518
+""",
+    "atan_of": """
+def atan_of(x):
+    size = tl.abs(x)
+    z = tl.where(size > 1.0, 1.0 / size, size)
+    guess = z / (z * z * 0.28 + 1.0)
+    sine, cosine = tl.sin(guess), tl.cos(guess)
+    t = (z * cosine - sine) / (cosine + z * sine)
+    s = t * t
+    y = guess + (t + t * s * (-1.0 / 3.0 + s * (0.2 - s * (1.0 / 7.0))))
+    y = tl.where(size > 1.0, 1.5707963267948966 - y, y)
+    return tl.where(x < 0, -y, tl.where(x == 0, x, y))
+""",
+    "rounded_even": """
+def rounded_even(x):
+    down = tl.floor(x)
+    rest = x - down
+    odd = down * 0.5 != tl.floor(down * 0.5)
+    return tl.where((rest > 0.5) | ((rest == 0.5) & odd), down + 1.0, down)
+""",
+    "cut": """
+def cut(x):
+    return tl.where(x < 0, tl.ceil(x), tl.floor(x))
+""",
     "float_remainder": """
 def float_remainder(x, y):
     rest = x % y
@@ -106,6 +142,10 @@ def larger(x, y):
     "smaller": """
 def smaller(x, y):
     return tl.minimum(x, y, propagate_nan=tl.PropagateNan.ALL)
+""",
+    "times": """
+def times(x, y):
+    return x * y
 """,
     "clamped": """
 def clamped(x, size):
@@ -170,10 +210,15 @@ def _sigmoid(d: DType, _: DType, x: list[str]) -> str:
     return f"1.0 / (1.0 + {name}(-{x[0]}))"
 
 
-def _pow(d: DType, _: DType, x: list[str]) -> str:
-    if d.compute is float64:
-        return f"power({x[0]}, {x[1]})"
-    return f"power({x[0]}.to(tl.float64), {x[1]}.to(tl.float64)).to(tl.float32)"
+def _in_wide(name: str) -> Row:
+    """A function that is computed in float64 for float32 too: the fast ones are too coarse."""
+
+    def row(d: DType, _: DType, x: list[str]) -> str:
+        if d.compute is float64:
+            return f"{name}({', '.join(x)})"
+        return f"{name}({', '.join(f'{value}.to(tl.float64)' for value in x)}).to(tl.float32)"
+
+    return row
 
 
 def _abs(d: DType, _: DType, x: list[str]) -> str:
@@ -197,6 +242,30 @@ def _remainder(d: DType, result: DType, x: list[str]) -> str:
     return f"tl.where({x[1]} == 0, 0, {rest}).to({register_type(d)})"
 
 
+def _rounding(name: str) -> Row:
+    """To a whole number: integers are."""
+    return lambda d, _, x: f"{name}({x[0]})" if d.is_float else x[0]
+
+
+def _shift(sign: str) -> Row:
+    """Shifting by all bits or more leaves what shifting bit by bit would: 0, or the sign."""
+
+    def row(d: DType, _: DType, x: list[str]) -> str:
+        inside = f"({x[1]} >= 0) & ({x[1]} < {d.bits})"
+        moved = f"{x[0]} {sign} tl.where({inside}, {x[1]}, {d.bits - 1}).to({register_type(d)})"
+        if d.kind == "int" and sign == ">>":
+            return moved
+        return f"tl.where({inside}, {moved}, 0).to({register_type(d)})"
+
+    return row
+
+
+def _bitcast(d: DType, result: DType, x: list[str]) -> str:
+    """Through the form in memory, which is where bits are defined."""
+    bits = f"({stored(x[0], d)}).to({memory_type(result)}, bitcast=True)"
+    return loaded(bits, result) if result.is_storage else bits
+
+
 def _threefry(_: DType, __: DType, x: list[str]) -> str:
     return f"threefry_of({', '.join(x)})"
 
@@ -215,11 +284,12 @@ def _threefry_helper() -> str:
 
 
 HELPERS["threefry_of"] = _threefry_helper()
+HELPERS |= CONVERSIONS
 
 
 def convert(d: DType, result: DType, x: list[str]) -> str:
     """A cast; floats to integers saturate and NaN gives 0, anything to bool compares with zero."""
-    value = rounded(x[0], d)  # a value that leaves 16 bits is what it would be in memory
+    value = rounded(x[0], d)  # a value that leaves a narrow type is what it would be in memory
     if d.compute is result.compute:
         return rounded(value, result)
     if result is bool_:
@@ -235,8 +305,8 @@ def convert(d: DType, result: DType, x: list[str]) -> str:
 
 
 def rounded(value: str, d: DType) -> str:
-    """A float32 register rounded to the precision of a 16-bit storage type."""
-    return value if d.compute is d else f"({value}).to({memory_type(d)}).to(tl.float32)"
+    """A float32 register rounded to the precision of a storage type."""
+    return loaded(stored(value, d), d) if d.is_storage else value
 
 
 ROWS: dict[str, Row] = {
@@ -248,35 +318,39 @@ ROWS: dict[str, Row] = {
     "eq": _compare("=="), "ne": _compare("!="), "lt": _compare("<"), "le": _compare("<="),
     "gt": _compare(">"), "ge": _compare(">="),
     "bitwise_and": _infix("&", "&"), "bitwise_or": _infix("|", "|"),
-    "bitwise_xor": _infix("^", "^"), "shift_left": _infix("<<"), "shift_right": _infix(">>"),
-    "pow": _pow, "sigmoid": _sigmoid,
+    "bitwise_xor": _infix("^", "^"), "shift_left": _shift("<<"), "shift_right": _shift(">>"),
+    "bitcast": _bitcast, "float_power": _in_wide("power"), "sigmoid": _sigmoid,
     "exp": _by_width("exp_of", "tl.exp"), "log": _by_width("tl.log", "tl.log"),
     "tanh": _by_width("tanh_of", "tanh_wide"), "sqrt": _by_width("tl.sqrt_rn", "tl.sqrt"),
     "sin": _by_width("tl.sin", "tl.sin"), "cos": _by_width("tl.cos", "tl.cos"),
-    "erf": _by_width("tl.erf", "tl.erf"), "floor": _by_width("tl.floor", "tl.floor"),
+    "erf": _by_width("tl.erf", "tl.erf"), "floor": _rounding("tl.floor"),
+    "ceil": _rounding("tl.ceil"), "round": _rounding("rounded_even"), "trunc": _rounding("cut"),
+    "exp2": _by_width("tl.exp2", "tl.exp2"), "expm1": _in_wide("expm1_of"),
+    "log2": _by_width("tl.log2", "tl.log2"), "log10": _in_wide("log10_of"),
+    "log1p": _in_wide("log1p_of"), "atan": _in_wide("atan_of"),
 }  # fmt: skip
 
 
 # ---- reductions
 
-EXTREMES = {"max": "larger", "min": "smaller"}
+JOINS = {"max": "larger", "min": "smaller", "prod": "times"}
 
 
 def joined(kind: str, x: str, y: str) -> str:
     """Two partial results as one."""
-    return f"{x} + {y}" if kind == "sum" else f"{EXTREMES[kind]}({x}, {y})"
+    return f"{x} + {y}" if kind == "sum" else f"{JOINS[kind]}({x}, {y})"
 
 
 def reduced(kind: str, x: str, axis: int) -> str:
     """A tile joined along an axis that stays with one element."""
     if kind == "sum":
         return f"tl.sum({x}, {axis}, keep_dims=True)"
-    return f"tl.reduce({x}, {axis}, {EXTREMES[kind]}, keep_dims=True)"
+    return f"tl.reduce({x}, {axis}, {JOINS[kind]}, keep_dims=True)"
 
 
 def identity(kind: str, d: DType) -> float | int:
-    """What a reduction starts from."""
-    return {"sum": 0, "max": d.least, "min": d.greatest}[kind]
+    """What a reduction starts from, in the type it is computed in."""
+    return {"sum": 0, "prod": 1, "max": d.compute.least, "min": d.compute.greatest}[kind]
 
 
 def accumulator(d: DType) -> DType:

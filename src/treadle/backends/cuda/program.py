@@ -12,8 +12,9 @@ from treadle.backends.cuda.split import split_reduction, with_parts
 from treadle.ir.node import LEAF, Node
 from treadle.kernel.build import Built, build_copy
 from treadle.kernel.places import Places, Temporary
-from treadle.kernel.plan import plan_tasks, without_reshape
+from treadle.kernel.plan import plan_tasks
 from treadle.kernel.signature import Signature
+from treadle.schedule.keep import without_reshape
 
 FIRST_LEAF = 1  # number of the first leaf's base address, after the arena
 

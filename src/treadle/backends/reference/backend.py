@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from treadle.backends.reference.eval import evaluate, numpy_dtype
+from treadle.backends.arrays import numpy_dtype
+from treadle.backends.reference.eval import evaluate
 from treadle.base.target import Target
 from treadle.ir.node import Node, Type
 

@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
-from treadle.base.dtypes import DType
+from treadle.backends.arrays import numpy_dtype
+from treadle.base.dtypes import STORAGE
 from treadle.ir.graph import toposort
 from treadle.ir.node import CONST, IOTA, Node, expand
 from treadle.ops import contract as k
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
 from treadle.ops.defs import Kind, Op
+from treadle.ops.windows import shear
 
 Array = Any
-
-
-def numpy_dtype(d: DType) -> Any:
-    """The NumPy dtype with the same elements."""
-    return np.dtype(ml_dtypes.bfloat16) if d.name == "bfloat16" else np.dtype(d.name)
+NARROW = frozenset(numpy_dtype(d) for d in STORAGE)
 
 
 def _wrapped(index: Array, size: int) -> Array:
@@ -37,13 +34,18 @@ SPECIAL: dict[Op, Callable[..., Array]] = {
     m.pad: lambda n, x: np.pad(x, n.arg[0], constant_values=n.arg[1]) if n.arg[0] else x,
     m.flip: lambda n, x: np.flip(x, n.arg),
     m.concat: lambda n, *xs: np.concatenate(xs, n.arg),
+    shear: lambda n, x: shear.reference(np, x, *n.arg),  # type: ignore[misc]
     k.gather: lambda n, x, i: np.take_along_axis(x, _wrapped(i, x.shape[n.arg]), n.arg),
-    k.scatter_add: lambda n, x, i, v: k.scatter_add.reference(  # type: ignore[misc]
-        np, x, _wrapped(i, x.shape[n.arg]), v, n.arg
-    ),
     e.cast: lambda n, x: x,
+    e.bitcast: lambda n, x: (
+        x.astype(numpy_dtype(n.operands[0].dtype)).view(numpy_dtype(n.dtype))
+    ),
     IOTA: lambda n: np.arange(n.shape[n.arg]).reshape(n.shape),
     CONST: lambda n: np.asarray(n.arg),
+}
+SPECIAL |= {
+    op: lambda n, x, i, v: n.op.reference(np, x, _wrapped(i, x.shape[n.arg]), v, n.arg)
+    for op in k.SCATTERS
 }
 
 
@@ -86,14 +88,16 @@ def _node(node: Node, operands: list[Array], precise: bool) -> Array:
         return _definition(node, inner, precise)
     assert op.reference is not None, op
     wide = [_computable(x) for x in operands]
+    if op.kind is Kind.SCAN:
+        return op.reference(np, *wide, *node.arg)
     if op.kind is Kind.REDUCE:
         return op.reference(np, *wide, axis=node.arg[0], keepdims=node.arg[1])
     return op.reference(np, *wide)
 
 
 def _computable(x: Array) -> Array:
-    """16-bit floats compute in float32."""
-    return x.astype(np.float32) if x.dtype in (np.float16, ml_dtypes.bfloat16) else x
+    """Floats of 8 and 16 bits compute in float32."""
+    return x.astype(np.float32) if x.dtype in NARROW else x
 
 
 def _definition(node: Node, values: dict[Node, Array], precise: bool) -> Array:

@@ -1,0 +1,108 @@
+"""What kernels that walk along one axis are told, and into which steps their work is cut.
+
+The operand and the result are seen as (outer, n, inner): a line is n elements, inner apart. The cut
+depends on the shape alone, never on the number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import prod
+
+from treadle.backends.cpu.writer import Int, Writer
+from treadle.ir.node import Node
+
+ENTRY_PARAMS = ("ptr %bases", "ptr %params", "i64 %block", "i64 %tid")
+BUFFERS = ("source", "out", "temporary")
+"""The first words: (base, byte offset) of each; then those of the scratch, with bytes a thread."""
+NUMBERS = (
+    "n", "inner",
+    "chunk", "chunks",  # elements along a line that one item covers, and how many items a line has
+    "pieces",  # how many items lie side by side along inner
+    "total", "group",  # items in all, and for one block
+    "shift", "mask", "digits", "width",  # of a sort: which bits of a key are looked at
+    "first", "second", "counts",  # of a sort: where in the temporary records and counters lie
+    "turned",  # of a sort: all bits set if it descends
+)  # fmt: skip
+_FIRST = 2 * len(BUFFERS) + 2
+
+
+@dataclass(frozen=True)
+class View:
+    """A shape as lines along an axis."""
+
+    outer: int
+    n: int
+    inner: int
+
+
+def view_of(node: Node) -> View:
+    """The lines of a scan."""
+    shape, axis = node.shape, node.arg[0]
+    return View(prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :]))
+
+
+@dataclass(frozen=True)
+class Step:
+    """One entry of a program."""
+
+    symbol: str
+    blocks: int
+    numbers: dict[str, int]
+
+    def words(self) -> list[int]:
+        """Its numbers as the kernels read them."""
+        return [self.numbers.get(name, 0) for name in NUMBERS]
+
+
+@dataclass(frozen=True)
+class Work:
+    """The steps of one scan or sort, and the code they share."""
+
+    key: str  # of the code
+    text: Callable[[], str]
+    symbols: tuple[str, ...]
+    steps: tuple[Step, ...]
+    temporary_bytes: int = 0
+    scratch_bytes: int = 0  # for each thread
+
+
+class Params:
+    """The params words of the kernel being written, loaded where this is made."""
+
+    def __init__(self, w: Writer, names: str) -> None:
+        self.w = w
+        wanted = ["total", "group", *names.split()]
+        self.loaded = {n: w.word("%params", _FIRST + NUMBERS.index(n)) for n in wanted}
+        self.pointers = {name: self._pointer(k) for k, name in enumerate(BUFFERS)}
+
+    def __getitem__(self, name: str) -> str:
+        return self.loaded[name]
+
+    def _pointer(self, k: int) -> str:
+        w = self.w
+        base = w.load("ptr", w.gep("%bases", w.word("%params", 2 * k), "ptr"), 8)
+        return w.gep(base, w.word("%params", 2 * k + 1))
+
+    def scratch(self) -> str:
+        """Memory of this thread."""
+        w, at = self.w, 2 * len(BUFFERS)
+        base = w.load("ptr", w.gep("%bases", w.word("%params", at), "ptr"), 8)
+        return w.gep(base, w.mul("%tid", w.word("%params", at + 1)))
+
+    @contextmanager
+    def items(self) -> Iterator[str]:
+        """For each item of this block: its number."""
+        first = self.w.mul("%block", self["group"])
+        last = self.w.smaller(self.w.add(first, self["group"]), self["total"])
+        with self.w.loop(first, last) as (item, _, _):
+            yield item
+
+    def split(self, item: str) -> tuple[Int, Int, Int]:
+        """Which outer index, chunk and piece an item is."""
+        w = self.w
+        rest = w.div(item, self["pieces"])
+        chunk = w.rem(rest, self["chunks"])
+        return w.div(rest, self["chunks"]), chunk, w.rem(item, self["pieces"])

@@ -1,0 +1,11 @@
+"""Which primitives and dtypes is there native code for? Nothing that compiles is loaded here."""
+
+from __future__ import annotations
+
+from treadle.backends.cpu.ops import JOIN, ROWS
+from treadle.base.dtypes import ALL
+from treadle.ops.defs import Kind
+
+DTYPES = ALL
+NAMES = {Kind.ELEMENTWISE: ROWS, Kind.REDUCE: JOIN}
+"""Ops by kind; of a kind that is not here, all."""

@@ -1,0 +1,15 @@
+"""Which primitives and dtypes is there code for GPUs for? Triton is not loaded here."""
+
+from __future__ import annotations
+
+from treadle.backends.cuda.ops import JOINS, ROWS
+from treadle.base.dtypes import ALL
+from treadle.ops.defs import Kind
+
+DTYPES = ALL
+NAMES = {
+    Kind.ELEMENTWISE: ROWS,
+    Kind.REDUCE: ("sum", *JOINS),
+    Kind.SCAN: (),
+}
+"""Ops by kind; of a kind that is not here, all."""

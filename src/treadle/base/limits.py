@@ -1,0 +1,117 @@
+"""What can a dtype hold, what does it convert to, and of which kind is it?"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import NamedTuple
+
+from treadle.base.dtypes import DType, bool_, dtype, promote, weak
+from treadle.base.errors import ArgumentError, DtypeError, explain
+
+KINDS = {
+    "bool": ("bool",),
+    "signed integer": ("int",),
+    "unsigned integer": ("uint",),
+    "integral": ("int", "uint"),
+    "real floating": ("float",),
+    "complex floating": (),
+    "numeric": ("int", "uint", "float"),
+}
+"""Names of the array API standard to ours."""
+
+
+class FloatLimits(NamedTuple):
+    """The numbers a floating-point dtype holds.
+
+    - **eps**: from 1 to the next number
+    - **max**, **min**: the largest and smallest finite numbers
+    - **smallest_normal**: the smallest positive number of full precision
+    """
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: DType
+
+
+class IntegerLimits(NamedTuple):
+    """The numbers an integer dtype holds."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: DType
+
+
+def _dtype_of(x: object) -> DType:
+    """The dtype that x is, names, or has."""
+    return dtype(x if isinstance(x, DType | str | type) else getattr(x, "dtype", x))
+
+
+def finfo(kind: object) -> FloatLimits:
+    """Limits of a floating-point dtype, or of a tensor's.
+
+    >>> finfo("float16").max
+    65504.0
+    """
+    d = _dtype_of(kind)
+    if not d.is_float:
+        raise DtypeError(explain("finfo", "not a float", "iinfo knows integers", dtype=d.name))
+    return FloatLimits(d.bits, 2.0**-d.mantissa, d.largest, -d.largest, 2.0 ** (1 - d.bias), d)
+
+
+def iinfo(kind: object) -> IntegerLimits:
+    """Limits of an integer dtype, or of a tensor's.
+
+    >>> iinfo("uint8").max
+    255
+    """
+    d = _dtype_of(kind)
+    if not d.is_integer:
+        raise DtypeError(explain("iinfo", "not an integer", "finfo knows floats", dtype=d.name))
+    return IntegerLimits(d.bits, int(d.greatest), int(d.least), d)
+
+
+def result_type(*parts: object) -> DType:
+    """The dtype that an op on tensors, dtypes and Python numbers is computed in; numbers are weak.
+
+    >>> result_type("uint8", "int8", 3)
+    treadle.int16
+    """
+    if not parts:
+        raise ArgumentError(explain("result_type", "needs a tensor, a dtype or a number"))
+    numbers = [x for x in parts if isinstance(x, bool | int | float)]
+    dtypes = [_dtype_of(x) for x in parts if not isinstance(x, bool | int | float)]
+    found = reduce(promote, dtypes) if dtypes else bool_
+    for number in numbers:
+        found = weak(number, found)
+    return found
+
+
+def can_cast(source: object, to: object) -> bool:
+    """Does promotion lead from one dtype (or a tensor's) to the other?
+
+    >>> can_cast("int8", "int16"), can_cast("float64", "float32")
+    (True, False)
+    """
+    wanted = dtype(to)
+    return promote(_dtype_of(source), wanted) is wanted
+
+
+def isdtype(kind: object, of: object) -> bool:
+    """Is a dtype of a kind: a name such as "integral", a dtype, or any of a tuple of these?
+
+    >>> isdtype("int8", "integral"), isdtype("int8", ("bool", "real floating"))
+    (True, False)
+    """
+    d = dtype(kind)
+    if isinstance(of, tuple):
+        return any([isdtype(d, one) for one in of])  # noqa: C419 - every name is checked
+    if isinstance(of, str):
+        if of not in KINDS:
+            hint = f"one of {', '.join(KINDS)}, or a dtype"
+            raise ArgumentError(explain("isdtype", "unknown kind", hint, got=repr(of)))
+        return d.kind in KINDS[of]
+    return d is dtype(of)

@@ -1,0 +1,1 @@
+"""The command `treadle`: text generated from the op table, and what the table holds."""

@@ -1,0 +1,1972 @@
+"""The ops of the table as typed functions."""
+
+from __future__ import annotations
+
+# <gen imports>
+from collections.abc import Sequence
+from typing import Any
+
+from treadle.ops import activations as activations_rows
+from treadle.ops import composite as composite_rows
+from treadle.ops import contract as contract_rows
+from treadle.ops import convolution as convolution_rows
+from treadle.ops import elementwise as elementwise_rows
+from treadle.ops import functions as functions_rows
+from treadle.ops import joining as joining_rows
+from treadle.ops import movement as movement_rows
+from treadle.ops import neural as neural_rows
+from treadle.ops import ordering as ordering_rows
+from treadle.ops import picking as picking_rows
+from treadle.ops import pooling as pooling_rows
+from treadle.ops import predicates as predicates_rows
+from treadle.ops import reduce as reduce_rows
+from treadle.ops import regions as regions_rows
+from treadle.ops import scan as scan_rows
+from treadle.ops import sets as sets_rows
+from treadle.ops import shaping as shaping_rows
+from treadle.ops import special as special_rows
+from treadle.ops import totals as totals_rows
+from treadle.ops import windows as windows_rows
+from treadle.tensor.tensor import Tensor
+
+# <sums tgj7fu6tklpvsmkymah2mgqqfu2vb2fgkn2qe4bzecdhz6n5dtuqtostsidvukhfkji6keikgbsoi2st>
+# </gen imports foj6wcdvqu7te2pmu6xuof2p5c3azh7newb7i7vjotixypvsmk>
+
+
+# <gen relu>
+def relu(x: Tensor) -> Tensor:
+    """x where positive, else 0."""
+    return activations_rows.relu(x)
+    # </gen relu yvvb7z5s3r5mqks>
+
+
+# <gen hardtanh>
+def hardtanh(x: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """x kept within [min_val, max_val]."""
+    return activations_rows.hardtanh(x, min_val, max_val)
+    # </gen hardtanh lvfbeoxcocjvthz>
+
+
+# <gen relu6>
+def relu6(x: Tensor) -> Tensor:
+    """x kept within [0, 6]."""
+    return activations_rows.relu6(x)
+    # </gen relu6 3cyvzwub2upmwtx>
+
+
+# <gen leaky_relu>
+def leaky_relu(x: Tensor, negative_slope: float = 0.01) -> Tensor:
+    """x where positive, else a fraction of it."""
+    return activations_rows.leaky_relu(x, negative_slope)
+    # </gen leaky_relu wnio4jgeyttttnp>
+
+
+# <gen prelu>
+def prelu(x: Tensor, weight: Tensor) -> Tensor:
+    """x where positive, else weight times x; weight is one number or one for each channel (axis
+    1).
+    """
+    return activations_rows.prelu(x, weight)
+    # </gen prelu wnar6p2xweeti66uqcdknyi2x>
+
+
+# <gen threshold>
+def threshold(x: Tensor, threshold: float, value: float) -> Tensor:
+    """x where it is above the threshold, else the value."""
+    return activations_rows.threshold(x, threshold, value)
+    # </gen threshold ftu7m6b5b4he5ba>
+
+
+# <gen hardshrink>
+def hardshrink(x: Tensor, lambd: float = 0.5) -> Tensor:
+    """x, or 0 where it is within lambd of 0."""
+    return activations_rows.hardshrink(x, lambd)
+    # </gen hardshrink glhgsqzadrsjcqa>
+
+
+# <gen softshrink>
+def softshrink(x: Tensor, lambd: float = 0.5) -> Tensor:
+    """x moved towards 0 by lambd."""
+    return activations_rows.softshrink(x, lambd)
+    # </gen softshrink lkarurm42xkttza>
+
+
+# <gen hardsigmoid>
+def hardsigmoid(x: Tensor) -> Tensor:
+    """A sigmoid of three straight pieces: x / 6 + 1/2, kept within [0, 1]."""
+    return activations_rows.hardsigmoid(x)
+    # </gen hardsigmoid xp3o7mrnfnzdfsz>
+
+
+# <gen hardswish>
+def hardswish(x: Tensor) -> Tensor:
+    """x times hardsigmoid(x)."""
+    return activations_rows.hardswish(x)
+    # </gen hardswish a2xcuacbacswheh>
+
+
+# <gen silu>
+def silu(x: Tensor) -> Tensor:
+    """x times sigmoid(x)."""
+    return activations_rows.silu(x)
+    # </gen silu imsjvpqozzcy4hd>
+
+
+# <gen gelu>
+def gelu(x: Tensor, approximate: str = "none") -> Tensor:
+    """x times the normal distribution function of x; approximate="tanh" uses a cheaper form."""
+    return activations_rows.gelu(x, approximate)
+    # </gen gelu 65m5i2aq3llyrv3>
+
+
+# <gen elu>
+def elu(x: Tensor, alpha: float = 1.0) -> Tensor:
+    """x where positive, else alpha * (exp(x) - 1)."""
+    return activations_rows.elu(x, alpha)
+    # </gen elu abkjsfwhednzs5l>
+
+
+# <gen celu>
+def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
+    """x where positive, else alpha * (exp(x / alpha) - 1)."""
+    return activations_rows.celu(x, alpha)
+    # </gen celu jlwritqxrgk75vz>
+
+
+# <gen selu>
+def selu(x: Tensor) -> Tensor:
+    """elu with the alpha and scale that keep mean 0 and variance 1 from layer to layer."""
+    return activations_rows.selu(x)
+    # </gen selu 3lel5mbcwhqbdxx>
+
+
+# <gen mish>
+def mish(x: Tensor) -> Tensor:
+    """x times tanh(softplus(x))."""
+    return activations_rows.mish(x)
+    # </gen mish nysrr3a4lmrexzt>
+
+
+# <gen logsigmoid>
+def logsigmoid(x: Tensor) -> Tensor:
+    """log(sigmoid(x)) without overflow."""
+    return activations_rows.logsigmoid(x)
+    # </gen logsigmoid aocpakduqtnl2dp>
+
+
+# <gen softplus>
+def softplus(x: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+    """log(1 + exp(beta x)) / beta; x itself where beta x is above the threshold."""
+    return activations_rows.softplus(x, beta, threshold)
+    # </gen softplus oqm7rgbbf6zm3hr>
+
+
+# <gen softsign>
+def softsign(x: Tensor) -> Tensor:
+    """x / (1 + |x|)."""
+    return activations_rows.softsign(x)
+    # </gen softsign irb3qv5sndcplky>
+
+
+# <gen tanhshrink>
+def tanhshrink(x: Tensor) -> Tensor:
+    """x - tanh(x)."""
+    return activations_rows.tanhshrink(x)
+    # </gen tanhshrink gvuo32mwoptft3y>
+
+
+# <gen glu>
+def glu(x: Tensor, axis: int = -1) -> Tensor:
+    """The first half of an axis times the sigmoid of the second."""
+    return activations_rows.glu(x, axis)
+    # </gen glu 5kh4c3veprdvvoc>
+
+
+# <gen clip>
+def clip(x: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
+    """x kept within [min, max], numbers or tensors; either may be left out."""
+    return activations_rows.clip(x, min, max)
+    # </gen clip hs5uh6pnbykkhbt>
+
+
+# <gen nan_to_num>
+def nan_to_num(
+    x: Tensor, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
+    """x with numbers in place of NaN and infinities: by default 0 and the largest of the dtype."""
+    return activations_rows.nan_to_num(x, nan, posinf, neginf)
+    # </gen nan_to_num piogfouw27q76qk7grw7lqp6q>
+
+
+# <gen mean>
+def mean(x: Tensor, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
+    """Arithmetic mean along axes."""
+    return composite_rows.mean(x, axis, keepdims)
+    # </gen mean 3bs5te2mu6xfhm7>
+
+
+# <gen var>
+def var(
+    x: Tensor,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool = False,
+    correction: float = 0,
+) -> Tensor:
+    """Variance along axes: squared deviations over (count - correction)."""
+    return composite_rows.var(x, axis, keepdims, correction)
+    # </gen var mfrutelnnvpc4c3kg6swugucqq76qkbsjbceaj47>
+
+
+# <gen logsumexp>
+def logsumexp(x: Tensor, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
+    """log(sum(exp(x))) along axes, without overflow."""
+    return composite_rows.logsumexp(x, axis, keepdims)
+    # </gen logsumexp unhtmb37mu5uxrr>
+
+
+# <gen argmax>
+def argmax(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """Index of the first largest element (of the flattened tensor if axis is None)."""
+    return composite_rows.argmax(x, axis, keepdims)
+    # </gen argmax tdiqmlp6qerg4wr>
+
+
+# <gen argmin>
+def argmin(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """Index of the first smallest element (of the flattened tensor if axis is None)."""
+    return composite_rows.argmin(x, axis, keepdims)
+    # </gen argmin g3h7fdvlqx7sl7q>
+
+
+# <gen take>
+def take(x: Tensor, index: Tensor, axis: int = 0) -> Tensor:
+    """Slices of x at the indices, along an axis: an embedding look-up when axis is 0."""
+    return composite_rows.take(x, index, axis)
+    # </gen take hbnmf2vq3ihxyv5>
+
+
+# <gen matmul>
+def matmul(a: Tensor, b: Tensor) -> Tensor:
+    """Matrix product; vectors are rows on the left and columns on the right."""
+    return composite_rows.matmul(a, b)
+    # </gen matmul kblvswvtgcdltbb>
+
+
+# <gen linear>
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """x times weight transposed, plus bias; weight is (out, in) as in PyTorch."""
+    return composite_rows.linear(x, weight, bias)
+    # </gen linear vjmrbmg42ii7plc>
+
+
+# <gen dot>
+def dot(a: Tensor, b: Tensor) -> Tensor:
+    """Matrix product over the last two axes, broadcasting the others."""
+    return contract_rows.dot(a, b)
+    # </gen dot sruo7azrjmanp4v>
+
+
+# <gen gather>
+def gather(x: Tensor, index: Tensor, axis: int) -> Tensor:
+    """Elements at indices along an axis; negative indices count from the end, others are
+    clamped.
+    """
+    return contract_rows.gather(x, index, axis)
+    # </gen gather b4tke3mtgy3ucyjuqcdk4x5gl>
+
+
+# <gen scatter_add>
+def scatter_add(base: Tensor, index: Tensor, values: Tensor, axis: int) -> Tensor:
+    """base with values added at indices along an axis."""
+    return contract_rows.scatter_add(base, index, values, axis)
+    # </gen scatter_add ejmtvdcjp3syppu>
+
+
+# <gen scatter>
+def scatter(base: Tensor, index: Tensor, values: Tensor, axis: int) -> Tensor:
+    """base with values put at indices along an axis; the last one stays."""
+    return contract_rows.scatter(base, index, values, axis)
+    # </gen scatter ysvdr3qlsllvwxd>
+
+
+# <gen scatter_mul>
+def scatter_mul(base: Tensor, index: Tensor, values: Tensor, axis: int) -> Tensor:
+    """base multiplied by values at indices along an axis."""
+    return contract_rows.scatter_mul(base, index, values, axis)
+    # </gen scatter_mul ys26ue63tcaxr43>
+
+
+# <gen scatter_max>
+def scatter_max(base: Tensor, index: Tensor, values: Tensor, axis: int) -> Tensor:
+    """The larger of base and the values at indices along an axis."""
+    return contract_rows.scatter_max(base, index, values, axis)
+    # </gen scatter_max t4v75rkssw6vh6g>
+
+
+# <gen scatter_min>
+def scatter_min(base: Tensor, index: Tensor, values: Tensor, axis: int) -> Tensor:
+    """The smaller of base and the values at indices along an axis."""
+    return contract_rows.scatter_min(base, index, values, axis)
+    # </gen scatter_min xcu3rerotx245nt>
+
+
+# <gen conv1d>
+def conv1d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] | str = 0,
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Cross-correlation over the last 1 axes of x with every kernel.
+
+    x is (batch, channels, *spatial) or without batch, weight (outputs, channels / groups, *sizes);
+    padding is a number, one for each axis, "same" or "valid".
+    """
+    return convolution_rows.conv1d(x, weight, bias, stride, padding, dilation, groups)
+    # </gen conv1d q4qqyelnnvkq5sv6sl3uxyqv7zasvyqrsg6bgld4q76qkjyhgrpvsmktkusk564rluqcdk37dy3>
+
+
+# <gen conv2d>
+def conv2d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] | str = 0,
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Cross-correlation over the last 2 axes of x with every kernel.
+
+    x is (batch, channels, *spatial) or without batch, weight (outputs, channels / groups, *sizes);
+    padding is a number, one for each axis, "same" or "valid".
+    """
+    return convolution_rows.conv2d(x, weight, bias, stride, padding, dilation, groups)
+    # </gen conv2d 5vawkelnnvkq5sv6sl3uxyqv7zasvyqrsg6bgld4q76qk4twlnpvsmktkusk564rluqcdk6vvg2>
+
+
+# <gen conv3d>
+def conv3d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] | str = 0,
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Cross-correlation over the last 3 axes of x with every kernel.
+
+    x is (batch, channels, *spatial) or without batch, weight (outputs, channels / groups, *sizes);
+    padding is a number, one for each axis, "same" or "valid".
+    """
+    return convolution_rows.conv3d(x, weight, bias, stride, padding, dilation, groups)
+    # </gen conv3d xj75xelnnvkq5sv6sl3uxyqv7zasvyqrsg6bgld4q76qktdeimpvsmktkusk564rluqcdkmt52f>
+
+
+# <gen conv_transpose1d>
+def conv_transpose1d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    output_padding: int | Sequence[int] = 0,
+    groups: int = 1,
+    dilation: int | Sequence[int] = 1,
+) -> Tensor:
+    """Every element of x times every kernel, added up 1-d.
+
+    The transpose of conv1d: weight is (channels, outputs / groups, *sizes); padding is cut
+    off, output_padding put on at the end.
+    """
+    return convolution_rows.conv_transpose1d(
+        x, weight, bias, stride, padding, output_padding, groups, dilation
+    )
+    # <sums qdre5elnnvkq5sv6sl3uxyqv77czuhoxbisbgld4qrsg6q76qkhlqcipvsmksxdssmx4ne>
+    # </gen conv_transpose1d uqcdkxgzd5luuutvzsie>
+
+
+# <gen conv_transpose2d>
+def conv_transpose2d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    output_padding: int | Sequence[int] = 0,
+    groups: int = 1,
+    dilation: int | Sequence[int] = 1,
+) -> Tensor:
+    """Every element of x times every kernel, added up 2-d.
+
+    The transpose of conv2d: weight is (channels, outputs / groups, *sizes); padding is cut
+    off, output_padding put on at the end.
+    """
+    return convolution_rows.conv_transpose2d(
+        x, weight, bias, stride, padding, output_padding, groups, dilation
+    )
+    # <sums 237toelnnvkq5sv6sl3uxyqv77czuhoxbisbgld4qrsg6q76qk7ycjipvsmkrw4egmx4ne>
+    # </gen conv_transpose2d uqcdkvtg4nluuutvzsie>
+
+
+# <gen conv_transpose3d>
+def conv_transpose3d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    output_padding: int | Sequence[int] = 0,
+    groups: int = 1,
+    dilation: int | Sequence[int] = 1,
+) -> Tensor:
+    """Every element of x times every kernel, added up 3-d.
+
+    The transpose of conv3d: weight is (channels, outputs / groups, *sizes); padding is cut
+    off, output_padding put on at the end.
+    """
+    return convolution_rows.conv_transpose3d(
+        x, weight, bias, stride, padding, output_padding, groups, dilation
+    )
+    # <sums ro2hnelnnvkq5sv6sl3uxyqv77czuhoxbisbgld4qrsg6q76qkzr7pqpvsmkp2mxpmx4ne>
+    # </gen conv_transpose3d uqcdklyk4nluuutvzsie>
+
+
+# <gen neg>
+def neg(x: Tensor) -> Tensor:
+    """-x."""
+    return elementwise_rows.neg(x)
+    # </gen neg r6xalf57oqnx3b5>
+
+
+# <gen abs>
+def abs(x: Tensor) -> Tensor:
+    """|x|."""
+    return elementwise_rows.abs_(x)
+    # </gen abs qwynich4zg3sigz>
+
+
+# <gen exp>
+def exp(x: Tensor) -> Tensor:
+    """e to the power x."""
+    return elementwise_rows.exp(x)
+    # </gen exp 7lpriscbnohdy44>
+
+
+# <gen exp2>
+def exp2(x: Tensor) -> Tensor:
+    """2 to the power x."""
+    return elementwise_rows.exp2(x)
+    # </gen exp2 xyslka6wt76k3pc>
+
+
+# <gen expm1>
+def expm1(x: Tensor) -> Tensor:
+    """exp(x) - 1, accurate near 0."""
+    return elementwise_rows.expm1(x)
+    # </gen expm1 5nsqhhp2piwzlmx>
+
+
+# <gen log>
+def log(x: Tensor) -> Tensor:
+    """Natural logarithm."""
+    return elementwise_rows.log(x)
+    # </gen log kj65usjyidcivk6>
+
+
+# <gen log2>
+def log2(x: Tensor) -> Tensor:
+    """Logarithm to base 2."""
+    return elementwise_rows.log2(x)
+    # </gen log2 rdx3tu5373ceq7b>
+
+
+# <gen log10>
+def log10(x: Tensor) -> Tensor:
+    """Logarithm to base 10."""
+    return elementwise_rows.log10(x)
+    # </gen log10 mrqlrdrotx2gyqt>
+
+
+# <gen log1p>
+def log1p(x: Tensor) -> Tensor:
+    """log(1 + x), accurate near 0."""
+    return elementwise_rows.log1p(x)
+    # </gen log1p by7n6izx7amzi44>
+
+
+# <gen sqrt>
+def sqrt(x: Tensor) -> Tensor:
+    """Square root."""
+    return elementwise_rows.sqrt(x)
+    # </gen sqrt kgyqg3smpy6jq2q>
+
+
+# <gen sin>
+def sin(x: Tensor) -> Tensor:
+    """Sine, in radians."""
+    return elementwise_rows.sin(x)
+    # </gen sin sihryc6ppdxnyuz>
+
+
+# <gen cos>
+def cos(x: Tensor) -> Tensor:
+    """Cosine, in radians."""
+    return elementwise_rows.cos(x)
+    # </gen cos bbjpcoftck7qvfi>
+
+
+# <gen atan>
+def atan(x: Tensor) -> Tensor:
+    """Inverse tangent, in radians."""
+    return elementwise_rows.atan(x)
+    # </gen atan ww6ji7xvzjfatdc>
+
+
+# <gen tanh>
+def tanh(x: Tensor) -> Tensor:
+    """Hyperbolic tangent."""
+    return elementwise_rows.tanh(x)
+    # </gen tanh 53syzwkzogorosb>
+
+
+# <gen sigmoid>
+def sigmoid(x: Tensor) -> Tensor:
+    """1 / (1 + exp(-x))."""
+    return elementwise_rows.sigmoid(x)
+    # </gen sigmoid bpnb3rqldwndudg>
+
+
+# <gen erf>
+def erf(x: Tensor) -> Tensor:
+    """Error function."""
+    return elementwise_rows.erf(x)
+    # </gen erf hp36dfr53sasbff>
+
+
+# <gen floor>
+def floor(x: Tensor) -> Tensor:
+    """Largest integer not above x."""
+    return elementwise_rows.floor(x)
+    # </gen floor rms4jr4bcvwffzd>
+
+
+# <gen ceil>
+def ceil(x: Tensor) -> Tensor:
+    """Smallest integer not below x."""
+    return elementwise_rows.ceil(x)
+    # </gen ceil xmiljb6q2v5zj6m>
+
+
+# <gen round>
+def round(x: Tensor) -> Tensor:
+    """Nearest integer, ties to the even one."""
+    return elementwise_rows.round_(x)
+    # </gen round hrehdvlsvrpobv7>
+
+
+# <gen trunc>
+def trunc(x: Tensor) -> Tensor:
+    """Nearest integer towards 0."""
+    return elementwise_rows.trunc(x)
+    # </gen trunc 46a257lfvpsmgz5>
+
+
+# <gen add>
+def add(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """x + y; or, on bool."""
+    return elementwise_rows.add(x, y)
+    # </gen add a4o55yijjpy4teg>
+
+
+# <gen sub>
+def sub(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """x - y."""
+    return elementwise_rows.sub(x, y)
+    # </gen sub vnrnm2ymy2hudyt>
+
+
+# <gen mul>
+def mul(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """x * y; and, on bool."""
+    return elementwise_rows.mul(x, y)
+    # </gen mul 4nf5lhbfcah2huv>
+
+
+# <gen div>
+def div(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """x / y, always a float."""
+    return elementwise_rows.div(x, y)
+    # </gen div k7pcvjd7kydkyjm>
+
+
+# <gen float_power>
+def float_power(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """x to the power y, always a float."""
+    return elementwise_rows.float_power(x, y)
+    # </gen float_power 6xll2xiwukszvn4>
+
+
+# <gen minimum>
+def minimum(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """The smaller; NaN if either is."""
+    return elementwise_rows.minimum(x, y)
+    # </gen minimum 3ucovqawrx3p5wd>
+
+
+# <gen maximum>
+def maximum(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """The larger; NaN if either is."""
+    return elementwise_rows.maximum(x, y)
+    # </gen maximum gx2wkbqngenl3k4>
+
+
+# <gen floor_divide>
+def floor_divide(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """floor(x / y)."""
+    return elementwise_rows.floor_divide(x, y)
+    # </gen floor_divide yz77eelt3p5u6zi>
+
+
+# <gen remainder>
+def remainder(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """x - y * floor(x / y): the sign of y."""
+    return elementwise_rows.remainder(x, y)
+    # </gen remainder iwoacoftr4kcodp>
+
+
+# <gen eq>
+def eq(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """x == y."""
+    return elementwise_rows.eq(x, y)
+    # </gen eq h7fgroors6a23db>
+
+
+# <gen ne>
+def ne(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """x != y."""
+    return elementwise_rows.ne(x, y)
+    # </gen ne m73dd46lrzu636l>
+
+
+# <gen lt>
+def lt(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """x < y."""
+    return elementwise_rows.lt(x, y)
+    # </gen lt geu7ajplj26ump6>
+
+
+# <gen le>
+def le(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """x <= y."""
+    return elementwise_rows.le(x, y)
+    # </gen le zp3ug5ywvfxt6fz>
+
+
+# <gen gt>
+def gt(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """x > y."""
+    return elementwise_rows.gt(x, y)
+    # </gen gt gp5gdaz4mwggdtt>
+
+
+# <gen ge>
+def ge(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """x >= y."""
+    return elementwise_rows.ge(x, y)
+    # </gen ge 4fqcfrsxiifbr7j>
+
+
+# <gen where>
+def where(c: Tensor | float, x: Tensor | float, y: Tensor | float) -> Tensor:
+    """x where the condition holds, y elsewhere."""
+    return elementwise_rows.where(c, x, y)
+    # </gen where dn4tf6ijqp3rz6x>
+
+
+# <gen bitwise_and>
+def bitwise_and(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """Bits set in both; and, on bool."""
+    return elementwise_rows.bitwise_and(x, y)
+    # </gen bitwise_and 4yjya226vm4td5p>
+
+
+# <gen bitwise_or>
+def bitwise_or(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """Bits set in either; or, on bool."""
+    return elementwise_rows.bitwise_or(x, y)
+    # </gen bitwise_or hjifm6zm4pglmos>
+
+
+# <gen bitwise_xor>
+def bitwise_xor(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """Bits set in one alone."""
+    return elementwise_rows.bitwise_xor(x, y)
+    # </gen bitwise_xor wc5m5gkntuusr6l>
+
+
+# <gen shift_left>
+def shift_left(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """x << y; 0 where all bits are shifted out."""
+    return elementwise_rows.shift_left(x, y)
+    # </gen shift_left maezdxtembr6az2>
+
+
+# <gen shift_right>
+def shift_right(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """x >> y, keeping the sign."""
+    return elementwise_rows.shift_right(x, y)
+    # </gen shift_right qoj3n5bkejyfvj6>
+
+
+# <gen cast>
+def cast(x: Tensor, to: Any) -> Tensor:
+    """The elements converted to another dtype."""
+    return elementwise_rows.cast(x, to)
+    # </gen cast 6hzfc7l44ogwqir>
+
+
+# <gen bitcast>
+def bitcast(x: Tensor, to: Any) -> Tensor:
+    """The bits of the elements read as another dtype of their width."""
+    return elementwise_rows.bitcast(x, to)
+    # </gen bitcast vc27r5sm5b75tcn>
+
+
+# <gen detach>
+def detach(x: Tensor) -> Tensor:
+    """The same values, with no gradient flowing back."""
+    return elementwise_rows.detach(x)
+    # </gen detach qjjxiykdzwe5imk>
+
+
+# <gen square>
+def square(x: Tensor) -> Tensor:
+    """x * x."""
+    return functions_rows.square(x)
+    # </gen square czcynjhxzokscbd>
+
+
+# <gen reciprocal>
+def reciprocal(x: Tensor) -> Tensor:
+    """1 / x."""
+    return functions_rows.reciprocal(x)
+    # </gen reciprocal tlagjd2a4di6lcn>
+
+
+# <gen rsqrt>
+def rsqrt(x: Tensor) -> Tensor:
+    """1 / sqrt(x)."""
+    return functions_rows.rsqrt(x)
+    # </gen rsqrt mgjjbwsregkg6k7>
+
+
+# <gen sign>
+def sign(x: Tensor) -> Tensor:
+    """-1, 0 or 1; NaN where x is."""
+    return functions_rows.sign(x)
+    # </gen sign xcmasqlx73tpp6j>
+
+
+# <gen positive>
+def positive(x: Tensor) -> Tensor:
+    """x itself."""
+    return functions_rows.positive(x)
+    # </gen positive 2vscwzf2k7hcycr>
+
+
+# <gen signbit>
+def signbit(x: Tensor) -> Tensor:
+    """True where the sign of x is set, also that of -0.0 and of NaN."""
+    return functions_rows.signbit(x)
+    # </gen signbit rmjhassjulvpoj5>
+
+
+# <gen copysign>
+def copysign(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """The size of x with the sign of y."""
+    return functions_rows.copysign(x, y)
+    # </gen copysign ebdrdvbid7eca76>
+
+
+# <gen nextafter>
+def nextafter(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """The next number of the type after x towards y."""
+    return functions_rows.nextafter(x, y)
+    # </gen nextafter ks6aeokrtr5dumr>
+
+
+# <gen pow>
+def pow(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """x to the power y. Integers wrap around; to a negative power they are 1 for 1, +-1 for -1, 0.
+
+    >>> import treadle as td
+    >>> td.pow(td.tensor([2, 3, -1]), td.tensor([10, -1, -3])).tolist()
+    [1024, 0, -1]
+    """
+    return functions_rows.pow_(x, y)
+    # </gen pow bxh6mqhglypvsmkymuw3fjv4mvruubuqcdkv673n>
+
+
+# <gen hypot>
+def hypot(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """sqrt(x * x + y * y) without overflow."""
+    return functions_rows.hypot(x, y)
+    # </gen hypot bzbsaijxey2ooxh>
+
+
+# <gen tan>
+def tan(x: Tensor) -> Tensor:
+    """Tangent, in radians."""
+    return functions_rows.tan(x)
+    # </gen tan budebye55recxqz>
+
+
+# <gen asin>
+def asin(x: Tensor) -> Tensor:
+    """Inverse sine, in radians."""
+    return functions_rows.asin(x)
+    # </gen asin 4dfiy7i2pp4lkap>
+
+
+# <gen acos>
+def acos(x: Tensor) -> Tensor:
+    """Inverse cosine, in radians."""
+    return functions_rows.acos(x)
+    # </gen acos vej26oeyfuaie6f>
+
+
+# <gen atan2>
+def atan2(y: Tensor | float, x: Tensor | float) -> Tensor:
+    """The angle from the positive x axis to the point (x, y), from -pi to pi."""
+    return functions_rows.atan2(y, x)
+    # </gen atan2 dgpadqyqn3vz2o7>
+
+
+# <gen sinh>
+def sinh(x: Tensor) -> Tensor:
+    """Hyperbolic sine."""
+    return functions_rows.sinh(x)
+    # </gen sinh dscx3jzcmzd7x4l>
+
+
+# <gen cosh>
+def cosh(x: Tensor) -> Tensor:
+    """Hyperbolic cosine."""
+    return functions_rows.cosh(x)
+    # </gen cosh gse3g4mgqgr4zqu>
+
+
+# <gen asinh>
+def asinh(x: Tensor) -> Tensor:
+    """Inverse hyperbolic sine."""
+    return functions_rows.asinh(x)
+    # </gen asinh v3miuacxdo6oo4s>
+
+
+# <gen acosh>
+def acosh(x: Tensor) -> Tensor:
+    """Inverse hyperbolic cosine."""
+    return functions_rows.acosh(x)
+    # </gen acosh a4xljdpkcdrzfpc>
+
+
+# <gen atanh>
+def atanh(x: Tensor) -> Tensor:
+    """Inverse hyperbolic tangent."""
+    return functions_rows.atanh(x)
+    # </gen atanh k2xtkbutuamxx63>
+
+
+# <gen fmod>
+def fmod(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """What division leaves, with the sign of x."""
+    return functions_rows.fmod(x, y)
+    # </gen fmod 27kgvbfrzh4bc4f>
+
+
+# <gen fmin>
+def fmin(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """The smaller; the other where one is NaN."""
+    return functions_rows.fmin(x, y)
+    # </gen fmin qt2nbcjajcpf2hx>
+
+
+# <gen fmax>
+def fmax(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """The larger; the other where one is NaN."""
+    return functions_rows.fmax(x, y)
+    # </gen fmax zmzpq45o5zxij7g>
+
+
+# <gen logaddexp>
+def logaddexp(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """log(exp(x) + exp(y)) without overflow."""
+    return functions_rows.logaddexp(x, y)
+    # </gen logaddexp twu7pflrht6s3kp>
+
+
+# <gen lerp>
+def lerp(x: Tensor | float, y: Tensor | float, weight: Tensor | float) -> Tensor:
+    """x where weight is 0, y where it is 1, and the straight line through both."""
+    return functions_rows.lerp(x, y, weight)
+    # </gen lerp sxuafa2fvyqga4f>
+
+
+# <gen stack>
+def stack(tensors: Sequence[Tensor], axis: int = 0) -> Tensor:
+    """Tensors of one shape along a new axis."""
+    return joining_rows.stack(tensors, axis)
+    # </gen stack 7vxuy4pupssynjd>
+
+
+# <gen vstack>
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors below each other: along the first axis, a vector being a row."""
+    return joining_rows.vstack(tensors)
+    # </gen vstack afwt2hi54pwexij>
+
+
+# <gen hstack>
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors beside each other: along the second axis, vectors along their only one."""
+    return joining_rows.hstack(tensors)
+    # </gen hstack z746uzrmazvwotv>
+
+
+# <gen dstack>
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors behind each other: along the third axis."""
+    return joining_rows.dstack(tensors)
+    # </gen dstack 3pfzkxn3i3kqqfa>
+
+
+# <gen split>
+def split(x: Tensor, size: int | Sequence[int], axis: int = 0) -> Tensor:
+    """Parts along an axis: of one size (the last may be smaller), or of the sizes listed."""
+    return joining_rows.split(x, size, axis)
+    # </gen split mvzes6ztnecylue>
+
+
+# <gen chunk>
+def chunk(x: Tensor, chunks: int, axis: int = 0) -> Tensor:
+    """At most so many parts of equal size along an axis; the last may be smaller."""
+    return joining_rows.chunk(x, chunks, axis)
+    # </gen chunk 6z6jgrtawirssv4>
+
+
+# <gen unstack>
+def unstack(x: Tensor, axis: int = 0) -> Tensor:
+    """The slices along an axis, without it."""
+    return joining_rows.unstack(x, axis)
+    # </gen unstack y3twatlqitbjgmw>
+
+
+# <gen repeat>
+def repeat(x: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
+    """Each element several times in a row: one number for all, or one for each along the axis."""
+    return joining_rows.repeat(x, repeats, axis)
+    # </gen repeat 67esvtp53awek77>
+
+
+# <gen reshape>
+def reshape(x: Tensor, *shape: Any) -> Tensor:
+    """The same elements in row-major order under another shape; -1 is worked out."""
+    return movement_rows.reshape(x, *shape)
+    # </gen reshape bo6kifchmq7dlqi>
+
+
+# <gen permute>
+def permute(x: Tensor, *axes: Any) -> Tensor:
+    """The axes in another order."""
+    return movement_rows.permute(x, *axes)
+    # </gen permute jhukgycest6kufs>
+
+
+# <gen expand>
+def expand(x: Tensor, *shape: Any) -> Tensor:
+    """Broadcast to a shape: size-1 axes repeat their element."""
+    return movement_rows.expand(x, *shape)
+    # </gen expand vzpu6xicv5bpbuz>
+
+
+# <gen slice>
+def slice(x: Tensor, ranges: Sequence[tuple[int, int, int]]) -> Tensor:
+    """A range (start, stop, step) of every axis; steps are positive."""
+    return movement_rows.slice_(x, ranges)
+    # </gen slice mr3a2ibojgmuhli>
+
+
+# <gen pad>
+def pad(
+    x: Tensor, edges: Sequence[tuple[int, int]], value: float = 0, mode: str = "constant"
+) -> Tensor:
+    """A border, (before, after) for every axis: of one value, or as mode continues x."""
+    return movement_rows.pad(x, edges, value, mode)
+    # </gen pad lnuumqo4wsq76qkqvbw7xjhac>
+
+
+# <gen flip>
+def flip(x: Tensor, axis: int | Sequence[int] | None = None) -> Tensor:
+    """The elements in reverse order along axes."""
+    return movement_rows.flip(x, axis)
+    # </gen flip elc7bmrjcqyoysx>
+
+
+# <gen concat>
+def concat(tensors: Sequence[Tensor], axis: int | None = 0) -> Tensor:
+    """Tensors joined along an axis; None joins all their elements."""
+    return movement_rows.concat(tensors, axis)
+    # </gen concat irlqyci3ynolrcm>
+
+
+# <gen softmax>
+def softmax(x: Tensor, axis: int = -1) -> Tensor:
+    """exp(x) / sum(exp(x)) along an axis, without overflow."""
+    return neural_rows.softmax(x, axis)
+    # </gen softmax 5725fgypfpyugy6>
+
+
+# <gen log_softmax>
+def log_softmax(x: Tensor, axis: int = -1) -> Tensor:
+    """log(softmax(x)) along an axis."""
+    return neural_rows.log_softmax(x, axis)
+    # </gen log_softmax ztvtjllm4hhoewm>
+
+
+# <gen layer_norm>
+def layer_norm(
+    x: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-05
+) -> Tensor:
+    """Normalise the last axis to mean 0 and variance 1, then scale and shift."""
+    return neural_rows.layer_norm(x, weight, bias, eps)
+    # </gen layer_norm 7h7zuhwztwq76qkdgg6cm7rn3>
+
+
+# <gen cross_entropy>
+def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
+    """Mean of -log softmax(logits) at the labels, over all but the last axis."""
+    return neural_rows.cross_entropy(logits, labels)
+    # </gen cross_entropy qvshepnljks4snx>
+
+
+# <gen scaled_dot_product_attention>
+def scaled_dot_product_attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None = None,
+    causal: bool = False,
+    scale: float | None = None,
+) -> Tensor:
+    """softmax(q kᵀ scale + mask) v over the last two axes; scale defaults to 1/sqrt(width)."""
+    return neural_rows.scaled_dot_product_attention(q, k, v, mask, causal, scale)
+    # </gen scaled_dot_product_attention ptlpg7hfjg2ame6ipmzte6rb7uujilrlgfvq76qknperxyjymv>
+
+
+# <gen sort>
+def sort(x: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
+    """The elements in order along an axis, NaN counting as the largest; equal ones stay in order.
+
+    >>> sort(td.tensor([3, 1, 2])).tolist()
+    [1, 2, 3]
+    """
+    return ordering_rows.sort(x, axis, descending)
+    # </gen sort guix6bjikbpvsmklvlr6c7mpyuqcdko6qmo>
+
+
+# <gen topk>
+def topk(x: Tensor, k: int, axis: int = -1, largest: bool = True) -> tuple[Tensor, Tensor]:
+    """(values, indices) of the k largest or smallest elements along an axis, in order."""
+    return ordering_rows.topk(x, k, axis, largest)
+    # </gen topk nwbm2fsakjhtadc>
+
+
+# <gen median>
+def median(x: Tensor, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
+    """The middle element along axes, or the mean of the two in the middle; NaN if there is one."""
+    return ordering_rows.median(x, axis, keepdims)
+    # </gen median nbggdvckqlkrlob>
+
+
+# <gen quantile>
+def quantile(
+    x: Tensor,
+    q: float | Sequence[float],
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool = False,
+) -> Tensor:
+    """The value below which a fraction q of the elements along axes lies; NaN if there is one.
+
+    Between two elements it is interpolated linearly. Several q make a new first axis.
+    """
+    return ordering_rows.quantile(x, q, axis, keepdims)
+    # </gen quantile je2hyelnnvahha5pc4c3kg6swq76qkyvflxpvsmk7elhiuqcdkjo42i>
+
+
+# <gen searchsorted>
+def searchsorted(sorted: Tensor, values: Tensor, side: str = "left") -> Tensor:
+    """Where values would stand in a sorted tensor of one axis: before equal elements or after."""
+    return ordering_rows.searchsorted(sorted, values, side)
+    # </gen searchsorted q4pp53we3qsag4w>
+
+
+# <gen bincount>
+def bincount(x: Tensor, minlength: int = 0, length: int | None = None) -> Tensor:
+    """How often 0, 1, 2, ... occur in a tensor of one axis.
+
+    There are as many counts as the largest element asks for, at least minlength. That number has to
+    be read, so a compiled function gives the length; elements outside of it are not counted.
+    """
+    return ordering_rows.bincount(x, minlength, length)
+    # </gen bincount uqxzc4ft7gpvsmkfiemafldobuqcdks3wtt>
+
+
+# <gen cumulative_sum>
+def cumulative_sum(
+    x: Tensor, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Tensor:
+    """Sums of the elements so far along an axis; include_initial: with 0 before the first."""
+    return ordering_rows.cumulative_sum(x, axis, dtype, include_initial)
+    # </gen cumulative_sum ontadcbluiq76qkyw6khpun7s>
+
+
+# <gen cumulative_prod>
+def cumulative_prod(
+    x: Tensor, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Tensor:
+    """Products of the elements so far along an axis; include_initial: with 1 before the first."""
+    return ordering_rows.cumulative_prod(x, axis, dtype, include_initial)
+    # </gen cumulative_prod q5opkcbluiq76qkk7qvfqudlz>
+
+
+# <gen diff>
+def diff(x: Tensor, axis: int = -1, n: int = 1) -> Tensor:
+    """Each element less the one before it along an axis, n times; for bool whether they differ."""
+    return ordering_rows.diff(x, axis, n)
+    # </gen diff uxil7gmcimkivx2>
+
+
+# <gen take_along_axis>
+def take_along_axis(x: Tensor, indices: Tensor, axis: int = -1) -> Tensor:
+    """Elements at indices along an axis, one index for each; the other axes broadcast."""
+    return picking_rows.take_along_axis(x, indices, axis)
+    # </gen take_along_axis z4im4rtmpw75omz>
+
+
+# <gen put_along_axis>
+def put_along_axis(x: Tensor, indices: Tensor, values: Tensor, axis: int = -1) -> Tensor:
+    """x with values at indices along an axis; the other axes broadcast."""
+    return picking_rows.put_along_axis(x, indices, values, axis)
+    # </gen put_along_axis yi2udploufgfpma>
+
+
+# <gen index_add>
+def index_add(x: Tensor, index: Tensor, values: Tensor, axis: int = 0) -> Tensor:
+    """x with slices of values added at indices along an axis."""
+    return picking_rows.index_add(x, index, values, axis)
+    # </gen index_add thd42uwuqvqsvvj>
+
+
+# <gen scatter_reduce>
+def scatter_reduce(
+    x: Tensor, index: Tensor, values: Tensor, axis: int, how: str, include_self: bool = True
+) -> Tensor:
+    """Values that meet at one place become their sum, mean, prod, amax or amin, with x's or not."""
+    return picking_rows.scatter_reduce(x, index, values, axis, how, include_self)
+    # </gen scatter_reduce rznq3g7557q76qkexsl7lek5q>
+
+
+# <gen one_hot>
+def one_hot(x: Tensor, classes: int = -1) -> Tensor:
+    """A last axis of 0 with a 1 at each index; -1 classes: as many as the largest needs."""
+    return picking_rows.one_hot(x, classes)
+    # </gen one_hot qkffy2f6ccitne3>
+
+
+# <gen masked_fill>
+def masked_fill(x: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """value where mask is true, else x."""
+    return picking_rows.masked_fill(x, mask, value)
+    # </gen masked_fill lx6uooc3fop3chm>
+
+
+# <gen masked_select>
+def masked_select(x: Tensor, mask: Tensor) -> Tensor:
+    """The elements where mask is true, as one axis; their number is read, so it is computed now."""
+    return picking_rows.masked_select(x, mask)
+    # </gen masked_select 333pkb77j45fig2>
+
+
+# <gen nonzero>
+def nonzero(x: Tensor) -> Tensor:
+    """The indices of the elements that are not 0, a tensor for each axis; computed now."""
+    return picking_rows.nonzero(x)
+    # </gen nonzero mwrra2a55tgvvbh>
+
+
+# <gen argwhere>
+def argwhere(x: Tensor) -> Tensor:
+    """The indices of the elements that are not 0, a row for each; computed now."""
+    return picking_rows.argwhere(x)
+    # </gen argwhere 2fwgfnmulb2x7cu>
+
+
+# <gen clone>
+def clone(x: Tensor) -> Tensor:
+    """A tensor of its own with the same elements; gradients flow through it."""
+    return picking_rows.clone(x)
+    # </gen clone qzbtnw2mbdbgrez>
+
+
+# <gen contiguous>
+def contiguous(x: Tensor) -> Tensor:
+    """x: what is in memory always lies in row-major order."""
+    return picking_rows.contiguous(x)
+    # </gen contiguous olxqdid6oy2fzb6>
+
+
+# <gen pool>
+def pool(
+    x: Tensor,
+    kernel_size: Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    how: str = "max",
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+    norm_type: float = 2.0,
+) -> Tensor:
+    """One value for every window over the last axes, as many as kernel_size has numbers.
+
+    how: "max", "avg", or "lp" for the norm (sum of x ** norm_type) ** (1 / norm_type). stride is
+    kernel_size if left out. ceil_mode keeps windows that overhang the end.
+    """
+    return pooling_rows.pool(
+        x,
+        kernel_size,
+        stride,
+        padding,
+        dilation,
+        how,
+        ceil_mode,
+        count_include_pad,
+        divisor_override,
+        norm_type,
+    )
+    # <sums uxcyjelnnv56h2dgqiir7czuhqrsg6yofwqbq4mvhlpn2prkm5ccysmq76qkizea6pvsmklgwxmfctbl>
+    # </gen pool uqcdkrd223vu4wzdq2iyoexj6xirnvtk2b4iz33qk6ngls76be6ux4txp5xrvzsie>
+
+
+# <gen max_pool1d>
+def max_pool1d(
+    x: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """Largest element of every window over the last 1 axes."""
+    return pooling_rows.max_pool1d(x, kernel_size, stride, padding, dilation, ceil_mode)
+    # </gen max_pool1d my7kqelnnv2cagngqiir7czuhqrsg6bq4mvq76qkzy5yzsex2x>
+
+
+# <gen max_pool2d>
+def max_pool2d(
+    x: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """Largest element of every window over the last 2 axes."""
+    return pooling_rows.max_pool2d(x, kernel_size, stride, padding, dilation, ceil_mode)
+    # </gen max_pool2d tmvz7elnnv2cagngqiir7czuhqrsg6bq4mvq76qkeudhisioy2>
+
+
+# <gen max_pool3d>
+def max_pool3d(
+    x: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """Largest element of every window over the last 3 axes."""
+    return pooling_rows.max_pool3d(x, kernel_size, stride, padding, dilation, ceil_mode)
+    # </gen max_pool3d xq4laelnnv2cagngqiir7czuhqrsg6bq4mvq76qkgv36gtdwaz>
+
+
+# <gen avg_pool1d>
+def avg_pool1d(
+    x: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """Mean of every window over the last 1 axes.
+
+    count_include_pad: does padding count as zeros? divisor_override: divide by this instead.
+    """
+    return pooling_rows.avg_pool1d(
+        x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+    # <sums srd7kelnnv2cagngqiir7czuhbq4mvhlpn2prkm5q76qk7z3tgpvsmk7hfkfuqcdkqthqoyjgst>
+    # </gen avg_pool1d vzsie>
+
+
+# <gen avg_pool2d>
+def avg_pool2d(
+    x: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """Mean of every window over the last 2 axes.
+
+    count_include_pad: does padding count as zeros? divisor_override: divide by this instead.
+    """
+    return pooling_rows.avg_pool2d(
+        x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+    # <sums uozrselnnv2cagngqiir7czuhbq4mvhlpn2prkm5q76qkcf4izpvsmk7hfkfuqcdk77l7tyjgst>
+    # </gen avg_pool2d vzsie>
+
+
+# <gen avg_pool3d>
+def avg_pool3d(
+    x: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """Mean of every window over the last 3 axes.
+
+    count_include_pad: does padding count as zeros? divisor_override: divide by this instead.
+    """
+    return pooling_rows.avg_pool3d(
+        x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+    # <sums 2ax5velnnv2cagngqiir7czuhbq4mvhlpn2prkm5q76qkci5ejpvsmk7hfkfuqcdkca3wpyjgst>
+    # </gen avg_pool3d vzsie>
+
+
+# <gen lp_pool1d>
+def lp_pool1d(
+    x: Tensor,
+    norm_type: float,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """The norm_type-norm of every window over the last 1 axes."""
+    return pooling_rows.lp_pool1d(x, norm_type, kernel_size, stride, ceil_mode)
+    # </gen lp_pool1d terv2elnnvebppj2cagngqiirbq4mvq76qkgqd6kjexxq>
+
+
+# <gen lp_pool2d>
+def lp_pool2d(
+    x: Tensor,
+    norm_type: float,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """The norm_type-norm of every window over the last 2 axes."""
+    return pooling_rows.lp_pool2d(x, norm_type, kernel_size, stride, ceil_mode)
+    # </gen lp_pool2d t6l32elnnvebppj2cagngqiirbq4mvq76qktliir5klc2>
+
+
+# <gen lp_pool3d>
+def lp_pool3d(
+    x: Tensor,
+    norm_type: float,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """The norm_type-norm of every window over the last 3 axes."""
+    return pooling_rows.lp_pool3d(x, norm_type, kernel_size, stride, ceil_mode)
+    # </gen lp_pool3d 34mscelnnvebppj2cagngqiirbq4mvq76qk6jqeyznfdv>
+
+
+# <gen isnan>
+def isnan(x: Tensor) -> Tensor:
+    """True where x is NaN."""
+    return predicates_rows.isnan(x)
+    # </gen isnan irjhiwarrbur6l3>
+
+
+# <gen isinf>
+def isinf(x: Tensor) -> Tensor:
+    """True where x is infinite."""
+    return predicates_rows.isinf(x)
+    # </gen isinf ypprigxut2qclji>
+
+
+# <gen isfinite>
+def isfinite(x: Tensor) -> Tensor:
+    """True where x is neither infinite nor NaN."""
+    return predicates_rows.isfinite(x)
+    # </gen isfinite 3munmop2kvsmu46>
+
+
+# <gen logical_not>
+def logical_not(x: Tensor) -> Tensor:
+    """True where x is zero or false."""
+    return predicates_rows.logical_not(x)
+    # </gen logical_not bjgzz7gwzvu7fyd>
+
+
+# <gen logical_and>
+def logical_and(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """True where neither is zero or false."""
+    return predicates_rows.logical_and(x, y)
+    # </gen logical_and 7htputkqhbkfkwi>
+
+
+# <gen logical_or>
+def logical_or(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """True where not both are zero or false."""
+    return predicates_rows.logical_or(x, y)
+    # </gen logical_or 5gntioflbd53nfk>
+
+
+# <gen logical_xor>
+def logical_xor(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """True where one alone is zero or false."""
+    return predicates_rows.logical_xor(x, y)
+    # </gen logical_xor yxvg4gu7kd7xiov>
+
+
+# <gen bitwise_not>
+def bitwise_not(x: Tensor) -> Tensor:
+    """All bits turned; not, on bool."""
+    return predicates_rows.bitwise_not(x)
+    # </gen bitwise_not k52sqqrdf7jnlcu>
+
+
+# <gen isclose>
+def isclose(
+    x: Tensor | float,
+    y: Tensor | float,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: bool = False,
+) -> Tensor:
+    """True where |x - y| <= atol + rtol * |y|; infinities are close to themselves alone.
+
+    equal_nan: is NaN close to NaN?
+    """
+    return predicates_rows.isclose(x, y, rtol, atol, equal_nan)
+    # </gen isclose po3etzcrm6bu5xkevo4lqxdasjr3nuq76qkf7bx2pvsmkzay7muqcdk7f2su>
+
+
+# <gen allclose>
+def allclose(
+    x: Tensor, y: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Tensor:
+    """Is every element of x close to that of y, as isclose says? A 0-d bool."""
+    return predicates_rows.allclose(x, y, rtol, atol, equal_nan)
+    # </gen allclose 5zw7fy3wdfq76qkfnmb7yt6fv>
+
+
+# <gen sum>
+def sum(
+    x: Tensor, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: Any = None
+) -> Tensor:
+    """Sum of the elements along axes."""
+    return reduce_rows.sum_(x, axis, keepdims, dtype)
+    # </gen sum va4ha43jvwq76qk2gypc44xxd>
+
+
+# <gen max>
+def max(x: Tensor, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
+    """Largest element along axes; NaN if there is one."""
+    return reduce_rows.max_(x, axis, keepdims)
+    # </gen max baclyrw53vcmqby>
+
+
+# <gen min>
+def min(x: Tensor, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
+    """Smallest element along axes; NaN if there is one."""
+    return reduce_rows.min_(x, axis, keepdims)
+    # </gen min cjaao6fyeluniag>
+
+
+# <gen adaptive_avg_pool1d>
+def adaptive_avg_pool1d(x: Tensor, output_size: int | Sequence[int | None]) -> Tensor:
+    """Mean of output_size regions that cover the last 1 axes.
+
+    None among the sizes keeps an axis as it is.
+    """
+    return regions_rows.adaptive_avg_pool1d(x, output_size)
+    # </gen adaptive_avg_pool1d 7snzpmc7appvsmk72bipuqcdknyr7r>
+
+
+# <gen adaptive_avg_pool2d>
+def adaptive_avg_pool2d(x: Tensor, output_size: int | Sequence[int | None]) -> Tensor:
+    """Mean of output_size regions that cover the last 2 axes.
+
+    None among the sizes keeps an axis as it is.
+    """
+    return regions_rows.adaptive_avg_pool2d(x, output_size)
+    # </gen adaptive_avg_pool2d f2b2ew4hndpvsmk72bipuqcdkbcgpw>
+
+
+# <gen adaptive_avg_pool3d>
+def adaptive_avg_pool3d(x: Tensor, output_size: int | Sequence[int | None]) -> Tensor:
+    """Mean of output_size regions that cover the last 3 axes.
+
+    None among the sizes keeps an axis as it is.
+    """
+    return regions_rows.adaptive_avg_pool3d(x, output_size)
+    # </gen adaptive_avg_pool3d agyxmsqspupvsmk72bipuqcdkjsm3u>
+
+
+# <gen adaptive_max_pool1d>
+def adaptive_max_pool1d(x: Tensor, output_size: int | Sequence[int | None]) -> Tensor:
+    """Largest element of output_size regions that cover the last 1 axes.
+
+    None among the sizes keeps an axis as it is.
+    """
+    return regions_rows.adaptive_max_pool1d(x, output_size)
+    # </gen adaptive_max_pool1d 5jw65kz6odpvsmk72bipuqcdkgheti>
+
+
+# <gen adaptive_max_pool2d>
+def adaptive_max_pool2d(x: Tensor, output_size: int | Sequence[int | None]) -> Tensor:
+    """Largest element of output_size regions that cover the last 2 axes.
+
+    None among the sizes keeps an axis as it is.
+    """
+    return regions_rows.adaptive_max_pool2d(x, output_size)
+    # </gen adaptive_max_pool2d pp4djd733qpvsmk72bipuqcdkd543y>
+
+
+# <gen adaptive_max_pool3d>
+def adaptive_max_pool3d(x: Tensor, output_size: int | Sequence[int | None]) -> Tensor:
+    """Largest element of output_size regions that cover the last 3 axes.
+
+    None among the sizes keeps an axis as it is.
+    """
+    return regions_rows.adaptive_max_pool3d(x, output_size)
+    # </gen adaptive_max_pool3d xfcchzym7vpvsmk72bipuqcdklxws3>
+
+
+# <gen fractional_max_pool2d>
+def fractional_max_pool2d(
+    x: Tensor,
+    samples: Tensor,
+    kernel_size: int | Sequence[int],
+    output_size: int | Sequence[int] | None = None,
+    output_ratio: float | Sequence[float] | None = None,
+) -> Tensor:
+    """Largest element of windows at random places over the last 2 axes.
+
+    samples are 2 random numbers in [0, 1) for every plane: they decide where windows start.
+    """
+    return regions_rows.fractional_max_pool2d(x, samples, kernel_size, output_size, output_ratio)
+    # </gen fractional_max_pool2d cb3gmelnnv7jwu22cagne355et53r2q76qkk2jz6pvsmk7lemzuqcdkmuy3q>
+
+
+# <gen fractional_max_pool3d>
+def fractional_max_pool3d(
+    x: Tensor,
+    samples: Tensor,
+    kernel_size: int | Sequence[int],
+    output_size: int | Sequence[int] | None = None,
+    output_ratio: float | Sequence[float] | None = None,
+) -> Tensor:
+    """Largest element of windows at random places over the last 3 axes.
+
+    samples are 3 random numbers in [0, 1) for every plane: they decide where windows start.
+    """
+    return regions_rows.fractional_max_pool3d(x, samples, kernel_size, output_size, output_ratio)
+    # </gen fractional_max_pool3d oarjoelnnv7jwu22cagne355et53r2q76qkhkxrwpvsmkzclvuuqcdkwzenu>
+
+
+# <gen cumsum>
+def cumsum(x: Tensor, axis: int | None = None) -> Tensor:
+    """Sums of the elements so far along an axis."""
+    return scan_rows.cumsum(x, axis)
+    # </gen cumsum 4n6yghqjqcq2bl5>
+
+
+# <gen cumprod>
+def cumprod(x: Tensor, axis: int | None = None) -> Tensor:
+    """Products of the elements so far along an axis."""
+    return scan_rows.cumprod(x, axis)
+    # </gen cumprod rygwxtmtj5m7vlv>
+
+
+# <gen cummax>
+def cummax(x: Tensor, axis: int | None = None) -> Tensor:
+    """Largest element so far along an axis; NaN once seen."""
+    return scan_rows.cummax(x, axis)
+    # </gen cummax p63ftidletgqj5y>
+
+
+# <gen cummin>
+def cummin(x: Tensor, axis: int | None = None) -> Tensor:
+    """Smallest element so far along an axis; NaN once seen."""
+    return scan_rows.cummin(x, axis)
+    # </gen cummin egzq4yshx3rkz77>
+
+
+# <gen logcumsumexp>
+def logcumsumexp(x: Tensor, axis: int | None = None) -> Tensor:
+    """log(cumsum(exp(x))), without overflow."""
+    return scan_rows.logcumsumexp(x, axis)
+    # </gen logcumsumexp v634mzxhnfb4mln>
+
+
+# <gen argsort>
+def argsort(x: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
+    """Indices that sort along an axis; equal elements keep their order. NaN counts as the
+    largest.
+    """
+    return scan_rows.argsort(x, axis, descending)
+    # </gen argsort bwtt4czljwsxdapuqcdkxep57>
+
+
+# <gen unique>
+def unique(x: Tensor) -> Tensor:
+    """The values in x, once each, in order."""
+    return sets_rows.unique(x)
+    # </gen unique wj4jbcwkjjz23iq>
+
+
+# <gen unique_counts>
+def unique_counts(x: Tensor) -> Tensor:
+    """(values in order, how often each is there)."""
+    return sets_rows.unique_counts(x)
+    # </gen unique_counts iw3gfxd3j2tlcjf>
+
+
+# <gen unique_inverse>
+def unique_inverse(x: Tensor) -> Tensor:
+    """(values in order, for each element of x the index of its value)."""
+    return sets_rows.unique_inverse(x)
+    # </gen unique_inverse cw4dehquoctssqb>
+
+
+# <gen unique_all>
+def unique_all(x: Tensor) -> Tensor:
+    """(values in order, where each stands first in flattened x, inverse indices, counts)."""
+    return sets_rows.unique_all(x)
+    # </gen unique_all y5h5olg3wiwvoo4>
+
+
+# <gen flatten>
+def flatten(x: Tensor, start: int = 0, end: int = -1) -> Tensor:
+    """The axes from start to end as one; a 0-d tensor gets one axis."""
+    return shaping_rows.flatten(x, start, end)
+    # </gen flatten ladass3c5vocx7i>
+
+
+# <gen unflatten>
+def unflatten(x: Tensor, axis: int, sizes: Sequence[int]) -> Tensor:
+    """One axis as several; one of their sizes may be -1."""
+    return shaping_rows.unflatten(x, axis, sizes)
+    # </gen unflatten tzmoa65ov3k2kqn>
+
+
+# <gen squeeze>
+def squeeze(x: Tensor, axis: int | Sequence[int] | None = None) -> Tensor:
+    """Without axes of size 1: those named, or all."""
+    return shaping_rows.squeeze(x, axis)
+    # </gen squeeze r34ukhwdadw2bns>
+
+
+# <gen unsqueeze>
+def unsqueeze(x: Tensor, axis: int | Sequence[int] = 0) -> Tensor:
+    """New axes of size 1, at places of the result."""
+    return shaping_rows.unsqueeze(x, axis)
+    # </gen unsqueeze 3stbtdwmktdknvt>
+
+
+# <gen transpose>
+def transpose(x: Tensor, axis0: int, axis1: int) -> Tensor:
+    """Two axes exchanged."""
+    return shaping_rows.transpose(x, axis0, axis1)
+    # </gen transpose jsefobv7fpalv33>
+
+
+# <gen matrix_transpose>
+def matrix_transpose(x: Tensor) -> Tensor:
+    """The last two axes exchanged."""
+    return shaping_rows.matrix_transpose(x)
+    # </gen matrix_transpose aum3wddozygzmxx>
+
+
+# <gen movedim>
+def movedim(x: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
+    """Axes at other places; those not named keep their order."""
+    return shaping_rows.movedim(x, source, destination)
+    # </gen movedim pq2sflst52wqyue>
+
+
+# <gen broadcast_arrays>
+def broadcast_arrays(*tensors: Tensor) -> Tensor:
+    """All tensors in the shape they broadcast to together."""
+    return shaping_rows.broadcast_arrays(*tensors)
+    # </gen broadcast_arrays at6dr6xfud6omwu>
+
+
+# <gen meshgrid>
+def meshgrid(*tensors: Tensor, indexing: str = "xy") -> Tensor:
+    """Coordinates of a grid from those of its axes; "xy" exchanges the first two axes."""
+    return shaping_rows.meshgrid(*tensors, indexing=indexing)
+    # </gen meshgrid eflhhnrlsqdc5bi>
+
+
+# <gen tile>
+def tile(x: Tensor, repeats: int | Sequence[int]) -> Tensor:
+    """x laid out several times along each axis."""
+    return shaping_rows.tile(x, repeats)
+    # </gen tile zfqpr465xnnagpu>
+
+
+# <gen roll>
+def roll(x: Tensor, shift: int | Sequence[int], axis: int | Sequence[int] | None = None) -> Tensor:
+    """Elements moved along axes; what leaves at the end enters at the start."""
+    return shaping_rows.roll(x, shift, axis)
+    # </gen roll hrpz3crulgel6o4>
+
+
+# <gen rot90>
+def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1)) -> Tensor:
+    """Turned by k quarters in the plane of two axes, from the first towards the second."""
+    return shaping_rows.rot90(x, k, axes)
+    # </gen rot90 kxzgr4k5k77m6rd>
+
+
+# <gen as_strided>
+def as_strided(x: Tensor, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> Tensor:
+    """Elements of flattened x: index times strides, plus an offset, says which one stands there."""
+    return shaping_rows.as_strided(x, shape, strides, offset)
+    # </gen as_strided ndqwnesayfc5wjc>
+
+
+# <gen tril>
+def tril(x: Tensor, k: int = 0) -> Tensor:
+    """The last two axes' elements up to the k-th diagonal, 0 above it."""
+    return shaping_rows.tril(x, k)
+    # </gen tril xvswuilekxby3jq>
+
+
+# <gen triu>
+def triu(x: Tensor, k: int = 0) -> Tensor:
+    """The last two axes' elements from the k-th diagonal on, 0 below it."""
+    return shaping_rows.triu(x, k)
+    # </gen triu lkeq5kahipblcqj>
+
+
+# <gen diagonal>
+def diagonal(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+    """The elements of a diagonal of two axes, as a last axis."""
+    return shaping_rows.diagonal(x, offset, axis1, axis2)
+    # </gen diagonal if7n3vgzb23wslr>
+
+
+# <gen trace>
+def trace(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+    """The sum of a diagonal of two axes."""
+    return shaping_rows.trace(x, offset, axis1, axis2)
+    # </gen trace xub6v5mjib653tp>
+
+
+# <gen diag>
+def diag(x: Tensor, k: int = 0) -> Tensor:
+    """The k-th diagonal of a matrix, or the matrix with a vector there."""
+    return shaping_rows.diag(x, k)
+    # </gen diag y7pi6q2ikql6brf>
+
+
+# <gen erfc>
+def erfc(x: Tensor) -> Tensor:
+    """1 - erf(x), accurate where that is small."""
+    return special_rows.erfc(x)
+    # </gen erfc jvrvk33xnc46xee>
+
+
+# <gen erfinv>
+def erfinv(x: Tensor) -> Tensor:
+    """The y for which erf(y) is x."""
+    return special_rows.erfinv(x)
+    # </gen erfinv x3dxqfeperhmjvs>
+
+
+# <gen lgamma>
+def lgamma(x: Tensor) -> Tensor:
+    """log(|gamma(x)|), infinite at 0 and the negative integers."""
+    return special_rows.lgamma(x)
+    # </gen lgamma zzoynp2cnvmimos>
+
+
+# <gen digamma>
+def digamma(x: Tensor) -> Tensor:
+    """The derivative of lgamma."""
+    return special_rows.digamma(x)
+    # </gen digamma zvzedrujalokpxt>
+
+
+# <gen prod>
+def prod(
+    x: Tensor, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: Any = None
+) -> Tensor:
+    """Product of the elements along axes."""
+    return totals_rows.prod(x, axis, keepdims, dtype)
+    # </gen prod gj5a243jvwq76qkmup3ydxj4m>
+
+
+# <gen count_nonzero>
+def count_nonzero(
+    x: Tensor, axis: int | Sequence[int] | None = None, keepdims: bool = False
+) -> Tensor:
+    """How many elements along axes are not 0."""
+    return totals_rows.count_nonzero(x, axis, keepdims)
+    # </gen count_nonzero hthazks2m3q76qksuitzz7dwj>
+
+
+# <gen any>
+def any(x: Tensor, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
+    """Is an element along axes not 0?"""
+    return totals_rows.any_(x, axis, keepdims)
+    # </gen any mbuv7nglomfifjc>
+
+
+# <gen all>
+def all(x: Tensor, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
+    """Is no element along axes 0?"""
+    return totals_rows.all_(x, axis, keepdims)
+    # </gen all sdgcgsxpcw7fx5z>
+
+
+# <gen std>
+def std(
+    x: Tensor,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool = False,
+    correction: float = 0,
+) -> Tensor:
+    """Standard deviation along axes: the root of the variance."""
+    return totals_rows.std(x, axis, keepdims, correction)
+    # </gen std h4hkielnnvpc4c3kg6swugucqq76qkebrb4wp5qq>
+
+
+# <gen norm>
+def norm(
+    x: Tensor, ord: float = 2, axis: int | Sequence[int] | None = None, keepdims: bool = False
+) -> Tensor:
+    """(sum |x|**ord)**(1/ord) along axes; inf and -inf give the largest and smallest, 0 a count."""
+    return totals_rows.norm(x, ord, axis, keepdims)
+    # </gen norm wnub5z635zq76qkk4x4xqsun7>
+
+
+# <gen shear>
+def shear(
+    x: Tensor, axis: int, by: int, factor: int, size: int, start: int = 0, value: float = 0
+) -> Tensor:
+    """Element i along axis is element i + factor * k + start, where k is the index along by;
+    value where there is none.
+    """
+    return windows_rows.shear(x, axis, by, factor, size, start, value)
+    # </gen shear kmseuo2zgbq76qklbjwbwtfbcuqcdkznjrz>
+
+
+# <gen windows>
+def windows(
+    x: Tensor,
+    sizes: tuple[int, ...],
+    strides: tuple[int, ...],
+    dilations: tuple[int, ...],
+    edges: Sequence[tuple[int, int]] = (),
+    value: float = 0,
+) -> Tensor:
+    """Windows over the last axes of x: (..., *sizes, *number of windows).
+
+    strides lie between windows, dilations between the elements of one. edges are (before, after)
+    for each axis, filled with value; negative ones cut off.
+    """
+    return windows_rows.windows(x, sizes, strides, dilations, edges, value)
+    # </gen windows f6vjzelnnveql2323g24v7ppibig7lksz3uq76qktmnzhpvsmk3akfld3imyuqcdkc344v>
+
+
+# <gen fold>
+def fold(
+    x: Tensor,
+    sizes: tuple[int, ...],
+    strides: tuple[int, ...],
+    dilations: tuple[int, ...],
+    starts: tuple[int, ...] = (),
+) -> Tensor:
+    """Windows laid back and added up where they meet: the transpose of `windows`.
+
+    x is (..., *windows' sizes, *number of windows), the result (..., *sizes) from starts on.
+    """
+    return windows_rows.fold(x, sizes, strides, dilations, starts)
+    # </gen fold ujh4zelnnveql2323g24v7ppiuoz3dq76qk6d2ocpvsmkfas2nuqcdkljjbe>
+
+
+# <gen unfold>
+def unfold(x: Tensor, axis: int = -1, size: int = 1, step: int = 1, dilation: int = 1) -> Tensor:
+    """Windows of size elements along an axis, step apart, as a new last axis.
+
+    Elements of a window are dilation apart.
+    """
+    return windows_rows.unfold(x, axis, size, step, dilation)
+    # </gen unfold ilnk6rbqivpvsmkybqjfuqcdkjj2z3>
+
+
+# <gen aliases>
+clamp = clip
+negative = neg
+absolute = abs
+subtract = sub
+multiply = mul
+divide = div
+true_divide = div
+equal = eq
+not_equal = ne
+less = lt
+less_equal = le
+greater = gt
+greater_equal = ge
+bitwise_left_shift = shift_left
+bitwise_right_shift = shift_right
+unbind = unstack
+repeat_interleave = repeat
+view = reshape
+permute_dims = permute
+broadcast_to = expand
+cat = concat
+bitwise_invert = bitwise_not
+unique_values = unique
+ravel = flatten
+expand_dims = unsqueeze
+swapaxes = transpose
+moveaxis = movedim
+broadcast_tensors = broadcast_arrays
+vector_norm = norm
+# <sums iyfy6up7vybwwtbubj5hfw6stwz5a4zxevjnrwpky6fysd5uph72kj33g3rtfwo2is2aqriyfo6np7mi>
+# </gen aliases 5gtnla7wo34cera3ff7vruizoovina4umgc6c5h5winioafwz7j2zar6ori3vybpo>

@@ -1,0 +1,261 @@
+"""Rows of the convolutions and their transposes: windows as columns of matrix products.
+
+Layouts are those of PyTorch: (batch, channels, *spatial), the batch axis may be left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from math import prod
+from typing import Any
+
+from treadle.base.errors import ArgumentError, ShapeError, explain
+from treadle.base.shapes import Shape
+from treadle.ops.composite import composite
+from treadle.ops.contract import dot
+from treadle.ops.defs import Op, Samples
+from treadle.ops.reduce import sum_
+from treadle.ops.windows import fold, per_axis, require_room, spans_of, windows
+
+Sizes = int | Sequence[int]
+Pairs = list[tuple[int, int]]
+
+
+# ---- references: one product for every element of the kernel
+
+
+def _conv(
+    np: Any, x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
+    dilation: Any = 1, groups: int = 1,
+) -> Any:  # fmt: skip
+    count = weight.ndim - 2
+    stride, dilation = (np.broadcast_to(n, count) for n in (stride, dilation))
+    reach = dilation * (np.array(weight.shape[2:]) - 1)
+    before = reach // 2 if padding == "same" else 0 if padding == "valid" else padding
+    after = reach - reach // 2 if padding == "same" else before
+    edges = zip(np.broadcast_to(before, count), np.broadcast_to(after, count), strict=True)
+    x = np.pad(x, [(0, 0)] * (x.ndim - count) + list(edges))
+    counts = (np.array(x.shape[-count:]) - reach - 1) // stride + 1
+    parts = []
+    for part, kernel in zip(
+        np.split(x, groups, -count - 1), np.split(weight, groups, 0), strict=True
+    ):
+        total = 0
+        for at in product(*map(range, weight.shape[2:])):
+            first = np.array(at) * dilation
+            cut = [slice(a, a + n * s, s) for a, n, s in zip(first, counts, stride, strict=True)]
+            seen = np.moveaxis(part[(..., *cut)], -count - 1, -1)
+            total = total + np.moveaxis(seen @ kernel[(..., *at)].T, -1, -count - 1)
+        parts.append(total)
+    y = np.concatenate(parts, -count - 1)
+    return y if bias is None else y + bias.reshape((-1,) + (1,) * count)
+
+
+def _conv_transpose(
+    np: Any, x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
+    output_padding: Any = 0, groups: int = 1, dilation: Any = 1,
+) -> Any:  # fmt: skip
+    count = weight.ndim - 2
+    stride, padding, more, dilation = (
+        np.broadcast_to(n, count) for n in (stride, padding, output_padding, dilation)
+    )
+    sizes = np.array(x.shape[-count:])
+    full = (sizes - 1) * stride + dilation * (np.array(weight.shape[2:]) - 1) + 1
+    y = np.zeros((*x.shape[: -count - 1], groups * weight.shape[1], *(full + more)), x.dtype)
+    parts = zip(np.split(x, groups, -count - 1), np.split(weight, groups, 0), strict=True)
+    for g, (part, kernel) in enumerate(parts):
+        channels = slice(g * weight.shape[1], (g + 1) * weight.shape[1])
+        for at in product(*map(range, weight.shape[2:])):
+            first = np.array(at) * dilation
+            cut = [slice(a, a + n * s, s) for a, n, s in zip(first, sizes, stride, strict=True)]
+            spread = np.moveaxis(part, -count - 1, -1) @ kernel[(..., *at)]
+            y[(..., channels, *cut)] += np.moveaxis(spread, -1, -count - 1)
+    last = y.shape[-count:]
+    y = y[(..., *(slice(p, n - p) for p, n in zip(padding, last, strict=True)))]
+    return y if bias is None else y + bias.reshape((-1,) + (1,) * count)
+
+
+# ---- what both check
+
+
+def _batched(op: str, x: Any, weight: Any, count: int) -> Any:
+    """x with its batch axis, once the ranks fit."""
+    if weight.ndim != count + 2 or x.ndim not in (count + 1, count + 2):
+        hint = f"x is (batch, channels, {count} spatial) or without batch, weight {count + 2}-d"
+        facts = {"shape": x.shape, "weight": weight.shape}
+        raise ShapeError(explain(op, "wrong number of axes", hint, **facts))
+    return x if x.ndim == count + 2 else x.reshape((1, *x.shape))
+
+
+def _check_channels(op: str, x: Any, weight: Any, groups: int, wanted: int, split: int) -> None:
+    """wanted: channels x must have; split: channels of the weight that groups cut."""
+    facts = {"shape": x.shape, "weight": weight.shape, "groups": groups}
+    if not isinstance(groups, int) or groups < 1 or split % groups:
+        raise ArgumentError(explain(op, "groups must divide the channels", **facts))
+    if x.shape[1] != wanted:
+        hint = f"with this weight x has {wanted} channels on axis 1"
+        raise ShapeError(explain(op, "channels do not fit", hint, **facts))
+
+
+def _with_bias(op: str, y: Any, bias: Any, x: Any, spatial: Shape) -> Any:
+    """y (batch, channels, points) plus the bias of each channel, without batch if x has none."""
+    if bias is not None:
+        if bias.shape != (y.shape[1],):
+            hint = f"one number for each of {y.shape[1]} channels"
+            raise ShapeError(explain(op, "the bias does not fit", hint, bias=bias.shape))
+        y = y + bias.reshape((-1, 1))
+    return y.reshape((*y.shape[:2], *spatial)[x.ndim < len(spatial) + 2 :])
+
+
+def _edges(op: str, padding: Any, strides: Shape, spans: Shape) -> Pairs:
+    """(before, after) for each spatial axis."""
+    if padding == "valid":
+        return [(0, 0)] * len(spans)
+    if padding == "same":
+        if any(s > 1 for s in strides):
+            hint = "give the padding as numbers"
+            raise ArgumentError(explain(op, "padding 'same' needs stride 1", hint, stride=strides))
+        return [((span - 1) // 2, span - 1 - (span - 1) // 2) for span in spans]
+    if isinstance(padding, str):
+        hint = "'same', 'valid', or numbers"
+        raise ArgumentError(explain(op, "unknown padding", hint, padding=repr(padding)))
+    return [(n, n) for n in per_axis(op, "padding", padding, len(spans), 0)]
+
+
+# ---- convolution
+
+
+def _convolve(
+    op: str, count: int, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any,
+    groups: int,
+) -> Any:  # fmt: skip
+    given, x = x, _batched(op, x, weight, count)
+    strides = per_axis(op, "stride", stride, count, 1)
+    dilations = per_axis(op, "dilation", dilation, count, 1)
+    sizes, outputs = weight.shape[2:], weight.shape[0]
+    _check_channels(op, x, weight, groups, weight.shape[1] * groups, outputs)
+    spans = spans_of(sizes, dilations)
+    edges = _edges(op, padding, strides, spans)
+    padded = [b + n + a for n, (b, a) in zip(x.shape[2:], edges, strict=True)]
+    require_room(op, padded, spans, given.shape)
+    seen = windows(x, sizes, strides, dilations, tuple(edges))
+    spatial = seen.shape[-count:]
+    batch, depth, points = x.shape[0], weight.shape[1] * prod(sizes), prod(spatial)
+    seen = seen.reshape((batch, groups, depth, points))
+    kernels = weight.reshape((groups, outputs // groups, depth))
+    if weight.shape[1] == 1 and outputs == groups > 1:  # products of one row: sums are quicker
+        y = sum_(seen * kernels.reshape((groups, depth, 1)), axis=2)
+    elif groups == 1:
+        y = dot(kernels.reshape((outputs, depth)), seen.reshape((batch, depth, points)))
+    else:
+        y = dot(kernels, seen)
+    return _with_bias(op, y.reshape((batch, outputs, points)), bias, given, spatial)
+
+
+_CONV_CASES: dict[int, tuple[Any, ...]] = {
+    1: (
+        ((2, 3, 9), (4, 3, 3), {}), ((3, 9), (4, 3, 2), (4,), {"stride": 2, "padding": 1}),
+        ((2, 4, 8), (4, 2, 3), (4,), {"padding": "same", "dilation": 2, "groups": 2}),
+        ((1, 2, 5), (3, 2, 1), {"padding": "valid"}), ((0, 2, 5), (3, 2, 2), {}),
+    ),
+    2: (
+        ((2, 3, 6, 7), (4, 3, 3, 2), (4,), {"stride": (2, 1), "padding": (1, 0)}),
+        ((2, 4, 5, 6), (4, 1, 3, 3), (4,), {"padding": "same", "groups": 4}),
+        ((4, 5, 6), (6, 2, 2, 2), {"groups": 2, "dilation": (1, 2)}),
+        ((2, 3, 4, 4), (5, 3, 1, 1), {"stride": 2}),
+    ),
+    3: (
+        ((1, 2, 4, 5, 4), (3, 2, 2, 3, 2), (3,), {"stride": (1, 2, 1), "padding": 1}),
+        ((2, 3, 4, 3), (2, 1, 2, 2, 2), {"groups": 2, "padding": "same"}),
+    ),
+}  # fmt: skip
+
+
+def _conv_row(count: int) -> Op:
+    def conv(
+        x: Any, weight: Any, bias: Any = None, /, stride: Sizes = 1, padding: Sizes | str = 0,
+        dilation: Sizes = 1, groups: int = 1,
+    ) -> Any:  # fmt: skip
+        return _convolve(name, count, x, weight, bias, stride, padding, dilation, groups)
+
+    name = conv.__name__ = f"conv{count}d"
+    conv.__doc__ = f"""Cross-correlation over the last {count} axes of x with every kernel.
+
+    x is (batch, channels, *spatial) or without batch, weight (outputs, channels / groups, *sizes);
+    padding is a number, one for each axis, "same" or "valid".
+    """
+    return composite(_conv, Samples(cases=_CONV_CASES[count]))(conv)
+
+
+conv1d, conv2d, conv3d = (_conv_row(count) for count in (1, 2, 3))
+
+
+# ---- its transpose
+
+
+def _transposed(
+    op: str, count: int, x: Any, weight: Any, bias: Any, options: dict[str, Any]
+) -> Any:  # fmt: skip
+    given, x, groups = x, _batched(op, x, weight, count), options["groups"]
+    strides = per_axis(op, "stride", options["stride"], count, 1)
+    dilations = per_axis(op, "dilation", options["dilation"], count, 1)
+    cut = per_axis(op, "padding", options["padding"], count, 0)
+    more = per_axis(op, "output_padding", options["output_padding"], count, 0)
+    if any(n >= max(s, d) for n, s, d in zip(more, strides, dilations, strict=True)):
+        hint = "it must be smaller than the stride or the dilation"
+        raise ArgumentError(explain(op, "bad output_padding", hint, output_padding=more))
+    _check_channels(op, x, weight, groups, weight.shape[0], weight.shape[0])
+    batch, spatial, sizes = x.shape[0], x.shape[2:], weight.shape[2:]
+    axes = zip(spatial, strides, spans_of(sizes, dilations), more, strict=True)
+    full = [(n - 1) * s + span + extra if n else 0 for n, s, span, extra in axes]
+    left = tuple([n - 2 * c for n, c in zip(full, cut, strict=True)])
+    if any(n < 1 for n in left):
+        facts = {"shape": given.shape, "padding": cut}
+        raise ShapeError(explain(op, "the padding leaves nothing", **facts))
+    outputs = weight.shape[1] * groups
+    kernels = weight.reshape((groups, weight.shape[0] // groups, weight.shape[1] * prod(sizes)))
+    columns = dot(kernels.mT, x.reshape((batch, groups, -1, prod(spatial))))
+    columns = columns.reshape((batch, outputs, *sizes, *spatial))
+    y = fold(columns, left, strides, dilations, cut).reshape((batch, outputs, prod(left)))
+    return _with_bias(op, y, bias, given, left)
+
+
+_TRANSPOSE_CASES: dict[int, tuple[Any, ...]] = {
+    1: (
+        ((2, 3, 5), (3, 4, 3), {}), ((3, 5), (3, 2, 2), (2,), {"stride": 3, "padding": 1}),
+        ((2, 4, 5), (4, 2, 3), (4,), {"stride": 2, "output_padding": 1, "groups": 2}),
+        ((1, 2, 5), (2, 3, 3), {"dilation": 2, "padding": 2}),
+    ),
+    2: (
+        ((2, 3, 3, 4), (3, 2, 3, 2), (2,), {"stride": (2, 1), "padding": (1, 0)}),
+        ((4, 3, 3), (4, 1, 2, 2), {"stride": 2, "groups": 4, "output_padding": (1, 0)}),
+    ),
+    3: (
+        ((1, 2, 2, 3, 2), (2, 2, 2, 3, 2), (2,), {"stride": (1, 2, 1), "padding": (0, 1, 0)}),
+        ((4, 2, 2, 3), (4, 1, 2, 1, 2), {"groups": 2, "dilation": (1, 1, 2)}),
+    ),
+}  # fmt: skip
+
+
+def _transpose_row(count: int) -> Op:
+    def conv_transpose(
+        x: Any, weight: Any, bias: Any = None, /, stride: Sizes = 1, padding: Sizes = 0,
+        output_padding: Sizes = 0, groups: int = 1, dilation: Sizes = 1,
+    ) -> Any:  # fmt: skip
+        options = {
+            "stride": stride, "padding": padding, "output_padding": output_padding,
+            "groups": groups, "dilation": dilation,
+        }  # fmt: skip
+        return _transposed(name, count, x, weight, bias, options)
+
+    name = conv_transpose.__name__ = f"conv_transpose{count}d"
+    conv_transpose.__doc__ = f"""Every element of x times every kernel, added up {count}-d.
+
+    The transpose of conv{count}d: weight is (channels, outputs / groups, *sizes); padding is cut
+    off, output_padding put on at the end.
+    """
+    return composite(_conv_transpose, Samples(cases=_TRANSPOSE_CASES[count]))(conv_transpose)
+
+
+conv_transpose1d, conv_transpose2d, conv_transpose3d = (_transpose_row(n) for n in (1, 2, 3))

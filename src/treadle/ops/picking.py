@@ -1,0 +1,233 @@
+"""Rows that pick elements by indices and masks, and put others in their place."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from treadle.base.dtypes import int64
+from treadle.base.errors import ArgumentError, DtypeError, ShapeError, explain
+from treadle.base.shapes import axis_in, broadcast, strides_of
+from treadle.ops.composite import composite, take
+from treadle.ops.contract import (
+    gather,
+    scatter,
+    scatter_add,
+    scatter_max,
+    scatter_min,
+    scatter_mul,
+)  # fmt: skip
+from treadle.ops.defs import Samples
+from treadle.ops.elementwise import cast, div, eq, floor_divide, where
+from treadle.ops.joining import stack
+from treadle.ops.movement import cut, reshape
+from treadle.ops.reduce import max_, sum_
+from treadle.ops.scan import cumsum
+from treadle.ops.shaping import broadcast_arrays, counting
+from treadle.ops.totals import truth_of
+
+# ---- by indices
+
+
+def _aligned(name: str, x: Any, index: Any, axis: int) -> tuple[Any, Any, int]:
+    """x and an index broadcast along all axes but one."""
+    if index.ndim != x.ndim:
+        facts = {"shape": x.shape, "index": index.shape}
+        raise ShapeError(explain(name, "the index has other axes", **facts))
+    at = axis_in(name, axis, x.ndim)
+    own, wanted = ((*t.shape[:at], 1, *t.shape[at + 1 :]) for t in (x, index))
+    shape = broadcast(name, own, wanted)
+    x, index = (
+        t.expand((*shape[:at], t.shape[at], *shape[at + 1 :])) for t in (x, index)
+    )
+    return x, index, at
+
+
+@composite(
+    lambda np, x, index, axis=-1: np.take_along_axis(x, index, axis),
+    Samples(cases=(((3, 5), (3, 2), {}), ((5, 3), (4, 1), {"axis": 0}), ((1, 5), (3, 7), {})),
+            roles=("", "index")), inline=True,
+)  # fmt: skip
+def take_along_axis(x: Any, indices: Any, /, axis: int = -1) -> Any:
+    """Elements at indices along an axis, one index for each; the other axes broadcast."""
+    x, indices, at = _aligned("take_along_axis", x, indices, axis)
+    return gather(x, indices, axis=at)
+
+
+def _put(np: Any, x: Any, index: Any, values: Any, axis: int = -1) -> Any:
+    out = np.array(x)
+    np.put_along_axis(out, index, values, axis)
+    return out
+
+
+@composite(
+    _put, Samples(cases=(((3, 5), (3, 1), (3, 1), {}), ((5, 3), (1, 1), (1, 3), {"axis": 0})),
+                  roles=("", "index", "")), inline=True,
+)  # fmt: skip
+def put_along_axis(x: Any, indices: Any, values: Any, /, axis: int = -1) -> Any:
+    """x with values at indices along an axis; the other axes broadcast."""
+    _, indices, at = _aligned("put_along_axis", x, indices, axis)
+    if hasattr(values, "shape"):
+        values = values.expand(indices.shape)
+    return scatter(x, indices, values, axis=at)
+
+
+def _index_add(np: Any, x: Any, index: Any, values: Any, axis: int = 0) -> Any:
+    out = np.moveaxis(np.array(x), axis, 0)
+    np.add.at(out, index, np.moveaxis(values, axis, 0))
+    return np.moveaxis(out, 0, axis)
+
+
+@composite(
+    _index_add, Samples(cases=(
+        ((5, 3), (4,), (4, 3), {}), ((2, 6), (3,), (2, 3), {"axis": 1}), ((3,), (9,), (9,), {}),
+    ), roles=("", "index", "")), inline=True,
+)  # fmt: skip
+def index_add(x: Any, index: Any, values: Any, /, axis: int = 0) -> Any:
+    """x with slices of values added at indices along an axis."""
+    at = axis_in("index_add", axis, x.ndim)
+    shape = (*x.shape[:at], *index.shape, *x.shape[at + 1 :])
+    if index.ndim != 1 or values.shape != shape:
+        facts = {"shape": x.shape, "index": index.shape, "values": values.shape}
+        raise ShapeError(explain("index_add", "one slice for each index", **facts))
+    wide = index.reshape(tuple(-1 if k == at else 1 for k in range(x.ndim))).expand(shape)
+    return scatter_add(x, wide, values, axis=at)
+
+
+REDUCTIONS = {
+    "sum": (scatter_add, 0), "mean": (scatter_add, 0), "prod": (scatter_mul, 1),
+    "amax": (scatter_max, None), "amin": (scatter_min, None),
+}  # fmt: skip
+"""How values meet, and what they start from without x: None is the least or the greatest."""
+
+
+def _reduced(np: Any, x: Any, index: Any, values: Any, axis: Any, how: str, include_self: bool = True) -> Any:
+    out = np.array(x)
+    lines = np.moveaxis(out, axis, -1)
+    places, written = np.moveaxis(index, axis, -1), np.moveaxis(values, axis, -1)
+    for line in np.ndindex(places.shape[:-1]):
+        for at in set(places[line].tolist()):
+            met = list(written[line][places[line] == at])
+            met += [lines[line][at]] if include_self else []
+            join = {"sum": np.sum, "mean": np.mean, "prod": np.prod, "amax": np.max, "amin": np.min}
+            total = join[how](met)
+            whole = how == "mean" and out.dtype.kind != "f"
+            lines[line][at] = np.floor(total) if whole else total
+    return out
+
+
+@composite(
+    _reduced, Samples(cases=tuple(
+        ((4, 6), (4, 9), (4, 9), {"axis": 1, "how": how, "include_self": own})
+        for how in REDUCTIONS for own in (True, False)
+    ), roles=("", "index", ""), smooth=False), inline=True,
+)  # fmt: skip
+def scatter_reduce(
+    x: Any, index: Any, values: Any, /, axis: int, how: str, include_self: bool = True
+) -> Any:
+    """Values that meet at one place become their sum, mean, prod, amax or amin, with x's or not."""
+    if how not in REDUCTIONS:
+        hint = f"one of {', '.join(REDUCTIONS)}"
+        raise ArgumentError(explain("scatter_reduce", "no such reduction", hint, how=repr(how)))
+    op, start = REDUCTIONS[how]
+    if start is None:
+        start = x.dtype.least if how == "amax" else x.dtype.greatest
+    base = x if include_self else scatter(x, index, start, axis=axis)
+    total = op(base, index, values, axis=axis)
+    if how != "mean":
+        return total
+    ones = cast(x.zeros_like(), int64) + 1
+    own = ones if include_self else scatter(ones, index, 0, axis=axis)
+    count = cast(scatter_add(own, index, 1, axis=axis), x.dtype)
+    return div(total, count) if x.dtype.is_float else floor_divide(total, count)
+
+
+@composite(
+    lambda np, x, classes: np.eye(classes, dtype=np.int64)[x],
+    Samples(cases=(((5,), {"classes": 7}), ((2, 3), {"classes": 5}), ((), {"classes": 5})),
+            draw=lambda rng, kind, shapes: [rng.integers(0, 2, s).astype(kind) for s in shapes]),
+    inline=True, grad="its operand is an index",
+)  # fmt: skip
+def one_hot(x: Any, /, classes: int = -1) -> Any:
+    """A last axis of 0 with a 1 at each index; -1 classes: as many as the largest needs."""
+    if not x.dtype.is_integer:
+        hint = "cast it to int64 first"
+        raise DtypeError(explain("one_hot", "an index is an integer", hint, dtype=x.dtype.name))
+    if classes < 0:
+        classes = int(max_(x).item()) + 1 if math.prod(x.shape) else 0
+    line = counting(x, classes).reshape((*(1,) * x.ndim, classes))
+    return cast(eq(x.reshape((*x.shape, 1)), cast(line, x.dtype)), int64)
+
+
+# ---- by masks
+
+
+@composite(
+    lambda np, x, mask, value: np.where(mask, x.dtype.type(value), x),
+    Samples(cases=(((3, 5), (3, 5), {"value": 2}), ((2, 3, 4), (3, 1), {"value": 1})),
+            roles=("", "bool")), inline=True,
+)  # fmt: skip
+def masked_fill(x: Any, mask: Any, /, value: Any) -> Any:
+    """value where mask is true, else x."""
+    found = where(mask, value, x)
+    return found if found.dtype is x.dtype else cast(found, x.dtype)
+
+
+def places_of(mask: Any) -> Any:
+    """Where the elements of a flattened mask are true: how many is read, so it is computed now."""
+    flat = mask.reshape(-1)
+    size = flat.shape[0]
+    if not size:
+        return counting(mask, 0)
+    rank = cumsum(cast(flat, int64), axis=0).realize()
+    count = int(cut(rank, 0, size - 1, size).reshape(()).item())
+    target = where(flat, rank - 1, count)  # the others go to one place more
+    return cut(scatter(counting(mask, count + 1), target, counting(mask, size), axis=0), 0, 0, count)
+
+
+@composite(
+    lambda np, x, mask: x[np.broadcast_to(mask, x.shape)],
+    Samples(cases=(((3, 5), (3, 5), {}), ((2, 3), (3,), {}), ((0,), (0,), {}), ((), (), {})),
+            roles=("", "bool")), inline=True,
+)  # fmt: skip
+def masked_select(x: Any, mask: Any, /) -> Any:
+    """The elements where mask is true, as one axis; their number is read, so it is computed now."""
+    x, mask = broadcast_arrays(x, mask)
+    return take(x.reshape(-1), places_of(mask), axis=0)
+
+
+SPARSE = Samples(cases=(((3, 5), {}), ((4,), {}), ((2, 0), {}), ((2, 3, 70), {})), low=-1.0, high=1.0)
+
+
+@composite(lambda np, x: list(np.nonzero(x)), SPARSE, inline=True, grad="its result is an index")
+def nonzero(x: Any, /) -> Any:
+    """The indices of the elements that are not 0, a tensor for each axis; computed now."""
+    if not x.shape:
+        hint = "give it an axis: x.reshape(1)"
+        raise ShapeError(explain("nonzero", "a 0-d tensor has no indices", hint))
+    flat = places_of(truth_of(x))
+    parts = zip(strides_of(x.shape), x.shape, strict=True)
+    return [floor_divide(flat, max(1, step)) % max(1, size) for step, size in parts]
+
+
+@composite(
+    lambda np, x: np.argwhere(x), SPARSE, inline=True, grad="its result is an index"
+)
+def argwhere(x: Any, /) -> Any:
+    """The indices of the elements that are not 0, a row for each; computed now."""
+    return stack(nonzero(x), axis=1)
+
+
+# ---- the same elements
+
+
+@composite(lambda np, x: x)
+def clone(x: Any, /) -> Any:
+    """A tensor of its own with the same elements; gradients flow through it."""
+    return reshape(x, x.shape)
+
+
+@composite(lambda np, x: x, inline=True)
+def contiguous(x: Any, /) -> Any:
+    """x: what is in memory always lies in row-major order."""
+    return x

@@ -1,0 +1,238 @@
+"""Rows of the pools to a given size: adaptive ones and fractional ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from treadle.base.dtypes import int64
+from treadle.base.errors import ArgumentError, ShapeError, explain
+from treadle.base.shapes import Shape
+from treadle.ops.composite import as_float, composite
+from treadle.ops.contract import gather
+from treadle.ops.defs import Op, Samples
+from treadle.ops.elementwise import cast, where
+from treadle.ops.movement import slice_
+from treadle.ops.pooling import Sizes, each_region, named, require_axes
+from treadle.ops.reduce import max_, sum_
+from treadle.ops.windows import per_axis, require_room, shear
+
+Outputs = int | Sequence[int | None]
+
+
+# ---- adaptive: output o of m covers elements o n / m to (o + 1) n / m, rounded outwards
+
+
+def _bounds(o: Any, n: int, m: int) -> tuple[Any, Any]:
+    """First element of output o, and the one behind its last; o is a number or numbers."""
+    return o * n // m, ((o + 1) * n + (m - 1)) // m
+
+
+def _adaptive(op: str, count: int, x: Any, output_size: Outputs, mean: bool) -> Any:
+    require_axes(op, x, count)
+    lead, spatial = x.shape[: x.ndim - count], x.shape[x.ndim - count :]
+    wanted = output_size if isinstance(output_size, tuple | list) else (output_size,) * count
+    outputs = per_axis(
+        op, "output_size",
+        [n if m is None else m for n, m in zip(spatial, wanted, strict=False)]
+        if len(wanted) == count else wanted, count, 0,
+    )  # fmt: skip
+    if 0 in spatial and 0 not in outputs:
+        raise ShapeError(explain(op, "nothing to pool", shape=x.shape))
+    x = as_float(x) if mean else x
+    fill = 0.0 if mean else x.dtype.least
+    seen, lengths = _covered(x, lead, spatial, outputs, fill)
+    over = tuple(range(len(lead), len(lead) + count))
+    if not mean:
+        return max_(seen, axis=over)
+    total = sum_(seen, axis=over)
+    for axis, length in lengths.items():
+        shape = tuple(n if k == axis else 1 for k, n in enumerate(total.shape))
+        total = total / cast(length.reshape(shape), total.dtype)
+    whole = prod(
+        n // m for k, (n, m) in enumerate(zip(spatial, outputs, strict=True))
+        if len(lead) + k not in lengths and m
+    )  # fmt: skip
+    return total * (1.0 / whole) if whole > 1 else total
+
+
+def _covered(
+    x: Any, lead: Shape, spatial: Shape, outputs: Shape, fill: float
+) -> tuple[Any, dict[int, Any]]:
+    """(..., *longest, *outputs): what every output covers, fill behind it; and how many that are.
+
+    The numbers are given for axes where they differ.
+    """
+    count = len(spatial)
+    longest = [
+        max((end - start for start, end in (_bounds(o, n, m) for o in range(m))), default=1)
+        for n, m in zip(spatial, outputs, strict=True)
+    ]
+    seen = x.reshape((*lead, *(1,) * count, *spatial)).expand((*lead, *longest, *spatial))
+    lengths: dict[int, Any] = {}
+    for k, (n, m) in enumerate(zip(spatial, outputs, strict=True)):
+        by, axis = len(lead) + k, len(lead) + count + k
+        seen = shear(seen, axis, by, 1, n, 0, fill) if longest[k] > 1 else seen
+        seen = _started(seen, axis, n, m)
+        if n % m if m else 0:
+            start, end = _bounds(seen.iota_like(axis), n, m)
+            seen = where(seen.iota_like(by) < end - start, seen, fill)
+            lengths[len(lead) + k] = end - start
+    return seen, lengths
+
+
+def _started(x: Any, axis: int, n: int, m: int) -> Any:
+    """Elements o n // m along an axis: every n-th where each stands m times."""
+    before, after = x.shape[:axis], x.shape[axis + 1 :]
+    wide = x.reshape((*before, n, 1, *after)).expand((*before, n, m, *after))
+    ranges = [(0, size, 1) for size in (*before, n * m, *after)]
+    ranges[axis] = (0, n * m, max(n, 1))
+    return slice_(wide.reshape((*before, n * m, *after)), ranges)
+
+
+def _adaptive_row(count: int, how: str) -> Op:
+    def adaptive(x: Any, /, output_size: Outputs) -> Any:
+        return _adaptive(name, count, x, output_size, how == "avg")
+
+    def reference(np: Any, x: Any, output_size: Any) -> Any:
+        last = tuple(range(-count, 0))
+        sizes = output_size if isinstance(output_size, tuple) else (output_size,) * count
+        regions = []
+        for n, m in zip(x.shape[-count:], sizes, strict=True):
+            m = n if m is None else m  # noqa: PLW2901
+            edges = [(int(np.floor(o * n / m)), int(np.ceil((o + 1) * n / m))) for o in range(m)]
+            regions.append([np.arange(*edge) for edge in edges])
+        reduce = np.mean if how == "avg" else np.max
+        return each_region(np, x, regions, lambda seen, _: reduce(seen, last))
+
+    name = f"adaptive_{how}_pool{count}d"
+    sizes = (3, None, 2)[:count]
+    cases = (
+        ((2, 2, *(7, 6, 5)[:count]), {"output_size": 3}),
+        ((3, *(8, 5, 4)[:count]), {"output_size": sizes}),
+        ((1, 2, *(6, 4, 2)[:count]), {"output_size": 2}),
+        ((2, *(3, 2, 2)[:count]), {"output_size": 5}),
+    )
+    word = "Mean" if how == "avg" else "Largest element"
+    doc = f"""{word} of output_size regions that cover the last {count} axes.
+
+    None among the sizes keeps an axis as it is.
+    """
+    samples = Samples(cases=cases, smooth=how == "avg")
+    return composite(reference, samples)(named(adaptive, name, doc))
+
+
+adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = (
+    _adaptive_row(count, "avg") for count in (1, 2, 3)
+)
+adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = (
+    _adaptive_row(count, "max") for count in (1, 2, 3)
+)
+
+
+# ---- fractional: windows that start at random places
+
+
+def _fractional(op: str, x: Any, samples: Any, sizes: Shape, outputs: Shape) -> Any:
+    count = len(sizes)
+    lead, spatial = x.shape[: x.ndim - count], x.shape[x.ndim - count :]
+    planes = prod(lead)
+    if prod(samples.shape) != planes * count:
+        hint = f"{count} random numbers in [0, 1) for each of {planes} planes"
+        facts = {"samples": samples.shape, "shape": x.shape}
+        raise ShapeError(explain(op, "the samples do not fit", hint, **facts))
+    needed = [size + m - 1 for size, m in zip(sizes, outputs, strict=True)]
+    require_room(op, spatial, tuple(needed), x.shape)
+    place: Any = 0
+    for k, (n, size, m) in enumerate(zip(spatial, sizes, outputs, strict=True)):
+        column = count - 1 - k if count == 2 else k  # of two, the first is for the last axis
+        ranges = [(0, planes, 1), (column, column + 1, 1)]
+        sample = slice_(samples.reshape((planes, count)), ranges)
+        offset = sample.expand((planes, size)).iota_like(1)
+        first, wide = [1] * (2 * count), [1] * (2 * count)
+        wide[k], first[count + k] = size, m
+        starts = _starts(sample, n, size, m).reshape((planes, *first))
+        place = place * n + (starts + offset.reshape((1, *wide)))
+    shape = (planes, *sizes, *outputs)
+    index = place.expand(shape).reshape((planes, prod(shape[1:])))
+    found = gather(x.reshape((planes, prod(spatial))), index, axis=1).reshape(shape)
+    return max_(found, axis=tuple(range(1, count + 1))).reshape((*lead, *outputs))
+
+
+def _starts(sample: Any, n: int, size: int, outputs: int) -> Any:
+    """Where the windows of an axis start: (planes, outputs); the last one ends with the axis."""
+    step = (n - size) / (outputs - 1) if outputs > 1 else 0.0
+    number = sample.expand((sample.shape[0], outputs)).iota_like(1)
+    first = cast((sample + cast(number, sample.dtype)) * step, int64) - cast(sample * step, int64)
+    return where(number < outputs - 1, first, n - size)
+
+
+def _fractional_sizes(
+    op: str, x: Any, count: int, output_size: Sizes | None, output_ratio: Any
+) -> Shape:
+    if (output_size is None) == (output_ratio is None):
+        raise ArgumentError(explain(op, "give output_size or output_ratio, one of them"))
+    if output_size is not None:
+        return per_axis(op, "output_size", output_size, count, 1)
+    ratios = output_ratio if isinstance(output_ratio, tuple | list) else (output_ratio,) * count
+    if len(ratios) != count or not all(0 < ratio < 1 for ratio in ratios):
+        hint = f"one number in (0, 1), or one for each of {count} axes"
+        raise ArgumentError(explain(op, "bad output_ratio", hint, got=output_ratio))
+    sizes = x.shape[x.ndim - count :]
+    return tuple([max(1, int(n * ratio)) for n, ratio in zip(sizes, ratios, strict=True)])
+
+
+def _draw(rng: Any, kind: Any, shapes: Sequence[Shape]) -> list[Any]:
+    """Elements of any dtype, samples as floats."""
+    x = rng.uniform(0, 4, shapes[0]).astype(kind)
+    return [x, rng.uniform(0.05, 0.95, shapes[1]).astype("float64")]
+
+
+def _fractional_row(count: int) -> Op:
+    def fractional_max_pool(
+        x: Any, samples: Any, /, kernel_size: Sizes, output_size: Sizes | None = None,
+        output_ratio: float | Sequence[float] | None = None,
+    ) -> Any:  # fmt: skip
+        require_axes(name, x, count)
+        outputs = _fractional_sizes(name, x, count, output_size, output_ratio)
+        return _fractional(
+            name, x, samples, per_axis(name, "kernel_size", kernel_size, count, 1), outputs
+        )  # fmt: skip
+
+    def reference(
+        np: Any, x: Any, samples: Any, kernel_size: Any, output_size: Any = None,
+        output_ratio: Any = None,
+    ) -> Any:  # fmt: skip
+        last, spatial = tuple(range(-count, 0)), x.shape[-count:]
+        sizes = np.broadcast_to(kernel_size, count)
+        outputs = output_size or [int(n * output_ratio) for n in spatial]
+        outputs = np.broadcast_to(outputs, count)
+        planes = x.reshape((-1, *spatial))
+        found = []
+        for plane, drawn in zip(planes, samples.reshape((-1, count)), strict=True):
+            regions = []
+            for n, k, m, u in zip(
+                spatial, sizes, outputs, drawn[::-1] if count == 2 else drawn, strict=True
+            ):
+                step = (n - k) / max(m - 1, 1)
+                starts = [int((o + u) * step) - int(u * step) for o in range(m - 1)] + [n - k]
+                regions.append([np.arange(first, first + k) for first in starts])
+            found.append(each_region(np, plane, regions, lambda seen, _: seen.max(last)))
+        return np.stack(found).reshape((*x.shape[:-count], *outputs))
+
+    name = f"fractional_max_pool{count}d"
+    cases = (
+        ((2, 2, *(7, 8, 6)[:count]), (2, 2, count), {"kernel_size": 2, "output_size": 4}),
+        ((3, *(9, 6, 8)[:count]), (3, count), {"kernel_size": 3, "output_ratio": 0.5}),
+        ((1, 1, *(5, 6, 4)[:count]), (1, 1, count), {"kernel_size": 2, "output_size": 1}),
+    )
+    doc = f"""Largest element of windows at random places over the last {count} axes.
+
+    samples are {count} random numbers in [0, 1) for every plane: they decide where windows start.
+    """
+    samples = Samples(cases=cases, draw=_draw)
+    return composite(reference, samples)(named(fractional_max_pool, name, doc))
+
+
+fractional_max_pool2d, fractional_max_pool3d = _fractional_row(2), _fractional_row(3)

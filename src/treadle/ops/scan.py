@@ -1,0 +1,131 @@
+"""Rows of the running totals and of the order along an axis: arg is (axis, ...)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from treadle.base.dtypes import DType, int64
+from treadle.base.errors import NotSupported, ShapeError, explain
+from treadle.base.shapes import axis_in
+from treadle.ops import rules
+from treadle.ops.contract import scatter_add
+from treadle.ops.defs import Kind, Op, Samples
+from treadle.ops.elementwise import cast, eq, exp, log, ne, where
+from treadle.ops.movement import flip
+
+CASES: tuple[tuple[Any, ...], ...] = (
+    ((5,), {}), ((3, 5), {"axis": 1}), ((3, 5), {"axis": 0}), ((2, 3, 4), {"axis": -2}),
+    ((1,), {"axis": 0}), ((0, 3), {"axis": 0}), ((3, 0), {"axis": 0}), ((4, 70), {"axis": -1}),
+    ((70, 37), {"axis": 0}),
+)  # fmt: skip
+MOST = 1 << 32  # elements of a line that is sorted: an index takes 32 bits meanwhile
+
+
+def _along(name: str) -> Callable[..., Any]:
+    """(x, axis) as (operands, (axis,))."""
+
+    def arguments(x: Any, axis: int | None = None) -> tuple[tuple[Any], Any]:
+        if axis is None and x.ndim != 1:
+            hint = "name one, such as axis=-1; x.reshape(-1) has one axis only"
+            raise ShapeError(explain(name, "along which axis?", hint, shape=x.shape))
+        return (x,), (axis_in(name, axis or 0, x.ndim),)
+
+    arguments.__qualname__ = name  # what Python says when it is called with other arguments
+    return arguments
+
+
+def _backwards(op: Op, x: Any, axis: int) -> Any:
+    """The scan from the last element to the first."""
+    return flip(op(flip(x, axis), axis=axis), axis)
+
+
+def _product_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
+    """Up to the first zero of a line a quotient, there the products without it, behind it none."""
+    (axis,) = y.arg
+    zero = eq(x, 0)
+    zeros = cumsum(cast(zero, int64), axis=axis)
+    first = zero & eq(zeros, 1)
+    without = cumprod(where(first, 1.0, x), axis=axis)
+    before = _backwards(cumsum, g * y, axis) / where(zero, 1.0, x)
+    there = _backwards(cumsum, g * without, axis)
+    return (where(eq(zeros, 0), before, where(first, there, 0.0)),)
+
+
+def _extreme_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
+    """Each cotangent goes where its extreme stands: the last place so far that equals it."""
+    (axis,) = y.arg
+    hit = eq(x, y) | ne(x, x)
+    place = cummax(where(hit, x.iota_like(axis), 0), axis=axis)
+    return (scatter_add(x.zeros_like(), place, g, axis=axis),)
+
+
+def _log_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
+    """exp(x) times the sum of g exp(-y) from here on, as logarithms: exp(-y) may overflow."""
+    (axis,) = y.arg
+
+    def part(weight: Any) -> Any:
+        some = (weight > 0) & ne(y, -math.inf)
+        terms = where(some, log(where(some, weight, 1.0)) - where(some, y, 0.0), -math.inf)
+        return exp(_backwards(logcumsumexp, terms, axis) + x)
+
+    return (part(g) - part(-g),)
+
+
+def _scan(
+    name: str, rule: Callable[..., Any], doc: str, reference: Callable[..., Any], grad: Any,
+    flops: float = 1.0,
+) -> Op:  # fmt: skip
+    """A row of a running total."""
+    return Op(
+        name, Kind.SCAN, doc, types=partial(rule, name), shape=lambda _, shapes: shapes[0],
+        arguments=_along(name), grad=grad, flops=flops,
+        reference=lambda np, x, axis=0: reference(np, x, axis), samples=Samples(cases=CASES),
+    )  # fmt: skip
+
+
+# fmt: off
+cumsum: Op = _scan("cumsum", rules.totals, "Sums of the elements so far along an axis.",
+                   lambda np, x, axis: np.cumsum(x, axis),
+                   lambda g, y, x: (_backwards(cumsum, g, y.arg[0]),))
+cumprod = _scan("cumprod", rules.totals, "Products of the elements so far along an axis.",
+                lambda np, x, axis: np.cumprod(x, axis), _product_grad)
+cummax = _scan("cummax", rules.any_dtype, "Largest element so far along an axis; NaN once seen.",
+               lambda np, x, axis: np.maximum.accumulate(x, axis), _extreme_grad)
+cummin = _scan("cummin", rules.any_dtype, "Smallest element so far along an axis; NaN once seen.",
+               lambda np, x, axis: np.minimum.accumulate(x, axis), _extreme_grad)
+logcumsumexp = _scan("logcumsumexp", rules.floating, "log(cumsum(exp(x))), without overflow.",
+                     lambda np, x, axis: np.logaddexp.accumulate(x, axis), _log_grad, 40.0)
+# fmt: on
+
+
+def _argsort(x: Any, axis: int = -1, descending: bool = False) -> Any:
+    axis = axis_in("argsort", axis, x.ndim)
+    if x.shape[axis] >= MOST:
+        facts = {"size": x.shape[axis], "most": MOST - 1}
+        raise NotSupported(explain("argsort", "the axis is too long", **facts))
+    return (x,), (axis, bool(descending))
+
+
+def _argsort_reference(np: Any, x: Any, axis: int = -1, descending: bool = False) -> Any:
+    if not descending:
+        return np.argsort(x, axis, kind="stable")
+    backwards = np.argsort(np.flip(x, axis), axis, kind="stable")
+    return x.shape[axis] - 1 - np.flip(backwards, axis)
+
+
+def _index_rule(dtypes: Any) -> tuple[tuple[DType, ...], DType]:
+    return tuple(dtypes), int64
+
+
+argsort = Op(
+    "argsort", Kind.SCAN,
+    "Indices that sort along an axis; equal elements keep their order. NaN counts as the largest.",
+    types=_index_rule, shape=lambda _, shapes: shapes[0], arguments=_argsort,
+    grad="its result is an index", reference=_argsort_reference, flops=16.0,
+    samples=Samples(cases=(
+        *CASES, ((3, 200), {"descending": True}), ((300, 3), {"axis": 0}), ((5000,), {}),
+    )),
+)  # fmt: skip

@@ -1,0 +1,84 @@
+"""Rows about which values there are, once each: how many is read, so they are computed now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treadle.ops.composite import composite, take
+from treadle.ops.contract import scatter, scatter_add
+from treadle.ops.defs import Samples
+from treadle.ops.elementwise import ne
+from treadle.ops.movement import concat, cut
+from treadle.ops.picking import places_of
+from treadle.ops.scan import argsort, cumsum
+from treadle.ops.shaping import counting
+
+REPEATED = Samples(
+    cases=(((3, 5), {}), ((0,), {}), ((), {}), ((200,), {})),
+    draw=lambda rng, kind, shapes: [rng.integers(0, 5, s).astype(kind) for s in shapes],
+)
+
+
+class _Groups:
+    """Equal elements of flattened x brought together."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+        flat = x.reshape(-1)
+        self.size = flat.shape[0]
+        self.order = argsort(flat, axis=0)
+        self.ordered = take(flat, self.order, axis=0)
+        before, after = cut(self.ordered, 0, 0, max(0, self.size - 1)), cut(
+            self.ordered, 0, min(1, self.size), self.size
+        )
+        first = counting(x, min(1, self.size)) >= 0
+        self.starts = concat([first, ne(after, before)], axis=0).realize()
+        self.places = places_of(self.starts)
+
+    def values(self) -> Any:
+        """Each value once, in order; NaN is unlike any other."""
+        return take(self.ordered, self.places, axis=0)
+
+    def firsts(self) -> Any:
+        """Where each value stands first in x: equal elements kept their order."""
+        return take(self.order, self.places, axis=0)
+
+    def members(self) -> Any:
+        """For each element of x the place of its value."""
+        group = cumsum(self.starts, axis=0) - 1
+        return scatter(counting(self.x, self.size), self.order, group, axis=0).reshape(self.x.shape)
+
+    def counts(self) -> Any:
+        """How often each value stands in x."""
+        zeros = counting(self.x, self.places.shape[0]) * 0
+        return scatter_add(zeros, self.members().reshape(-1), 1, axis=0)
+
+
+@composite(
+    lambda np, x: np.unique_values(x) if hasattr(np, "unique_values") else np.unique(x), REPEATED,
+    inline=True, aliases=("unique_values",),
+)  # fmt: skip
+def unique(x: Any, /) -> Any:
+    """The values in x, once each, in order."""
+    return _Groups(x).values()
+
+
+@composite(lambda np, x: list(np.unique_counts(x)), REPEATED, inline=True)
+def unique_counts(x: Any, /) -> Any:
+    """(values in order, how often each is there)."""
+    groups = _Groups(x)
+    return groups.values(), groups.counts()
+
+
+@composite(lambda np, x: list(np.unique_inverse(x)), REPEATED, inline=True)
+def unique_inverse(x: Any, /) -> Any:
+    """(values in order, for each element of x the index of its value)."""
+    groups = _Groups(x)
+    return groups.values(), groups.members()
+
+
+@composite(lambda np, x: list(np.unique_all(x)), REPEATED, inline=True)
+def unique_all(x: Any, /) -> Any:
+    """(values in order, where each stands first in flattened x, inverse indices, counts)."""
+    groups = _Groups(x)
+    return groups.values(), groups.firsts(), groups.members(), groups.counts()

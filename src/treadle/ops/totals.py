@@ -1,0 +1,141 @@
+"""Rows of products, norms and counts: what else do the elements along axes come to?"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from treadle.base.dtypes import int64
+from treadle.base.shapes import axes_in
+from treadle.ops import rules
+from treadle.ops.composite import Axes, as_float, composite, var
+from treadle.ops.defs import Samples
+from treadle.ops.elementwise import abs_, cast, eq, ne, sqrt, where
+from treadle.ops.movement import cut, inverse, pad, permute
+from treadle.ops.reduce import CASES, Total, max_, min_, reduction, spread, sum_
+
+# ---- products
+
+
+def _others(x: Any) -> Any:
+    """Products of all elements before and behind each, along the last axis."""
+    size, last = x.shape[-1], x.ndim - 1
+    edges = [(0, 0)] * last
+    before, behind = x, x
+    for k in (1, *(1 << n for n in range((size - 1).bit_length()))):
+        left = cut(pad(before, [*edges, (k, 0)], 1), last, 0, size)
+        right = cut(pad(behind, [*edges, (0, k)], 1), last, k, size + k)
+        first = before is x  # the products leave out the element itself
+        before, behind = (left, right) if first else (before * left, behind * right)
+    return before * behind
+
+
+def _product_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
+    """The product of the other elements: no division, so zeros do no harm."""
+    axes = y.arg[0]
+    rest = tuple(axis for axis in range(x.ndim) if axis not in axes)
+    if not axes or 0 in x.shape:
+        return (spread(g, y, x),)
+    turned = permute(x, (*rest, *axes))
+    lead = tuple(x.shape[axis] for axis in rest)
+    others = _others(turned.reshape((*lead, -1))).reshape(turned.shape)
+    return (spread(g, y, x) * permute(others, inverse((*rest, *axes))),)
+
+
+prod = reduction(
+    "prod", rules.totals, "Product of the elements along axes.",
+    lambda np, x, axis=None, keepdims=False: np.prod(x, axis, keepdims=keepdims),
+    _product_grad, make=Total,
+)  # fmt: skip
+
+# ---- truth and counts
+
+
+def truth_of(x: Any) -> Any:
+    """x as a mask: what is not 0."""
+    return x if x.dtype.kind == "bool" else ne(x, 0)
+
+
+def _is_empty(x: Any, axis: Axes, name: str) -> bool:
+    return 0 in (x.shape[k] for k in axes_in(name, axis, x.ndim))
+
+
+LOGICAL = Samples(cases=(*CASES, ((0, 3), {"axis": 0}), ((3, 0), {})), low=-1.0, high=1.0)
+
+
+@composite(
+    lambda np, x, axis=None, keepdims=False: np.count_nonzero(x, axis=axis, keepdims=keepdims),
+    LOGICAL, grad="its result is a count",
+)  # fmt: skip
+def count_nonzero(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
+    """How many elements along axes are not 0."""
+    return sum_(cast(truth_of(x), int64), axis=axis, keepdims=keepdims)
+
+
+@composite(
+    lambda np, x, axis=None, keepdims=False: np.any(x, axis=axis, keepdims=keepdims), LOGICAL,
+    grad="its result is not continuous",
+)  # fmt: skip
+def any_(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
+    """Is an element along axes not 0?"""
+    if _is_empty(x, axis, "any"):
+        return ne(count_nonzero(x, axis=axis, keepdims=keepdims), 0)
+    return max_(truth_of(x), axis=axis, keepdims=keepdims)
+
+
+@composite(
+    lambda np, x, axis=None, keepdims=False: np.all(x, axis=axis, keepdims=keepdims), LOGICAL,
+    grad="its result is not continuous",
+)  # fmt: skip
+def all_(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
+    """Is no element along axes 0?"""
+    if _is_empty(x, axis, "all"):
+        return eq(count_nonzero(ne(truth_of(x), True), axis=axis, keepdims=keepdims), 0)
+    return min_(truth_of(x), axis=axis, keepdims=keepdims)
+
+
+# ---- norms
+
+
+@composite(
+    lambda np, x, axis=None, keepdims=False, correction=0: np.std(
+        x, axis, ddof=correction, keepdims=keepdims
+    ),
+    Samples(cases=(((3, 5), {}), ((3, 5), {"axis": 1, "correction": 1}), ((2, 3, 4), {"axis": (0, 2)}))),
+)  # fmt: skip
+def std(x: Any, /, axis: Axes = None, keepdims: bool = False, correction: float = 0) -> Any:
+    """Standard deviation along axes: the root of the variance."""
+    return sqrt(var(x, axis=axis, keepdims=keepdims, correction=correction))
+
+
+def _norm(np: Any, x: Any, ord: float = 2, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A002
+    size = np.abs(x)
+    if math.isinf(ord):
+        return (np.max if ord > 0 else np.min)(size, axis, keepdims=keepdims)
+    if ord == 0:
+        return np.sum((size != 0) * 1.0, axis, keepdims=keepdims)
+    return np.sum(size**ord, axis, keepdims=keepdims) ** (1 / ord)
+
+
+@composite(
+    _norm, Samples(cases=(
+        ((3, 5), {}), *(((3, 5), {"ord": p, "axis": 1}) for p in (1, 3, 2.5, -1, math.inf, -math.inf)),
+        ((2, 3, 4), {"axis": (0, 2), "keepdims": True}), ((4, 3), {"ord": math.inf}), ((0,), {}),
+    ), low=0.5), aliases=("vector_norm",),
+)  # fmt: skip
+def norm(
+    x: Any, /, ord: float = 2, axis: Axes = None, keepdims: bool = False  # noqa: A002
+) -> Any:
+    """(sum |x|**ord)**(1/ord) along axes; inf and -inf give the largest and smallest, 0 a count."""
+    size = abs_(as_float(x))
+    if math.isinf(ord):
+        return (max_ if ord > 0 else min_)(size, axis=axis, keepdims=keepdims)
+    if ord == 0:
+        return cast(count_nonzero(x, axis=axis, keepdims=keepdims), size.dtype)
+    if ord == 1:
+        return sum_(size, axis=axis, keepdims=keepdims)
+    power = size * size if ord == 2 else size ** float(ord)
+    total = sum_(power, axis=axis, keepdims=keepdims)
+    nothing = eq(total, 0.0)  # there the root is steep, and no direction is the way up
+    some = where(nothing, 1.0, total)
+    return where(nothing, total, sqrt(some) if ord == 2 else some ** (1.0 / ord))

@@ -1,0 +1,172 @@
+"""Sums, products and reductions of broadcasts, of constants and of nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from math import isfinite, prod
+
+from treadle.ir.node import Node, full
+from treadle.ir.pattern import Rule, constant_value, is_number
+from treadle.ops import movement as m
+from treadle.ops.contract import dot
+from treadle.ops.defs import Op
+from treadle.ops.elementwise import add
+from treadle.ops.reduce import max_, min_, sum_
+from treadle.passes.algebra import held, wrapped
+
+EXACT_BITS = {32: 24, 64: 53}  # integers up to 2 to this power are floats
+
+
+def _add_pads(node: Node) -> Node | None:
+    """Zero-padded neighbours added up are joined: the gradient of slices that share a source.
+
+    Every element has 0 added to it, so that -0.0 becomes 0.0 as it did.
+    """
+    x, y = (_without_zero(operand) for operand in node.operands)
+    if not all(p.op is m.pad and is_number(p.arg[1], 0) for p in (x, y)):
+        return None
+    if x.shape != y.shape or node.dtype.kind == "bool":
+        return None
+    axes = [k for k, (p, q) in enumerate(zip(x.arg[0], y.arg[0], strict=True)) if p != q]
+    if len(axes) != 1:
+        return None
+    axis = axes[0]
+    first, second = sorted((x, y), key=lambda n: n.arg[0][axis][0])
+    before, after = first.arg[0][axis][0], second.arg[0][axis][1]
+    if before + first.operands[0].shape[axis] != second.arg[0][axis][0]:
+        return None
+    edges = list(first.arg[0])
+    edges[axis] = (before, after)
+    return m.pad(m.concat([first.operands[0], second.operands[0]], axis=axis), edges) + 0
+
+
+def _without_zero(node: Node) -> Node:
+    """x of a sum x + 0."""
+    zero = node.op is add and is_number(constant_value(node.operands[1]), 0)
+    return node.operands[0] if zero else node
+
+
+def _sum_expand(node: Node) -> Node | None:
+    """A sum over axes that were not broadcast is taken before the broadcast."""
+    x = node.operands[0]
+    if x.op is not m.expand:
+        return None
+    axes, keepdims = node.arg
+    source = x.operands[0]
+    lead = x.ndim - source.ndim
+    rest = tuple(a for a in axes if a >= lead and source.shape[a - lead] == x.shape[a])
+    if not rest:
+        return None
+    summed = sum_(source, axis=tuple(a - lead for a in rest), keepdims=True)
+    sizes = tuple(1 if a in rest else n for a, n in enumerate(x.shape))
+    spread = tuple(a for a in axes if a not in rest)
+    result = summed.expand(sizes)
+    if spread:
+        result = sum_(result, axis=spread, keepdims=True)
+    return result if keepdims else result.reshape(node.shape)
+
+
+def _sum_broadcast(exact: bool) -> Callable[[Node], Node | None]:
+    """A sum over broadcast axes is a product with their size; it is rounded once, not n times."""
+
+    def apply(node: Node) -> Node | None:
+        x = node.operands[0]
+        if x.op is not m.expand or x.dtype.is_float is exact or x.dtype.kind == "bool":
+            return None
+        axes, keepdims = node.arg
+        source = x.operands[0]
+        lead = x.ndim - source.ndim
+        if any(a >= lead and source.shape[a - lead] != 1 for a in axes):
+            return None  # until the other axes are summed first
+        count = prod(x.shape[a] for a in axes)
+        if x.dtype.is_integer:
+            count = wrapped(count, x.dtype)
+        sizes = tuple(1 if a in axes else n for a, n in enumerate(x.shape))
+        scaled = (source * count).expand(sizes)
+        return scaled if keepdims else scaled.reshape(node.shape)
+
+    return apply
+
+
+def _reduce_constant(node: Node) -> Node | None:
+    """An extreme of equal numbers is one of them; their sum a product, if no partial sum rounds."""
+    x = node.operands[0]
+    value = held(constant_value(x), x.dtype)
+    if value is None or not x.type.size or x.dtype.compute is not x.dtype:
+        return None
+    if node.op is not sum_:
+        return full(value, node.type)
+    count = x.type.size // node.type.size
+    if x.dtype.is_integer:
+        return full(wrapped(value * count, x.dtype), node.type)
+    if not x.dtype.is_float or not isfinite(value) or is_number(value, -0.0):
+        return None
+    whole, parts = value.as_integer_ratio()
+    if abs(whole) * count > 1 << EXACT_BITS[x.dtype.bits] or parts > 1 << 100:
+        return None
+    return full(value * count, node.type)
+
+
+def _sum_nothing(node: Node) -> Node | None:
+    """Reducing axes of size 1 moves nothing."""
+    x = node.operands[0]
+    axes, _ = node.arg
+    if any(x.shape[axis] != 1 for axis in axes):
+        return None
+    return x.reshape(node.shape)
+
+
+def _sum_of_none(node: Node) -> Node | None:
+    """A sum, of products or not, over an axis without elements is 0."""
+    return None if all(x.type.size for x in node.operands) else full(0, node.type)
+
+
+def _sum_reshape(node: Node) -> Node | None:
+    """A total does not care about shape: sum the source of a reshape."""
+    x = node.operands[0]
+    if x.op is not m.reshape or len(node.arg[0]) != x.ndim or not x.ndim:
+        return None
+    return sum_(x.operands[0]).reshape(node.shape)
+
+
+def _dot_zero(exact: bool) -> Callable[[Node], Node | None]:
+    """A product with a matrix of zeros; it would hold NaN where the other is infinite."""
+
+    def apply(node: Node) -> Node | None:
+        zeros = any(constant_value(x) == 0 for x in node.operands)
+        return full(0, node.type) if zeros and node.dtype.is_float is not exact else None
+
+    return apply
+
+
+def _reduced_example(op: Op, change: Callable[[Node], Node], leaf: Callable[..., Node]) -> Node:
+    return op(change(leaf((1, 3))), axis=0)
+
+
+def _dot_zero_example(kind: str, leaf: Callable[..., Node]) -> Node:
+    return dot(leaf((2, 3), kind), full(0, leaf((3, 4), kind).type))
+
+
+SUMS = (
+    Rule("add-pads", add, _add_pads,
+         lambda leaf: m.pad(leaf((2, 3)), [(0, 0), (3, 2)])
+         + m.pad(leaf((2, 3)), [(0, 0), (0, 5)])),
+    *(Rule(f"{op}-constant", op, _reduce_constant,
+           partial(_reduced_example, op, lambda x: full(0.75, x.type)))
+      for op in (sum_, max_, min_)),
+    Rule("sum-expand", sum_, _sum_expand,
+         lambda leaf: sum_(leaf((3, 1)).expand(2, 3, 4), axis=(0, 1))),
+    Rule("sum-broadcast", sum_, _sum_broadcast(exact=True),
+         lambda leaf: sum_(leaf((3, 1), "int64").expand(2, 3, 4), axis=(0, 2))),
+    Rule("sum-broadcast-float", sum_, _sum_broadcast(exact=False),
+         lambda leaf: sum_(leaf((3, 1)).expand(2, 3, 4), axis=(0, 2)), exact=False),
+    *(Rule(f"{op}-nothing", op, _sum_nothing, partial(_reduced_example, op, lambda x: x))
+      for op in (sum_, max_, min_)),
+    Rule("sum-of-none", sum_, _sum_of_none, lambda leaf: sum_(leaf((0, 3)), axis=0)),
+    Rule("dot-of-none", dot, _sum_of_none, lambda leaf: dot(leaf((2, 0)), leaf((0, 3)))),
+    Rule("dot-zero", dot, _dot_zero(exact=True), lambda leaf: _dot_zero_example("int32", leaf)),
+    Rule("dot-zero-float", dot, _dot_zero(exact=False),
+         lambda leaf: _dot_zero_example("float32", leaf), exact=False),
+    Rule("sum-reshape", sum_, _sum_reshape, lambda leaf: sum_(leaf((3, 4)).reshape(12))),
+)  # fmt: skip

@@ -1,0 +1,130 @@
+"""`x[key] = value`: the tensor is bound to a value that differs where the key points.
+
+Nothing is overwritten: what was computed from x before keeps its value, and a view taken of x does
+not change with it. Inside a compiled function a tensor that is closed over is updated in place.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from treadle.base.errors import ArgumentError, GradientError, ShapeError, explain
+from treadle.base.shapes import Shape
+from treadle.ir.node import GRADIENTS, Node, const, iota
+from treadle.ops import movement as m
+from treadle.ops.contract import scatter
+from treadle.ops.elementwise import bitwise_and, eq, where
+from treadle.runtime.realize import TRACED
+from treadle.tensor.gradients import own_node
+from treadle.tensor.indexing import Box, picked
+from treadle.tensor.keys import as_node, is_mask, understood
+from treadle.tensor.tracing import TRACE
+
+if TYPE_CHECKING:
+    from treadle.tensor.tensor import Tensor
+
+
+def assign_item(tensor: Tensor, key: Any, value: Any) -> None:
+    """Bind a tensor to its value with other elements where the key points."""
+    before = tensor._node
+    if before.needs_grad and before.owner is not None and GRADIENTS.on:
+        hint = "assign inside td.no_grad(), or to a copy: y = x.clone()"
+        raise GradientError(explain("index", "assigning to a leaf that requires a gradient", hint))
+    if before.buffer is TRACED:
+        hint = "assign to a copy, y = x.clone(), and return it"
+        raise ArgumentError(explain("compile", "an argument is assigned to", hint))
+    after = assigned(before, key, _value(before, value))
+    if TRACE and before not in TRACE.top.made:
+        TRACE.top.assigned.setdefault(tensor, before)
+    tensor._node = after if after.needs_grad else own_node(after, tensor, before.needs_grad)
+
+
+def _value(x: Node, value: Any) -> Node:
+    """What is assigned, in x's dtype."""
+    if isinstance(value, bool | int | float):
+        return const(value, x.dtype, x.device)
+    if not isinstance(value, Node):
+        value = as_node(_array(value), x.device)
+    return value if value.dtype is x.dtype else value.cast(x.dtype)
+
+
+def _array(value: Any) -> Any:
+    import numpy as np
+
+    try:
+        return np.asarray(value)
+    except ValueError:  # lists of different lengths
+        return np.asarray(None)
+
+
+def assigned(x: Node, key: Any, value: Node) -> Node:
+    """x with value where the key points."""
+    chosen = _where_true(x, key, value)
+    if chosen is not None:
+        return chosen
+    seen, parts = understood(x, key)
+    if not any(isinstance(part, Node) for part in parts):
+        return _in_box(seen, Box(seen, parts), value).reshape(x.shape)
+    numbers = iota((x.type.size,), 0, x.device).reshape(seen.shape)
+    places = picked(numbers, parts)
+    values = _fitted(value, places.shape).reshape(-1)
+    result: Node = scatter(x.reshape(-1), places.reshape(-1), values, axis=0)
+    return result.reshape(x.shape)
+
+
+def _where_true(x: Node, key: Any, value: Node) -> Node | None:
+    """A mask and a value that does not tell its places apart: no place needs to be known."""
+    mask = key[0] if isinstance(key, tuple) and len(key) == 1 else key
+    if not isinstance(mask, Node) or not is_mask(mask) or mask.shape != x.shape[: mask.ndim]:
+        return None
+    rest = x.shape[mask.ndim :]
+    lead = value.ndim - len(rest)
+    if any(size != 1 for size in value.shape[: max(0, lead)]):
+        return None
+    wide = mask.reshape((*mask.shape, *(1,) * len(rest)))
+    result: Node = where(wide, _fitted(value, rest), x)
+    return result
+
+
+def _fitted(value: Node, shape: Shape) -> Node:
+    """value broadcast to a shape; axes of size 1 in front of it are dropped."""
+    lead = max(0, value.ndim - len(shape))
+    facts = {"value": value.shape, "key": shape}
+    if any(size != 1 for size in value.shape[:lead]):
+        raise ShapeError(explain("index", "the value has too many axes", **facts))
+    trimmed = value.reshape(value.shape[lead:])
+    sizes = zip(reversed(trimmed.shape), reversed(shape), strict=False)
+    if any(own not in (1, wanted) for own, wanted in sizes):
+        hint = "sizes must be equal or 1, counted from the last axis"
+        raise ShapeError(explain("index", "the value does not fit", hint, **facts))
+    return trimmed.expand(shape)
+
+
+def _in_box(x: Node, box: Box, value: Node) -> Node:
+    """x with value in the range of every axis: a comparison of indices, so it fuses."""
+    full = _fitted(value, box.shape)
+    sizes = tuple(len(range(*each)) for each in box.ranges)
+    if 0 in sizes:
+        return x
+    checks = [
+        check
+        for axis, (each, size) in enumerate(zip(box.ranges, x.shape, strict=True))
+        for check in _inside(x.iota_like(axis), each, size)
+    ]
+    if value.type.size > 1:
+        inside = full.reshape(sizes)
+        inside = m.flip(inside, box.flips) if box.flips else inside
+        full = m.placed(inside, box.ranges, x.shape)
+    else:
+        full = value.reshape(()).expand(x.shape)
+    return where(reduce(bitwise_and, checks), full, x) if checks else full  # type: ignore[no-any-return]
+
+
+def _inside(index: Node, each: tuple[int, int, int], size: int) -> list[Node]:
+    """Is an index in a range? No checks for a whole axis."""
+    start, stop, step = each
+    checks = [index >= start] if start else []
+    checks += [index < stop] if stop < size and not (step > 1 and stop + step > size) else []
+    checks += [eq((index - start) % step, 0)] if step > 1 else []
+    return checks

@@ -1,0 +1,1562 @@
+"""The ops of the table as methods of a tensor."""
+
+from __future__ import annotations
+
+# <gen imports>
+from collections.abc import Sequence
+from typing import Any, Self
+
+from treadle.ops import activations as activations_rows
+from treadle.ops import composite as composite_rows
+from treadle.ops import contract as contract_rows
+from treadle.ops import convolution as convolution_rows
+from treadle.ops import elementwise as elementwise_rows
+from treadle.ops import functions as functions_rows
+from treadle.ops import joining as joining_rows
+from treadle.ops import movement as movement_rows
+from treadle.ops import neural as neural_rows
+from treadle.ops import ordering as ordering_rows
+from treadle.ops import picking as picking_rows
+from treadle.ops import pooling as pooling_rows
+from treadle.ops import predicates as predicates_rows
+from treadle.ops import regions as regions_rows
+from treadle.ops import scan as scan_rows
+from treadle.ops import sets as sets_rows
+from treadle.ops import shaping as shaping_rows
+from treadle.ops import special as special_rows
+from treadle.ops import totals as totals_rows
+from treadle.ops import windows as windows_rows
+
+# <sums tgj7fneh5npvsmkymah2mgqqfu2vb2fgkn2qe4bzecdhz6n5dtuqtostsidvukhfkji6keikgbsoi2st>
+# </gen imports cdvqu7te2pmu6xuof2p5c3azh7newb7i7vjpvsmk>
+from treadle.ops.syntax import Syntax
+
+
+class Methods(Syntax):
+    """Every op that can be called on its first operand."""
+
+    __slots__ = ()
+
+    # <gen relu>
+    def relu(self) -> Self:
+        """x where positive, else 0."""
+        return activations_rows.relu(self)
+        # </gen relu j26fuuvypjcuac4>
+
+    # <gen hardtanh>
+    def hardtanh(self, min_val: float = -1.0, max_val: float = 1.0) -> Self:
+        """x kept within [min_val, max_val]."""
+        return activations_rows.hardtanh(self, min_val, max_val)
+        # </gen hardtanh mtmbvnvffine4s7>
+
+    # <gen relu6>
+    def relu6(self) -> Self:
+        """x kept within [0, 6]."""
+        return activations_rows.relu6(self)
+        # </gen relu6 fx4fyv6xqygedoe>
+
+    # <gen leaky_relu>
+    def leaky_relu(self, negative_slope: float = 0.01) -> Self:
+        """x where positive, else a fraction of it."""
+        return activations_rows.leaky_relu(self, negative_slope)
+        # </gen leaky_relu 5zpw5gb46qx2az7>
+
+    # <gen prelu>
+    def prelu(self, weight: Self) -> Self:
+        """x where positive, else weight times x; weight is one number or one for each channel
+        (axis 1).
+        """
+        return activations_rows.prelu(self, weight)
+        # </gen prelu c336mp3y63liddrsdaupjj6lq>
+
+    # <gen threshold>
+    def threshold(self, threshold: float, value: float) -> Self:
+        """x where it is above the threshold, else the value."""
+        return activations_rows.threshold(self, threshold, value)
+        # </gen threshold bcfrgmzlastofo5>
+
+    # <gen hardshrink>
+    def hardshrink(self, lambd: float = 0.5) -> Self:
+        """x, or 0 where it is within lambd of 0."""
+        return activations_rows.hardshrink(self, lambd)
+        # </gen hardshrink nvnnqiktk4b2vpp>
+
+    # <gen softshrink>
+    def softshrink(self, lambd: float = 0.5) -> Self:
+        """x moved towards 0 by lambd."""
+        return activations_rows.softshrink(self, lambd)
+        # </gen softshrink 43peqsty6mkuwzi>
+
+    # <gen hardsigmoid>
+    def hardsigmoid(self) -> Self:
+        """A sigmoid of three straight pieces: x / 6 + 1/2, kept within [0, 1]."""
+        return activations_rows.hardsigmoid(self)
+        # </gen hardsigmoid kdcdfbqbib722yy>
+
+    # <gen hardswish>
+    def hardswish(self) -> Self:
+        """x times hardsigmoid(x)."""
+        return activations_rows.hardswish(self)
+        # </gen hardswish dsah5nvgml72epd>
+
+    # <gen silu>
+    def silu(self) -> Self:
+        """x times sigmoid(x)."""
+        return activations_rows.silu(self)
+        # </gen silu 7fqo7j2bnbxvejh>
+
+    # <gen gelu>
+    def gelu(self, approximate: str = "none") -> Self:
+        """x times the normal distribution function of x; approximate="tanh" uses a cheaper form."""
+        return activations_rows.gelu(self, approximate)
+        # </gen gelu 53am5vehecii3my>
+
+    # <gen elu>
+    def elu(self, alpha: float = 1.0) -> Self:
+        """x where positive, else alpha * (exp(x) - 1)."""
+        return activations_rows.elu(self, alpha)
+        # </gen elu v3qtswyjnrerdby>
+
+    # <gen celu>
+    def celu(self, alpha: float = 1.0) -> Self:
+        """x where positive, else alpha * (exp(x / alpha) - 1)."""
+        return activations_rows.celu(self, alpha)
+        # </gen celu w4u7fnn64ehjexi>
+
+    # <gen selu>
+    def selu(self) -> Self:
+        """elu with the alpha and scale that keep mean 0 and variance 1 from layer to layer."""
+        return activations_rows.selu(self)
+        # </gen selu gsbyjkat3jl2eky>
+
+    # <gen mish>
+    def mish(self) -> Self:
+        """x times tanh(softplus(x))."""
+        return activations_rows.mish(self)
+        # </gen mish 6mrguqxwgkdfknf>
+
+    # <gen logsigmoid>
+    def logsigmoid(self) -> Self:
+        """log(sigmoid(x)) without overflow."""
+        return activations_rows.logsigmoid(self)
+        # </gen logsigmoid m47br63i2ajcznb>
+
+    # <gen softplus>
+    def softplus(self, beta: float = 1.0, threshold: float = 20.0) -> Self:
+        """log(1 + exp(beta x)) / beta; x itself where beta x is above the threshold."""
+        return activations_rows.softplus(self, beta, threshold)
+        # </gen softplus o7w2qgfjdlw5a6s>
+
+    # <gen softsign>
+    def softsign(self) -> Self:
+        """x / (1 + |x|)."""
+        return activations_rows.softsign(self)
+        # </gen softsign 2b6ydpnzpmwnkvh>
+
+    # <gen tanhshrink>
+    def tanhshrink(self) -> Self:
+        """x - tanh(x)."""
+        return activations_rows.tanhshrink(self)
+        # </gen tanhshrink ev3og5twchjhrft>
+
+    # <gen glu>
+    def glu(self, axis: int = -1) -> Self:
+        """The first half of an axis times the sigmoid of the second."""
+        return activations_rows.glu(self, axis)
+        # </gen glu hbjevaeeys2ig32>
+
+    # <gen clip>
+    def clip(self, min: Self | None = None, max: Self | None = None) -> Self:
+        """x kept within [min, max], numbers or tensors; either may be left out."""
+        return activations_rows.clip(self, min, max)
+        # </gen clip 65telen6izievhj>
+
+    # <gen nan_to_num>
+    def nan_to_num(
+        self, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+    ) -> Self:
+        """x with numbers in place of NaN and infinities: by default 0 and the largest of the
+        dtype.
+        """
+        return activations_rows.nan_to_num(self, nan, posinf, neginf)
+        # </gen nan_to_num bodtul4knhprv3yi72vdrwbp3sdaupcmocc>
+
+    # <gen mean>
+    def mean(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Self:
+        """Arithmetic mean along axes."""
+        return composite_rows.mean(self, axis, keepdims)
+        # </gen mean dhjikvgfqhptnqp>
+
+    # <gen var>
+    def var(
+        self, axis: int | Sequence[int] | None = None, keepdims: bool = False, correction: float = 0
+    ) -> Self:
+        """Variance along axes: squared deviations over (count - correction)."""
+        return composite_rows.var(self, axis, keepdims, correction)
+        # </gen var cqsy4cehanprv3ymxf4c54g2x>
+
+    # <gen logsumexp>
+    def logsumexp(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Self:
+        """log(sum(exp(x))) along axes, without overflow."""
+        return composite_rows.logsumexp(self, axis, keepdims)
+        # </gen logsumexp mzcfb2lruzcrcyo>
+
+    # <gen argmax>
+    def argmax(self, axis: int | None = None, keepdims: bool = False) -> Self:
+        """Index of the first largest element (of the flattened tensor if axis is None)."""
+        return composite_rows.argmax(self, axis, keepdims)
+        # </gen argmax jsxox5xe35kzt3z>
+
+    # <gen argmin>
+    def argmin(self, axis: int | None = None, keepdims: bool = False) -> Self:
+        """Index of the first smallest element (of the flattened tensor if axis is None)."""
+        return composite_rows.argmin(self, axis, keepdims)
+        # </gen argmin f4tq4wtz6f2pdqa>
+
+    # <gen take>
+    def take(self, index: Self, axis: int = 0) -> Self:
+        """Slices of x at the indices, along an axis: an embedding look-up when axis is 0."""
+        return composite_rows.take(self, index, axis)
+        # </gen take qftv6gbu6yri5a5>
+
+    # <gen matmul>
+    def matmul(self, b: Self) -> Self:
+        """Matrix product; vectors are rows on the left and columns on the right."""
+        return composite_rows.matmul(self, b)
+        # </gen matmul snantwppflsbifb>
+
+    # <gen linear>
+    def linear(self, weight: Self, bias: Self | None = None) -> Self:
+        """x times weight transposed, plus bias; weight is (out, in) as in PyTorch."""
+        return composite_rows.linear(self, weight, bias)
+        # </gen linear ugaaaawrq7ytsns>
+
+    # <gen dot>
+    def dot(self, b: Self) -> Self:
+        """Matrix product over the last two axes, broadcasting the others."""
+        return contract_rows.dot(self, b)
+        # </gen dot q7fax36eh5mpqee>
+
+    # <gen gather>
+    def gather(self, index: Self, axis: int) -> Self:
+        """Elements at indices along an axis; negative indices count from the end, others are
+        clamped.
+        """
+        return contract_rows.gather(self, index, axis)
+        # </gen gather 675xbvdzzt5tvxisdaupi5g7k>
+
+    # <gen scatter_add>
+    def scatter_add(self, index: Self, values: Self, axis: int) -> Self:
+        """base with values added at indices along an axis."""
+        return contract_rows.scatter_add(self, index, values, axis)
+        # </gen scatter_add il6l7p4wxne52eb>
+
+    # <gen scatter>
+    def scatter(self, index: Self, values: Self, axis: int) -> Self:
+        """base with values put at indices along an axis; the last one stays."""
+        return contract_rows.scatter(self, index, values, axis)
+        # </gen scatter fx5aqof7ifc35e5>
+
+    # <gen scatter_mul>
+    def scatter_mul(self, index: Self, values: Self, axis: int) -> Self:
+        """base multiplied by values at indices along an axis."""
+        return contract_rows.scatter_mul(self, index, values, axis)
+        # </gen scatter_mul glpg56ib6lmkib4>
+
+    # <gen scatter_max>
+    def scatter_max(self, index: Self, values: Self, axis: int) -> Self:
+        """The larger of base and the values at indices along an axis."""
+        return contract_rows.scatter_max(self, index, values, axis)
+        # </gen scatter_max drgqy6glcl6wkyy>
+
+    # <gen scatter_min>
+    def scatter_min(self, index: Self, values: Self, axis: int) -> Self:
+        """The smaller of base and the values at indices along an axis."""
+        return contract_rows.scatter_min(self, index, values, axis)
+        # </gen scatter_min 3vahepdzazgsw2m>
+
+    # <gen conv1d>
+    def conv1d(
+        self,
+        weight: Self,
+        bias: Self | None = None,
+        stride: int | Sequence[int] = 1,
+        padding: int | Sequence[int] | str = 0,
+        dilation: int | Sequence[int] = 1,
+        groups: int = 1,
+    ) -> Self:
+        """Cross-correlation over the last 1 axes of x with every kernel."""
+        return convolution_rows.conv1d(self, weight, bias, stride, padding, dilation, groups)
+        # </gen conv1d sc4ee6a6rsowstufjn6ic2trdm7fbijqr3jtdszqprv3ymw777p2rce>
+
+    # <gen conv2d>
+    def conv2d(
+        self,
+        weight: Self,
+        bias: Self | None = None,
+        stride: int | Sequence[int] = 1,
+        padding: int | Sequence[int] | str = 0,
+        dilation: int | Sequence[int] = 1,
+        groups: int = 1,
+    ) -> Self:
+        """Cross-correlation over the last 2 axes of x with every kernel."""
+        return convolution_rows.conv2d(self, weight, bias, stride, padding, dilation, groups)
+        # </gen conv2d guw6f6a6rsowstufjn6ic2trdm7fbijqr3jtdszqprv3yc5xpznpcfy>
+
+    # <gen conv3d>
+    def conv3d(
+        self,
+        weight: Self,
+        bias: Self | None = None,
+        stride: int | Sequence[int] = 1,
+        padding: int | Sequence[int] | str = 0,
+        dilation: int | Sequence[int] = 1,
+        groups: int = 1,
+    ) -> Self:
+        """Cross-correlation over the last 3 axes of x with every kernel."""
+        return convolution_rows.conv3d(self, weight, bias, stride, padding, dilation, groups)
+        # </gen conv3d t2r4j6a6rsowstufjn6ic2trdm7fbijqr3jtdszqprv3yutykya4raj>
+
+    # <gen conv_transpose1d>
+    def conv_transpose1d(
+        self,
+        weight: Self,
+        bias: Self | None = None,
+        stride: int | Sequence[int] = 1,
+        padding: int | Sequence[int] = 0,
+        output_padding: int | Sequence[int] = 0,
+        groups: int = 1,
+        dilation: int | Sequence[int] = 1,
+    ) -> Self:
+        """Every element of x times every kernel, added up 1-d."""
+        return convolution_rows.conv_transpose1d(
+            self, weight, bias, stride, padding, output_padding, groups, dilation
+        )
+        # <sums 3aamg6a6rsowstufjn6ic2trdwwrn3hbr33tdszqjqr3jprv3yhb4xoqb2j5ve7cx>
+        # </gen conv_transpose1d 7tujo>
+
+    # <gen conv_transpose2d>
+    def conv_transpose2d(
+        self,
+        weight: Self,
+        bias: Self | None = None,
+        stride: int | Sequence[int] = 1,
+        padding: int | Sequence[int] = 0,
+        output_padding: int | Sequence[int] = 0,
+        groups: int = 1,
+        dilation: int | Sequence[int] = 1,
+    ) -> Self:
+        """Every element of x times every kernel, added up 2-d."""
+        return convolution_rows.conv_transpose2d(
+            self, weight, bias, stride, padding, output_padding, groups, dilation
+        )
+        # <sums ewqjq6a6rsowstufjn6ic2trdwwrn3hbr33tdszqjqr3jprv3yu3i2i3um7kve7cx>
+        # </gen conv_transpose2d 7tujo>
+
+    # <gen conv_transpose3d>
+    def conv_transpose3d(
+        self,
+        weight: Self,
+        bias: Self | None = None,
+        stride: int | Sequence[int] = 1,
+        padding: int | Sequence[int] = 0,
+        output_padding: int | Sequence[int] = 0,
+        groups: int = 1,
+        dilation: int | Sequence[int] = 1,
+    ) -> Self:
+        """Every element of x times every kernel, added up 3-d."""
+        return convolution_rows.conv_transpose3d(
+            self, weight, bias, stride, padding, output_padding, groups, dilation
+        )
+        # <sums jadyh6a6rsowstufjn6ic2trdwwrn3hbr33tdszqjqr3jprv3ybuiw5zlnrzve7cx>
+        # </gen conv_transpose3d 7tujo>
+
+    # <gen neg>
+    def neg(self) -> Self:
+        """-x."""
+        return elementwise_rows.neg(self)
+        # </gen neg grr2vs22v3lahju>
+
+    # <gen abs>
+    def abs(self) -> Self:
+        """|x|."""
+        return elementwise_rows.abs_(self)
+        # </gen abs yrm6pq5ag6rsoua>
+
+    # <gen exp>
+    def exp(self) -> Self:
+        """e to the power x."""
+        return elementwise_rows.exp(self)
+        # </gen exp g6jpfsqmrghpw44>
+
+    # <gen exp2>
+    def exp2(self) -> Self:
+        """2 to the power x."""
+        return elementwise_rows.exp2(self)
+        # </gen exp2 resg3fpbsmothjw>
+
+    # <gen expm1>
+    def expm1(self) -> Self:
+        """exp(x) - 1, accurate near 0."""
+        return elementwise_rows.expm1(self)
+        # </gen expm1 77ztbjha4ofajcf>
+
+    # <gen log>
+    def log(self) -> Self:
+        """Natural logarithm."""
+        return elementwise_rows.log(self)
+        # </gen log f4wfrfqfixnzm3d>
+
+    # <gen log2>
+    def log2(self) -> Self:
+        """Logarithm to base 2."""
+        return elementwise_rows.log2(self)
+        # </gen log2 hj2dqh5424yzvtp>
+
+    # <gen log10>
+    def log10(self) -> Self:
+        """Logarithm to base 10."""
+        return elementwise_rows.log10(self)
+        # </gen log10 b4bzp64peyjrcm4>
+
+    # <gen log1p>
+    def log1p(self) -> Self:
+        """log(1 + x), accurate near 0."""
+        return elementwise_rows.log1p(self)
+        # </gen log1p rlqbqs73ro2bmso>
+
+    # <gen sqrt>
+    def sqrt(self) -> Self:
+        """Square root."""
+        return elementwise_rows.sqrt(self)
+        # </gen sqrt 6ro2ir4u5mysax4>
+
+    # <gen sin>
+    def sin(self) -> Self:
+        """Sine, in radians."""
+        return elementwise_rows.sin(self)
+        # </gen sin xrvcymwwzyvnnsd>
+
+    # <gen cos>
+    def cos(self) -> Self:
+        """Cosine, in radians."""
+        return elementwise_rows.cos(self)
+        # </gen cos fuiifutlpfmxjrx>
+
+    # <gen atan>
+    def atan(self) -> Self:
+        """Inverse tangent, in radians."""
+        return elementwise_rows.atan(self)
+        # </gen atan f57wnluaxqa5kc7>
+
+    # <gen tanh>
+    def tanh(self) -> Self:
+        """Hyperbolic tangent."""
+        return elementwise_rows.tanh(self)
+        # </gen tanh 5yo2qblzhh76qjq>
+
+    # <gen sigmoid>
+    def sigmoid(self) -> Self:
+        """1 / (1 + exp(-x))."""
+        return elementwise_rows.sigmoid(self)
+        # </gen sigmoid bkquyzaeplhxzcg>
+
+    # <gen erf>
+    def erf(self) -> Self:
+        """Error function."""
+        return elementwise_rows.erf(self)
+        # </gen erf vcnpf7kshhmxljo>
+
+    # <gen floor>
+    def floor(self) -> Self:
+        """Largest integer not above x."""
+        return elementwise_rows.floor(self)
+        # </gen floor zmpty7jbogjihlt>
+
+    # <gen ceil>
+    def ceil(self) -> Self:
+        """Smallest integer not below x."""
+        return elementwise_rows.ceil(self)
+        # </gen ceil oob7nqw7fh257e3>
+
+    # <gen round>
+    def round(self) -> Self:
+        """Nearest integer, ties to the even one."""
+        return elementwise_rows.round_(self)
+        # </gen round gqmkdyupohof42x>
+
+    # <gen trunc>
+    def trunc(self) -> Self:
+        """Nearest integer towards 0."""
+        return elementwise_rows.trunc(self)
+        # </gen trunc gvjyxmtw3b7zlcx>
+
+    # <gen add>
+    def add(self, y: Self | float) -> Self:
+        """x + y; or, on bool."""
+        return elementwise_rows.add(self, y)
+        # </gen add aqoihuwuuvrvdnk>
+
+    # <gen sub>
+    def sub(self, y: Self | float) -> Self:
+        """x - y."""
+        return elementwise_rows.sub(self, y)
+        # </gen sub c523l4pq5qcutjj>
+
+    # <gen mul>
+    def mul(self, y: Self | float) -> Self:
+        """x * y; and, on bool."""
+        return elementwise_rows.mul(self, y)
+        # </gen mul chn5sjxwge6riiu>
+
+    # <gen div>
+    def div(self, y: Self | float) -> Self:
+        """x / y, always a float."""
+        return elementwise_rows.div(self, y)
+        # </gen div 4rrkj5mqnv2mf46>
+
+    # <gen float_power>
+    def float_power(self, y: Self | float) -> Self:
+        """x to the power y, always a float."""
+        return elementwise_rows.float_power(self, y)
+        # </gen float_power mfcq7dftcxsry6k>
+
+    # <gen minimum>
+    def minimum(self, y: Self | float) -> Self:
+        """The smaller; NaN if either is."""
+        return elementwise_rows.minimum(self, y)
+        # </gen minimum czhne6v52dsfncf>
+
+    # <gen maximum>
+    def maximum(self, y: Self | float) -> Self:
+        """The larger; NaN if either is."""
+        return elementwise_rows.maximum(self, y)
+        # </gen maximum ozrkxysvuicpwgs>
+
+    # <gen floor_divide>
+    def floor_divide(self, y: Self | float) -> Self:
+        """floor(x / y)."""
+        return elementwise_rows.floor_divide(self, y)
+        # </gen floor_divide jtamkq6zd47s3td>
+
+    # <gen remainder>
+    def remainder(self, y: Self | float) -> Self:
+        """x - y * floor(x / y): the sign of y."""
+        return elementwise_rows.remainder(self, y)
+        # </gen remainder 7acofcgxqzclsbc>
+
+    # <gen eq>
+    def eq(self, y: Self | float) -> Self:
+        """x == y."""
+        return elementwise_rows.eq(self, y)
+        # </gen eq dkwxx5qhl3eh2y5>
+
+    # <gen ne>
+    def ne(self, y: Self | float) -> Self:
+        """x != y."""
+        return elementwise_rows.ne(self, y)
+        # </gen ne yeax3o3n54g6k36>
+
+    # <gen lt>
+    def lt(self, y: Self | float) -> Self:
+        """x < y."""
+        return elementwise_rows.lt(self, y)
+        # </gen lt dm6gtrdj7gjouhc>
+
+    # <gen le>
+    def le(self, y: Self | float) -> Self:
+        """x <= y."""
+        return elementwise_rows.le(self, y)
+        # </gen le oije33ifhcl5i5j>
+
+    # <gen gt>
+    def gt(self, y: Self | float) -> Self:
+        """x > y."""
+        return elementwise_rows.gt(self, y)
+        # </gen gt hpei2tkuxqkxkov>
+
+    # <gen ge>
+    def ge(self, y: Self | float) -> Self:
+        """x >= y."""
+        return elementwise_rows.ge(self, y)
+        # </gen ge 7j2ewzbg7bk6f4x>
+
+    # <gen bitwise_and>
+    def bitwise_and(self, y: Self | float) -> Self:
+        """Bits set in both; and, on bool."""
+        return elementwise_rows.bitwise_and(self, y)
+        # </gen bitwise_and nuqin7aeebcve6q>
+
+    # <gen bitwise_or>
+    def bitwise_or(self, y: Self | float) -> Self:
+        """Bits set in either; or, on bool."""
+        return elementwise_rows.bitwise_or(self, y)
+        # </gen bitwise_or pqe4633tcv4r5qk>
+
+    # <gen bitwise_xor>
+    def bitwise_xor(self, y: Self | float) -> Self:
+        """Bits set in one alone."""
+        return elementwise_rows.bitwise_xor(self, y)
+        # </gen bitwise_xor bo6rtjyoya7yjyy>
+
+    # <gen shift_left>
+    def shift_left(self, y: Self | float) -> Self:
+        """x << y; 0 where all bits are shifted out."""
+        return elementwise_rows.shift_left(self, y)
+        # </gen shift_left q33vkkwp6tvtxbj>
+
+    # <gen shift_right>
+    def shift_right(self, y: Self | float) -> Self:
+        """x >> y, keeping the sign."""
+        return elementwise_rows.shift_right(self, y)
+        # </gen shift_right 43xe64jihyunjuo>
+
+    # <gen bitcast>
+    def bitcast(self, to: Any) -> Self:
+        """The bits of the elements read as another dtype of their width."""
+        return elementwise_rows.bitcast(self, to)
+        # </gen bitcast zi7prjbwhyvfe6q>
+
+    # <gen square>
+    def square(self) -> Self:
+        """x * x."""
+        return functions_rows.square(self)
+        # </gen square dqxgljipoonuv35>
+
+    # <gen reciprocal>
+    def reciprocal(self) -> Self:
+        """1 / x."""
+        return functions_rows.reciprocal(self)
+        # </gen reciprocal qv2rbf775ykdn27>
+
+    # <gen rsqrt>
+    def rsqrt(self) -> Self:
+        """1 / sqrt(x)."""
+        return functions_rows.rsqrt(self)
+        # </gen rsqrt k2uedvgoci3tj26>
+
+    # <gen sign>
+    def sign(self) -> Self:
+        """-1, 0 or 1; NaN where x is."""
+        return functions_rows.sign(self)
+        # </gen sign j73qc6rimh4d43p>
+
+    # <gen positive>
+    def positive(self) -> Self:
+        """x itself."""
+        return functions_rows.positive(self)
+        # </gen positive osbwq5pnppnrudt>
+
+    # <gen signbit>
+    def signbit(self) -> Self:
+        """True where the sign of x is set, also that of -0.0 and of NaN."""
+        return functions_rows.signbit(self)
+        # </gen signbit srgdced64rvvbtt>
+
+    # <gen copysign>
+    def copysign(self, y: Self | float) -> Self:
+        """The size of x with the sign of y."""
+        return functions_rows.copysign(self, y)
+        # </gen copysign 2v36iwcxpqo4i6l>
+
+    # <gen nextafter>
+    def nextafter(self, y: Self | float) -> Self:
+        """The next number of the type after x towards y."""
+        return functions_rows.nextafter(self, y)
+        # </gen nextafter shd3wsq4drnsyug>
+
+    # <gen pow>
+    def pow(self, y: Self | float) -> Self:
+        """x to the power y. Integers wrap around; to a negative power they are 1 for 1, +-1 for
+        -1, 0.
+        """
+        return functions_rows.pow_(self, y)
+        # </gen pow x4d7wylvdekpestsdaup2w3um>
+
+    # <gen hypot>
+    def hypot(self, y: Self | float) -> Self:
+        """sqrt(x * x + y * y) without overflow."""
+        return functions_rows.hypot(self, y)
+        # </gen hypot 3xl6mnkdmgqpkvs>
+
+    # <gen tan>
+    def tan(self) -> Self:
+        """Tangent, in radians."""
+        return functions_rows.tan(self)
+        # </gen tan u6w3uoofxmqq6gt>
+
+    # <gen asin>
+    def asin(self) -> Self:
+        """Inverse sine, in radians."""
+        return functions_rows.asin(self)
+        # </gen asin n34l3poy54rbvzz>
+
+    # <gen acos>
+    def acos(self) -> Self:
+        """Inverse cosine, in radians."""
+        return functions_rows.acos(self)
+        # </gen acos 22zjv5knytyx7vq>
+
+    # <gen atan2>
+    def atan2(self, x: Self | float) -> Self:
+        """The angle from the positive x axis to the point (x, y), from -pi to pi."""
+        return functions_rows.atan2(self, x)
+        # </gen atan2 alifnq5ul2q3hde>
+
+    # <gen sinh>
+    def sinh(self) -> Self:
+        """Hyperbolic sine."""
+        return functions_rows.sinh(self)
+        # </gen sinh 62qf2ny2evsd4rt>
+
+    # <gen cosh>
+    def cosh(self) -> Self:
+        """Hyperbolic cosine."""
+        return functions_rows.cosh(self)
+        # </gen cosh a6o5ov7fsyxma4e>
+
+    # <gen asinh>
+    def asinh(self) -> Self:
+        """Inverse hyperbolic sine."""
+        return functions_rows.asinh(self)
+        # </gen asinh a7bbfbqnkhjvvkj>
+
+    # <gen acosh>
+    def acosh(self) -> Self:
+        """Inverse hyperbolic cosine."""
+        return functions_rows.acosh(self)
+        # </gen acosh 7xbnxookymukddx>
+
+    # <gen atanh>
+    def atanh(self) -> Self:
+        """Inverse hyperbolic tangent."""
+        return functions_rows.atanh(self)
+        # </gen atanh jy7vmxf5wtgbnzv>
+
+    # <gen fmod>
+    def fmod(self, y: Self | float) -> Self:
+        """What division leaves, with the sign of x."""
+        return functions_rows.fmod(self, y)
+        # </gen fmod 42khw7g34wahv65>
+
+    # <gen fmin>
+    def fmin(self, y: Self | float) -> Self:
+        """The smaller; the other where one is NaN."""
+        return functions_rows.fmin(self, y)
+        # </gen fmin a2ynpr36fp3suju>
+
+    # <gen fmax>
+    def fmax(self, y: Self | float) -> Self:
+        """The larger; the other where one is NaN."""
+        return functions_rows.fmax(self, y)
+        # </gen fmax 2jx5yakln4szslh>
+
+    # <gen logaddexp>
+    def logaddexp(self, y: Self | float) -> Self:
+        """log(exp(x) + exp(y)) without overflow."""
+        return functions_rows.logaddexp(self, y)
+        # </gen logaddexp asodqzaws3zrh5u>
+
+    # <gen lerp>
+    def lerp(self, y: Self | float, weight: Self | float) -> Self:
+        """x where weight is 0, y where it is 1, and the straight line through both."""
+        return functions_rows.lerp(self, y, weight)
+        # </gen lerp v3664ghefuqplzu>
+
+    # <gen split>
+    def split(self, size: int | Sequence[int], axis: int = 0) -> Self:
+        """Parts along an axis: of one size (the last may be smaller), or of the sizes listed."""
+        return joining_rows.split(self, size, axis)
+        # </gen split 3beuwkeefr4gmfy>
+
+    # <gen chunk>
+    def chunk(self, chunks: int, axis: int = 0) -> Self:
+        """At most so many parts of equal size along an axis; the last may be smaller."""
+        return joining_rows.chunk(self, chunks, axis)
+        # </gen chunk bmz5qgb2fb5gyj6>
+
+    # <gen unstack>
+    def unstack(self, axis: int = 0) -> Self:
+        """The slices along an axis, without it."""
+        return joining_rows.unstack(self, axis)
+        # </gen unstack v3etblerbcwvin6>
+
+    # <gen repeat>
+    def repeat(self, repeats: Any, axis: int | None = None) -> Self:
+        """Each element several times in a row: one number for all, or one for each along the
+        axis.
+        """
+        return joining_rows.repeat(self, repeats, axis)
+        # </gen repeat decx7ahtw5lkwxssdaupvn2ja>
+
+    # <gen slice>
+    def slice(self, ranges: Sequence[tuple[int, int, int]]) -> Self:
+        """A range (start, stop, step) of every axis; steps are positive."""
+        return movement_rows.slice_(self, ranges)
+        # </gen slice yc5bv3tmkcw2h6q>
+
+    # <gen pad>
+    def pad(
+        self, edges: Sequence[tuple[int, int]], value: float = 0, mode: str = "constant"
+    ) -> Self:
+        """A border, (before, after) for every axis: of one value, or as mode continues x."""
+        return movement_rows.pad(self, edges, value, mode)
+        # </gen pad 7pcr66p5goprv3yvpl3mqzmic>
+
+    # <gen flip>
+    def flip(self, axis: int | Sequence[int] | None = None) -> Self:
+        """The elements in reverse order along axes."""
+        return movement_rows.flip(self, axis)
+        # </gen flip iqmpox6ob57ehxv>
+
+    # <gen softmax>
+    def softmax(self, axis: int = -1) -> Self:
+        """exp(x) / sum(exp(x)) along an axis, without overflow."""
+        return neural_rows.softmax(self, axis)
+        # </gen softmax ahncqtku2wf6esb>
+
+    # <gen log_softmax>
+    def log_softmax(self, axis: int = -1) -> Self:
+        """log(softmax(x)) along an axis."""
+        return neural_rows.log_softmax(self, axis)
+        # </gen log_softmax zykahtgtf7tcxyp>
+
+    # <gen layer_norm>
+    def layer_norm(
+        self, weight: Self | None = None, bias: Self | None = None, eps: float = 1e-05
+    ) -> Self:
+        """Normalise the last axis to mean 0 and variance 1, then scale and shift."""
+        return neural_rows.layer_norm(self, weight, bias, eps)
+        # </gen layer_norm yfemybhbh7prv3yfaqrpmlmzd>
+
+    # <gen cross_entropy>
+    def cross_entropy(self, labels: Self) -> Self:
+        """Mean of -log softmax(logits) at the labels, over all but the last axis."""
+        return neural_rows.cross_entropy(self, labels)
+        # </gen cross_entropy ag4jsjeppplv3ai>
+
+    # <gen scaled_dot_product_attention>
+    def scaled_dot_product_attention(
+        self,
+        k: Self,
+        v: Self,
+        mask: Self | None = None,
+        causal: bool = False,
+        scale: float | None = None,
+    ) -> Self:
+        """softmax(q kᵀ scale + mask) v over the last two axes; scale defaults to 1/sqrt(width)."""
+        return neural_rows.scaled_dot_product_attention(self, k, v, mask, causal, scale)
+        # </gen scaled_dot_product_attention n6rrz6a6rsxthi5wdk5e5ebtlzfcn3rgvenprv3yc3dlgw33ro>
+
+    # <gen sort>
+    def sort(self, axis: int = -1, descending: bool = False) -> Self:
+        """The elements in order along an axis, NaN counting as the largest; equal ones stay in
+        order.
+        """
+        return ordering_rows.sort(self, axis, descending)
+        # </gen sort 4rrz7thwzlic3lfsdaupplihf>
+
+    # <gen topk>
+    def topk(self, k: int, axis: int = -1, largest: bool = True) -> tuple[Self, Self]:
+        """(values, indices) of the k largest or smallest elements along an axis, in order."""
+        return ordering_rows.topk(self, k, axis, largest)
+        # </gen topk 736vnc7atghimbj>
+
+    # <gen median>
+    def median(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Self:
+        """The middle element along axes, or the mean of the two in the middle; NaN if there is
+        one.
+        """
+        return ordering_rows.median(self, axis, keepdims)
+        # </gen median uo7ci5nrfhxoxh3sdaup4xgxo>
+
+    # <gen quantile>
+    def quantile(
+        self,
+        q: float | Sequence[float],
+        axis: int | Sequence[int] | None = None,
+        keepdims: bool = False,
+    ) -> Self:
+        """The value below which a fraction q of the elements along axes lies; NaN if there is
+        one.
+        """
+        return ordering_rows.quantile(self, q, axis, keepdims)
+        # </gen quantile 2b6sd6a6rsbpynojlzedmbc33prv3y7nuikxoxh3sdaupgvp4p>
+
+    # <gen searchsorted>
+    def searchsorted(self, values: Self, side: str = "left") -> Self:
+        """Where values would stand in a sorted tensor of one axis: before equal elements or
+        after.
+        """
+        return ordering_rows.searchsorted(self, values, side)
+        # </gen searchsorted 7bhzvcisia6ggiosdauptkw7l>
+
+    # <gen bincount>
+    def bincount(self, minlength: int = 0, length: int | None = None) -> Self:
+        """How often 0, 1, 2, ... occur in a tensor of one axis."""
+        return ordering_rows.bincount(self, minlength, length)
+        # </gen bincount f6rck2dx4jf7cpn>
+
+    # <gen cumulative_sum>
+    def cumulative_sum(
+        self, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+    ) -> Self:
+        """Sums of the elements so far along an axis; include_initial: with 0 before the first."""
+        return ordering_rows.cumulative_sum(self, axis, dtype, include_initial)
+        # </gen cumulative_sum ojybriekjtprv3y4vddi7pmyn>
+
+    # <gen cumulative_prod>
+    def cumulative_prod(
+        self, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+    ) -> Self:
+        """Products of the elements so far along an axis; include_initial: with 1 before the
+        first.
+        """
+        return ordering_rows.cumulative_prod(self, axis, dtype, include_initial)
+        # </gen cumulative_prod r2cxmiekjtprv3yv4ozcdsnktsdauprqy2x>
+
+    # <gen diff>
+    def diff(self, axis: int = -1, n: int = 1) -> Self:
+        """Each element less the one before it along an axis, n times; for bool whether they
+        differ.
+        """
+        return ordering_rows.diff(self, axis, n)
+        # </gen diff eqhzxr46pw2heg4sdaupko3l6>
+
+    # <gen take_along_axis>
+    def take_along_axis(self, indices: Self, axis: int = -1) -> Self:
+        """Elements at indices along an axis, one index for each; the other axes broadcast."""
+        return picking_rows.take_along_axis(self, indices, axis)
+        # </gen take_along_axis 6blpjxtj2mv3itw>
+
+    # <gen put_along_axis>
+    def put_along_axis(self, indices: Self, values: Self, axis: int = -1) -> Self:
+        """x with values at indices along an axis; the other axes broadcast."""
+        return picking_rows.put_along_axis(self, indices, values, axis)
+        # </gen put_along_axis orkwgdmhcrytwi6>
+
+    # <gen index_add>
+    def index_add(self, index: Self, values: Self, axis: int = 0) -> Self:
+        """x with slices of values added at indices along an axis."""
+        return picking_rows.index_add(self, index, values, axis)
+        # </gen index_add f7p7agccaovdv32>
+
+    # <gen scatter_reduce>
+    def scatter_reduce(
+        self, index: Self, values: Self, axis: int, how: str, include_self: bool = True
+    ) -> Self:
+        """Values that meet at one place become their sum, mean, prod, amax or amin, with x's or
+        not.
+        """
+        return picking_rows.scatter_reduce(self, index, values, axis, how, include_self)
+        # </gen scatter_reduce v4udccfb5hprv3y3nbxhjofawsdaupxihb5>
+
+    # <gen one_hot>
+    def one_hot(self, classes: int = -1) -> Self:
+        """A last axis of 0 with a 1 at each index; -1 classes: as many as the largest needs."""
+        return picking_rows.one_hot(self, classes)
+        # </gen one_hot gtxzu7roqnqnnft>
+
+    # <gen masked_fill>
+    def masked_fill(self, mask: Self, value: Any) -> Self:
+        """value where mask is true, else x."""
+        return picking_rows.masked_fill(self, mask, value)
+        # </gen masked_fill sgkx4qqroavzly5>
+
+    # <gen masked_select>
+    def masked_select(self, mask: Self) -> Self:
+        """The elements where mask is true, as one axis; their number is read, so it is computed
+        now.
+        """
+        return picking_rows.masked_select(self, mask)
+        # </gen masked_select ruxcgw4cl2vo55jsdaupxu44d>
+
+    # <gen nonzero>
+    def nonzero(self) -> Self:
+        """The indices of the elements that are not 0, a tensor for each axis; computed now."""
+        return picking_rows.nonzero(self)
+        # </gen nonzero df7bbfua3oatwpz>
+
+    # <gen argwhere>
+    def argwhere(self) -> Self:
+        """The indices of the elements that are not 0, a row for each; computed now."""
+        return picking_rows.argwhere(self)
+        # </gen argwhere 73kghemtpcxhwdq>
+
+    # <gen contiguous>
+    def contiguous(self) -> Self:
+        """x: what is in memory always lies in row-major order."""
+        return picking_rows.contiguous(self)
+        # </gen contiguous tqzphgqedbgkcte>
+
+    # <gen pool>
+    def pool(
+        self,
+        kernel_size: Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | Sequence[int] = 0,
+        dilation: int | Sequence[int] = 1,
+        how: str = "max",
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+        norm_type: float = 2.0,
+    ) -> Self:
+        """One value for every window over the last axes, as many as kernel_size has numbers."""
+        return pooling_rows.pool(
+            self,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            how,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+            norm_type,
+        )
+        # <sums exnjr6a6rsl467vrwyp4wwrn3jqr3jrwn4he4nlo3qqaiwe7gtsya6uprv3y5htqnaqitee5bxz>
+        # </gen pool jp47xykapgdmktkovwezacfzefxezu6pz64ont6cggrjc7tujo>
+
+    # <gen max_pool1d>
+    def max_pool1d(
+        self,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | Sequence[int] = 0,
+        dilation: int | Sequence[int] = 1,
+        ceil_mode: bool = False,
+    ) -> Self:
+        """Largest element of every window over the last 1 axes."""
+        return pooling_rows.max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode)
+        # </gen max_pool1d zpdiu6a6rsekrojrwyp4wwrn3jqr3je4nloprv3yj7smnq2ofw>
+
+    # <gen max_pool2d>
+    def max_pool2d(
+        self,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | Sequence[int] = 0,
+        dilation: int | Sequence[int] = 1,
+        ceil_mode: bool = False,
+    ) -> Self:
+        """Largest element of every window over the last 2 axes."""
+        return pooling_rows.max_pool2d(self, kernel_size, stride, padding, dilation, ceil_mode)
+        # </gen max_pool2d e2lzp6a6rsekrojrwyp4wwrn3jqr3je4nloprv3ynlreyromy3>
+
+    # <gen max_pool3d>
+    def max_pool3d(
+        self,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | Sequence[int] = 0,
+        dilation: int | Sequence[int] = 1,
+        ceil_mode: bool = False,
+    ) -> Self:
+        """Largest element of every window over the last 3 axes."""
+        return pooling_rows.max_pool3d(self, kernel_size, stride, padding, dilation, ceil_mode)
+        # </gen max_pool3d anefs6a6rsekrojrwyp4wwrn3jqr3je4nloprv3y753umardmt>
+
+    # <gen avg_pool1d>
+    def avg_pool1d(
+        self,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | Sequence[int] = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Self:
+        """Mean of every window over the last 1 axes."""
+        return pooling_rows.avg_pool1d(
+            self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        )
+        # </gen avg_pool1d gln7u6a6rsekrojrwyp4wwrn3e4nlo3qqaiwe7gtprv3yyluthntpwcpxrav7tujo>
+
+    # <gen avg_pool2d>
+    def avg_pool2d(
+        self,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | Sequence[int] = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Self:
+        """Mean of every window over the last 2 axes."""
+        return pooling_rows.avg_pool2d(
+            self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        )
+        # </gen avg_pool2d 2uzir6a6rsekrojrwyp4wwrn3e4nlo3qqaiwe7gtprv3yncefx2tkpcpxrav7tujo>
+
+    # <gen avg_pool3d>
+    def avg_pool3d(
+        self,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | Sequence[int] = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Self:
+        """Mean of every window over the last 3 axes."""
+        return pooling_rows.avg_pool3d(
+            self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        )
+        # </gen avg_pool3d innoq6a6rsekrojrwyp4wwrn3e4nlo3qqaiwe7gtprv3yec4m5ysjcepxrav7tujo>
+
+    # <gen lp_pool1d>
+    def lp_pool1d(
+        self,
+        norm_type: float,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        ceil_mode: bool = False,
+    ) -> Self:
+        """The norm_type-norm of every window over the last 1 axes."""
+        return pooling_rows.lp_pool1d(self, norm_type, kernel_size, stride, ceil_mode)
+        # </gen lp_pool1d zhr5u6a6rsoe7y6ekrojrwyp4e4nloprv3yuunvhpne24>
+
+    # <gen lp_pool2d>
+    def lp_pool2d(
+        self,
+        norm_type: float,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        ceil_mode: bool = False,
+    ) -> Self:
+        """The norm_type-norm of every window over the last 2 axes."""
+        return pooling_rows.lp_pool2d(self, norm_type, kernel_size, stride, ceil_mode)
+        # </gen lp_pool2d mvgwg6a6rsoe7y6ekrojrwyp4e4nloprv3yafmj5v3b4l>
+
+    # <gen lp_pool3d>
+    def lp_pool3d(
+        self,
+        norm_type: float,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        ceil_mode: bool = False,
+    ) -> Self:
+        """The norm_type-norm of every window over the last 3 axes."""
+        return pooling_rows.lp_pool3d(self, norm_type, kernel_size, stride, ceil_mode)
+        # </gen lp_pool3d qba7a6a6rsoe7y6ekrojrwyp4e4nloprv3yhpihy2e7gq>
+
+    # <gen isnan>
+    def isnan(self) -> Self:
+        """True where x is NaN."""
+        return predicates_rows.isnan(self)
+        # </gen isnan dxcukhwdkko6sh2>
+
+    # <gen isinf>
+    def isinf(self) -> Self:
+        """True where x is infinite."""
+        return predicates_rows.isinf(self)
+        # </gen isinf 2aji2jvvfgd7266>
+
+    # <gen isfinite>
+    def isfinite(self) -> Self:
+        """True where x is neither infinite nor NaN."""
+        return predicates_rows.isfinite(self)
+        # </gen isfinite 3we2iptwcxd67uw>
+
+    # <gen logical_not>
+    def logical_not(self) -> Self:
+        """True where x is zero or false."""
+        return predicates_rows.logical_not(self)
+        # </gen logical_not unb6upzet4rdky5>
+
+    # <gen logical_and>
+    def logical_and(self, y: Self | float) -> Self:
+        """True where neither is zero or false."""
+        return predicates_rows.logical_and(self, y)
+        # </gen logical_and n6zfd2xcfmmxu25>
+
+    # <gen logical_or>
+    def logical_or(self, y: Self | float) -> Self:
+        """True where not both are zero or false."""
+        return predicates_rows.logical_or(self, y)
+        # </gen logical_or nkzt7lbdmatsh3e>
+
+    # <gen logical_xor>
+    def logical_xor(self, y: Self | float) -> Self:
+        """True where one alone is zero or false."""
+        return predicates_rows.logical_xor(self, y)
+        # </gen logical_xor crcpr7b5hm7d24a>
+
+    # <gen bitwise_not>
+    def bitwise_not(self) -> Self:
+        """All bits turned; not, on bool."""
+        return predicates_rows.bitwise_not(self)
+        # </gen bitwise_not au6ivolqmnzxjkx>
+
+    # <gen isclose>
+    def isclose(
+        self, y: Self | float, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+    ) -> Self:
+        """True where |x - y| <= atol + rtol * |y|; infinities are close to themselves alone."""
+        return predicates_rows.isclose(self, y, rtol, atol, equal_nan)
+        # </gen isclose c77wcpoa6zprv3yyon2msvec3>
+
+    # <gen allclose>
+    def allclose(
+        self, y: Self, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+    ) -> Self:
+        """Is every element of x close to that of y, as isclose says? A 0-d bool."""
+        return predicates_rows.allclose(self, y, rtol, atol, equal_nan)
+        # </gen allclose hld3myoegkprv3yejfa3oqn4s>
+
+    # <gen adaptive_avg_pool1d>
+    def adaptive_avg_pool1d(self, output_size: int | Sequence[int | None]) -> Self:
+        """Mean of output_size regions that cover the last 1 axes."""
+        return regions_rows.adaptive_avg_pool1d(self, output_size)
+        # </gen adaptive_avg_pool1d 5drf7x4oy7qhsq6>
+
+    # <gen adaptive_avg_pool2d>
+    def adaptive_avg_pool2d(self, output_size: int | Sequence[int | None]) -> Self:
+        """Mean of output_size regions that cover the last 2 axes."""
+        return regions_rows.adaptive_avg_pool2d(self, output_size)
+        # </gen adaptive_avg_pool2d zysk3dbeehtbnrv>
+
+    # <gen adaptive_avg_pool3d>
+    def adaptive_avg_pool3d(self, output_size: int | Sequence[int | None]) -> Self:
+        """Mean of output_size regions that cover the last 3 axes."""
+        return regions_rows.adaptive_avg_pool3d(self, output_size)
+        # </gen adaptive_avg_pool3d wtl4evo2qp444z3>
+
+    # <gen adaptive_max_pool1d>
+    def adaptive_max_pool1d(self, output_size: int | Sequence[int | None]) -> Self:
+        """Largest element of output_size regions that cover the last 1 axes."""
+        return regions_rows.adaptive_max_pool1d(self, output_size)
+        # </gen adaptive_max_pool1d tvqxygceubznu4c>
+
+    # <gen adaptive_max_pool2d>
+    def adaptive_max_pool2d(self, output_size: int | Sequence[int | None]) -> Self:
+        """Largest element of output_size regions that cover the last 2 axes."""
+        return regions_rows.adaptive_max_pool2d(self, output_size)
+        # </gen adaptive_max_pool2d cqie7sm3nrbegvj>
+
+    # <gen adaptive_max_pool3d>
+    def adaptive_max_pool3d(self, output_size: int | Sequence[int | None]) -> Self:
+        """Largest element of output_size regions that cover the last 3 axes."""
+        return regions_rows.adaptive_max_pool3d(self, output_size)
+        # </gen adaptive_max_pool3d xww75kbea7qj22l>
+
+    # <gen fractional_max_pool2d>
+    def fractional_max_pool2d(
+        self,
+        samples: Self,
+        kernel_size: int | Sequence[int],
+        output_size: int | Sequence[int] | None = None,
+        output_ratio: float | Sequence[float] | None = None,
+    ) -> Self:
+        """Largest element of windows at random places over the last 2 axes."""
+        return regions_rows.fractional_max_pool2d(
+            self, samples, kernel_size, output_size, output_ratio
+        )
+        # </gen fractional_max_pool2d lvb636a6rs3aiz7ekrojx3niw2kh2hprv3ynh7vmwmits2y6ub7tujo>
+
+    # <gen fractional_max_pool3d>
+    def fractional_max_pool3d(
+        self,
+        samples: Self,
+        kernel_size: int | Sequence[int],
+        output_size: int | Sequence[int] | None = None,
+        output_ratio: float | Sequence[float] | None = None,
+    ) -> Self:
+        """Largest element of windows at random places over the last 3 axes."""
+        return regions_rows.fractional_max_pool3d(
+            self, samples, kernel_size, output_size, output_ratio
+        )
+        # </gen fractional_max_pool3d qie3q6a6rs3aiz7ekrojx3niw2kh2hprv3y2s65zdqukp2y6ub7tujo>
+
+    # <gen cumsum>
+    def cumsum(self, axis: int | None = None) -> Self:
+        """Sums of the elements so far along an axis."""
+        return scan_rows.cumsum(self, axis)
+        # </gen cumsum olzcucoo7o3bugl>
+
+    # <gen cumprod>
+    def cumprod(self, axis: int | None = None) -> Self:
+        """Products of the elements so far along an axis."""
+        return scan_rows.cumprod(self, axis)
+        # </gen cumprod jiaaifhwlamfzg3>
+
+    # <gen cummax>
+    def cummax(self, axis: int | None = None) -> Self:
+        """Largest element so far along an axis; NaN once seen."""
+        return scan_rows.cummax(self, axis)
+        # </gen cummax v3byqlvkwpwxlfi>
+
+    # <gen cummin>
+    def cummin(self, axis: int | None = None) -> Self:
+        """Smallest element so far along an axis; NaN once seen."""
+        return scan_rows.cummin(self, axis)
+        # </gen cummin nl4r77bncwxr3xz>
+
+    # <gen logcumsumexp>
+    def logcumsumexp(self, axis: int | None = None) -> Self:
+        """log(cumsum(exp(x))), without overflow."""
+        return scan_rows.logcumsumexp(self, axis)
+        # </gen logcumsumexp byogtm6a73wa3sk>
+
+    # <gen argsort>
+    def argsort(self, axis: int = -1, descending: bool = False) -> Self:
+        """Indices that sort along an axis; equal elements keep their order. NaN counts as the
+        largest.
+        """
+        return scan_rows.argsort(self, axis, descending)
+        # </gen argsort k6nnpdar2d7sajpsdaupafrx6>
+
+    # <gen unique>
+    def unique(self) -> Self:
+        """The values in x, once each, in order."""
+        return sets_rows.unique(self)
+        # </gen unique 5r4jsazztwphtye>
+
+    # <gen unique_counts>
+    def unique_counts(self) -> Self:
+        """(values in order, how often each is there)."""
+        return sets_rows.unique_counts(self)
+        # </gen unique_counts 3l46zbsxt32327y>
+
+    # <gen unique_inverse>
+    def unique_inverse(self) -> Self:
+        """(values in order, for each element of x the index of its value)."""
+        return sets_rows.unique_inverse(self)
+        # </gen unique_inverse bbqr5f634nedh4t>
+
+    # <gen unique_all>
+    def unique_all(self) -> Self:
+        """(values in order, where each stands first in flattened x, inverse indices, counts)."""
+        return sets_rows.unique_all(self)
+        # </gen unique_all ru6sw2u45tkhgp7>
+
+    # <gen flatten>
+    def flatten(self, start: int = 0, end: int = -1) -> Self:
+        """The axes from start to end as one; a 0-d tensor gets one axis."""
+        return shaping_rows.flatten(self, start, end)
+        # </gen flatten 3s27ec7m4nv4zxf>
+
+    # <gen unflatten>
+    def unflatten(self, axis: int, sizes: Sequence[int]) -> Self:
+        """One axis as several; one of their sizes may be -1."""
+        return shaping_rows.unflatten(self, axis, sizes)
+        # </gen unflatten ud43gohnx6ayoxd>
+
+    # <gen squeeze>
+    def squeeze(self, axis: int | Sequence[int] | None = None) -> Self:
+        """Without axes of size 1: those named, or all."""
+        return shaping_rows.squeeze(self, axis)
+        # </gen squeeze rb5iqdhhshwntas>
+
+    # <gen unsqueeze>
+    def unsqueeze(self, axis: int | Sequence[int] = 0) -> Self:
+        """New axes of size 1, at places of the result."""
+        return shaping_rows.unsqueeze(self, axis)
+        # </gen unsqueeze xtkfkhb7oh5263s>
+
+    # <gen matrix_transpose>
+    def matrix_transpose(self) -> Self:
+        """The last two axes exchanged."""
+        return shaping_rows.matrix_transpose(self)
+        # </gen matrix_transpose mxfiixqiukntpny>
+
+    # <gen movedim>
+    def movedim(self, source: int | Sequence[int], destination: int | Sequence[int]) -> Self:
+        """Axes at other places; those not named keep their order."""
+        return shaping_rows.movedim(self, source, destination)
+        # </gen movedim y4qdhm2t5d25rei>
+
+    # <gen tile>
+    def tile(self, repeats: int | Sequence[int]) -> Self:
+        """x laid out several times along each axis."""
+        return shaping_rows.tile(self, repeats)
+        # </gen tile hcjipovtej4w45m>
+
+    # <gen roll>
+    def roll(self, shift: int | Sequence[int], axis: int | Sequence[int] | None = None) -> Self:
+        """Elements moved along axes; what leaves at the end enters at the start."""
+        return shaping_rows.roll(self, shift, axis)
+        # </gen roll ahvjei4tx76sont>
+
+    # <gen rot90>
+    def rot90(self, k: int = 1, axes: Sequence[int] = (0, 1)) -> Self:
+        """Turned by k quarters in the plane of two axes, from the first towards the second."""
+        return shaping_rows.rot90(self, k, axes)
+        # </gen rot90 zmzk3miswfdl4mm>
+
+    # <gen as_strided>
+    def as_strided(self, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> Self:
+        """Elements of flattened x: index times strides, plus an offset, says which one stands
+        there.
+        """
+        return shaping_rows.as_strided(self, shape, strides, offset)
+        # </gen as_strided qltlzwryvo3zx36sdaupeqy2o>
+
+    # <gen tril>
+    def tril(self, k: int = 0) -> Self:
+        """The last two axes' elements up to the k-th diagonal, 0 above it."""
+        return shaping_rows.tril(self, k)
+        # </gen tril cdzyie5jl6z6nnr>
+
+    # <gen triu>
+    def triu(self, k: int = 0) -> Self:
+        """The last two axes' elements from the k-th diagonal on, 0 below it."""
+        return shaping_rows.triu(self, k)
+        # </gen triu aoacr2s57s6cbug>
+
+    # <gen diagonal>
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
+        """The elements of a diagonal of two axes, as a last axis."""
+        return shaping_rows.diagonal(self, offset, axis1, axis2)
+        # </gen diagonal m4liokzqj76tutw>
+
+    # <gen trace>
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
+        """The sum of a diagonal of two axes."""
+        return shaping_rows.trace(self, offset, axis1, axis2)
+        # </gen trace l344mdrtdiofq2e>
+
+    # <gen diag>
+    def diag(self, k: int = 0) -> Self:
+        """The k-th diagonal of a matrix, or the matrix with a vector there."""
+        return shaping_rows.diag(self, k)
+        # </gen diag 5vdte57ijioefht>
+
+    # <gen erfc>
+    def erfc(self) -> Self:
+        """1 - erf(x), accurate where that is small."""
+        return special_rows.erfc(self)
+        # </gen erfc h7dwkg5siuko7k5>
+
+    # <gen erfinv>
+    def erfinv(self) -> Self:
+        """The y for which erf(y) is x."""
+        return special_rows.erfinv(self)
+        # </gen erfinv nyrx7q22nirnwp3>
+
+    # <gen lgamma>
+    def lgamma(self) -> Self:
+        """log(|gamma(x)|), infinite at 0 and the negative integers."""
+        return special_rows.lgamma(self)
+        # </gen lgamma eodeggyvc4sj3ns>
+
+    # <gen digamma>
+    def digamma(self) -> Self:
+        """The derivative of lgamma."""
+        return special_rows.digamma(self)
+        # </gen digamma dmnskativu5i5hc>
+
+    # <gen prod>
+    def prod(
+        self, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: Any = None
+    ) -> Self:
+        """Product of the elements along axes."""
+        return totals_rows.prod(self, axis, keepdims, dtype)
+        # </gen prod s45ziqq2hzprv3y2kz2baoqgw>
+
+    # <gen count_nonzero>
+    def count_nonzero(
+        self, axis: int | Sequence[int] | None = None, keepdims: bool = False
+    ) -> Self:
+        """How many elements along axes are not 0."""
+        return totals_rows.count_nonzero(self, axis, keepdims)
+        # </gen count_nonzero btykinidirprv3yzy3uditqkc>
+
+    # <gen any>
+    def any(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Self:
+        """Is an element along axes not 0?"""
+        return totals_rows.any_(self, axis, keepdims)
+        # </gen any 7usxvodwjqct65k>
+
+    # <gen all>
+    def all(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Self:
+        """Is no element along axes 0?"""
+        return totals_rows.all_(self, axis, keepdims)
+        # </gen all s5ic3fi64bdjro7>
+
+    # <gen std>
+    def std(
+        self, axis: int | Sequence[int] | None = None, keepdims: bool = False, correction: float = 0
+    ) -> Self:
+        """Standard deviation along axes: the root of the variance."""
+        return totals_rows.std(self, axis, keepdims, correction)
+        # </gen std 3gkkscehanprv3y6hubv2dms7>
+
+    # <gen norm>
+    def norm(
+        self, ord: float = 2, axis: int | Sequence[int] | None = None, keepdims: bool = False
+    ) -> Self:
+        """(sum |x|**ord)**(1/ord) along axes; inf and -inf give the largest and smallest, 0 a
+        count.
+        """
+        return totals_rows.norm(self, ord, axis, keepdims)
+        # </gen norm djui6gikd4prv3yvuhk6leoq4sdaupsdh3y>
+
+    # <gen shear>
+    def shear(
+        self, axis: int, by: int, factor: int, size: int, start: int = 0, value: float = 0
+    ) -> Self:
+        """Element i along axis is element i + factor * k + start, where k is the index along by;
+        value where there is none.
+        """
+        return windows_rows.shear(self, axis, by, factor, size, start, value)
+        # </gen shear ryry7p3v4lprv3yj27fjsvplfsdaupqubeg>
+
+    # <gen windows>
+    def windows(
+        self,
+        sizes: tuple[int, ...],
+        strides: tuple[int, ...],
+        dilations: tuple[int, ...],
+        edges: Sequence[tuple[int, int]] = (),
+        value: float = 0,
+    ) -> Self:
+        """Windows over the last axes of x: (..., *sizes, *number of windows)."""
+        return windows_rows.windows(self, sizes, strides, dilations, edges, value)
+        # </gen windows aat3b6a6rscfx2capuceffrupllujasul6wprv3yg72y5bnlyy>
+
+    # <gen fold>
+    def fold(
+        self,
+        sizes: tuple[int, ...],
+        strides: tuple[int, ...],
+        dilations: tuple[int, ...],
+        starts: tuple[int, ...] = (),
+    ) -> Self:
+        """Windows laid back and added up where they meet: the transpose of `windows`."""
+        return windows_rows.fold(self, sizes, strides, dilations, starts)
+        # </gen fold aqr2q6a6rscfx2capuceffrupkklf3prv3y3rmydcldt6>
+
+    # <gen unfold>
+    def unfold(self, axis: int = -1, size: int = 1, step: int = 1, dilation: int = 1) -> Self:
+        """Windows of size elements along an axis, step apart, as a new last axis."""
+        return windows_rows.unfold(self, axis, size, step, dilation)
+        # </gen unfold cvpisxuynt7koqo>
+
+    # <gen aliases>
+    clamp = clip
+    negative = neg
+    absolute = abs
+    subtract = sub
+    multiply = mul
+    divide = div
+    true_divide = div
+    equal = eq
+    not_equal = ne
+    less = lt
+    less_equal = le
+    greater = gt
+    greater_equal = ge
+    bitwise_left_shift = shift_left
+    bitwise_right_shift = shift_right
+    unbind = unstack
+    repeat_interleave = repeat
+    bitwise_invert = bitwise_not
+    unique_values = unique
+    ravel = flatten
+    expand_dims = unsqueeze
+    moveaxis = movedim
+    vector_norm = norm
+    # <sums nidihdv5cqpr6zbs5q7c6r3irkvtokyakcvt5ih2dqcrtmeeecmd5qrqnozvpxkr2wwichh3v42>
+    # </gen aliases puahbjxgvbyeus42k6niqa54tnswxbyruq5ko756>

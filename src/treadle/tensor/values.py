@@ -1,0 +1,216 @@
+"""How the elements of a tensor are read: as numbers, arrays, pickles and other libraries' memory."""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Self
+
+from treadle.backends.registry import backend_of
+from treadle.base.device import CPU, Device, device
+from treadle.base.dtypes import dtype
+from treadle.base.errors import ArgumentError, DtypeError, GradientError, OperandError, explain
+from treadle.ir.node import leaf, type_of
+from treadle.runtime.pending import bound_pending
+from treadle.runtime.realize import in_memory, realize_one
+from treadle.tensor import dlpack
+from treadle.tensor.display import pending_text, text_of
+from treadle.tensor.gradients import Differentiable, owned
+from treadle.tensor.hosted import peek
+from treadle.tensor.notebook import html_of
+from treadle.tensor.tracing import TRACE
+
+
+class Readable(Differentiable):
+    """The part of a tensor that gives its value to others."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # in Tensor, and in what the op table writes
+        size: int
+        device: Device
+
+        def __getitem__(self, key: Any) -> Self: ...
+
+    def realize(self) -> Self:
+        """Compute the value now, if it is not there yet."""
+        if self._node.buffer is None:
+            realize_one(self._node)
+        return self
+
+    # ---- arrays
+
+    def numpy(self) -> Any:
+        """The value as a NumPy array; it shares memory and must not be written."""
+        array = peek(self._node)
+        if array is None:
+            self.realize()
+            array = backend_of(self.device).download(self._node.buffer, self._node.type)
+        array.flags.writeable = False
+        return array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            if copy is False:
+                hint = "leave copy out, or cast the tensor first"
+                facts = {"own": array.dtype, "asked": dtype}
+                raise ArgumentError(explain("__array__", "another dtype is a copy", hint, **facts))
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """The module with the functions of the Python array API standard."""
+        if api_version is not None and api_version not in VERSIONS:
+            facts = {"known": ", ".join(VERSIONS), "got": api_version}
+            raise ArgumentError(explain("__array_namespace__", "no such version", **facts))
+        return sys.modules["treadle"]
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A capsule through which another library reads the memory; it must not write there."""
+        array = self.numpy() if self.device is CPU else None
+        return dlpack.capsule(array, self._node.type, max_version, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return dlpack.place_of(self.device)
+
+    # ---- numbers
+
+    def item(self) -> Any:
+        """The one element as a Python number."""
+        return self._one("item", "use tolist() or index one element")
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers."""
+        return self.numpy().tolist()
+
+    def _one(self, what: str, hint: str) -> Any:
+        if self.size != 1:
+            raise ArgumentError(explain(what, "needs one element", hint, shape=self.shape))
+        return self.numpy().item()
+
+    # fmt: off
+    def __float__(self) -> float: return float(self._one("float", REDUCE))
+    def __int__(self) -> int: return int(self._one("int", REDUCE))
+    def __complex__(self) -> complex: return complex(self._one("complex", REDUCE))
+    # fmt: on
+
+    def __index__(self) -> int:
+        if not self.dtype.is_integer:
+            hint = "cast it to int64 first"
+            facts = {"dtype": self.dtype.name}
+            raise OperandError(explain("index", "needs an integer tensor", hint, **facts))
+        return int(self._one("index", "index with the tensor itself: x[index]"))
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            hint = "compare elementwise with & and |, or reduce first"
+            raise ArgumentError(explain("bool", "is ambiguous", hint, shape=self.shape))
+        return bool(self.numpy().item())
+
+    # ---- containers
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise OperandError(explain("len", "a 0-d tensor has no length", "see size and ndim"))
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Self]:
+        if not self.shape:
+            raise OperandError(explain("iter", "a 0-d tensor has no axis to go along", "item()"))
+        if not TRACE:
+            self.realize()
+        return (self[k] for k in range(self.shape[0]))
+
+    def __contains__(self, item: Any) -> bool:
+        return bool((self == item).numpy().any())  # type: ignore[attr-defined]
+
+    # ---- text
+
+    def __repr__(self) -> str:
+        """The value; what is known without it where it cannot be computed: never an error."""
+        if TRACE and not in_memory(self._node):
+            return pending_text("traced", self._node.type)
+        try:
+            return text_of(self.numpy(), self.dtype, self.device)
+        except Exception as error:  # noqa: BLE001 - whoever prints is looking for the fault
+            reason = str(error).partition("\n")[0] or type(error).__name__
+            return pending_text(f"pending {self._node.op}: {reason}", self._node.type)
+
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows; its text where the value cannot be computed."""
+        if TRACE and not in_memory(self._node):
+            return None
+        try:
+            return html_of(self.numpy(), self.dtype, self.device)
+        except Exception:  # noqa: BLE001 - the notebook shows the text, which says why
+            return None
+
+    def __format__(self, form: str) -> str:
+        return format(self.item() if form else repr(self), form)
+
+    # ---- copies
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        facts = (self.dtype.name, repr(self.device), self.requires_grad)
+        return (_restored, (self.__class__, self.numpy(), *facts))
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        """A tensor of its own with the same value and gradient."""
+        node = self.detach().realize()._node
+        fresh = self.__class__(leaf(node.type, backend_of(self.device).copy(node.buffer)))  # type: ignore[call-arg]
+        owned(fresh, self.requires_grad)  # type: ignore[arg-type]
+        fresh._grad = copy.deepcopy(self._grad, memo)
+        return fresh
+
+    # ---- placement
+
+    def to(self, *where: Any) -> Self:
+        """On another device ("cuda"), in another dtype (td.float16), or both."""
+        result = self
+        for target in where:
+            is_place = isinstance(target, Device) or (
+                isinstance(target, str) and not _names_a_dtype(target)
+            )
+            result = result._moved(target) if is_place else result.cast(target)
+        return result
+
+    def _moved(self, where: str | Device) -> Self:
+        target = device(where)
+        if target is self.device:
+            return self
+        if not self.is_leaf:
+            hint = "move what it is computed from, or detach() first"
+            facts = {"from": self.device, "to": target}
+            raise GradientError(explain("to", "no gradient flows between devices", hint, **facts))
+        type_ = type_of(self.shape, self.dtype, target)
+        buffer = backend_of(target).upload(self.numpy(), type_, copy=True)
+        return owned(self.__class__(leaf(type_, buffer)), self.requires_grad)  # type: ignore
+
+
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
+REDUCE = "index one element, or reduce first"
+
+
+def _names_a_dtype(name: str) -> bool:
+    try:
+        dtype(name)
+    except DtypeError:
+        return False
+    return True
+
+
+def _restored(kind: Any, array: Any, dtype_name: str, device_name: str, grad: bool) -> Any:
+    type_ = type_of(array.shape, dtype(dtype_name), device(device_name))
+    return owned(kind(leaf(type_, backend_of(type_.device).upload(array, type_, True))), grad)
+
+
+bound_pending()

@@ -1,0 +1,59 @@
+"""Which op takes which dtypes on which device? The table that people read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from treadle.backends.registry import BACKENDS, supports
+from treadle.base.dtypes import ALL, DType, uint32
+from treadle.base.errors import DtypeError
+from treadle.ir.graph import toposort
+from treadle.ir.node import Node, expand
+from treadle.ops.defs import Kind, Op
+from treadle.ops.elementwise import threefry
+from treadle.testing.samples import REFERENCE, first_call, public_rows
+
+
+def support_table() -> dict[str, dict[str, list[DType]]]:
+    """Op to device to the dtypes that it takes there."""
+    return {name: row_support(op) for name, op in public_rows().items()}
+
+
+def row_support(op: Op) -> dict[str, list[DType]]:
+    """Device to the dtypes that a row takes there.
+
+    The row is recorded on its first sample: what its rule refuses is not there, and a composite is
+    there where all that it is made of is.
+    """
+    table: dict[str, list[DType]] = {backend: [] for backend in BACKENDS}
+    for kind in (uint32,) if op is threefry else ALL:
+        needed = _needed(op, kind)
+        for backend, taken in table.items():
+            if needed is not None and all(supports(part, d, backend) for part, d in needed):
+                taken.append(kind)
+    return table
+
+
+def _needed(op: Op, kind: DType) -> set[tuple[Op, DType]] | None:
+    """The primitives, and their dtypes, that a row on a dtype is made of; None: refused."""
+    try:
+        made = first_call(op, kind, REFERENCE)
+    except DtypeError:
+        return None
+    roots = list(made) if isinstance(made, list | tuple) else [made]
+    return {
+        (node.op, d)
+        for node in _primitives([x for x in roots if isinstance(x, Node)], frozenset())
+        for d in (node.dtype, *(x.dtype for x in node.operands))
+    }
+
+
+def _primitives(roots: Sequence[Node], known: frozenset[Node]) -> Iterator[Node]:
+    """Nodes as backends see them: composites by their definition."""
+    for node in toposort(roots, known.__contains__):
+        if node in known:
+            continue
+        if node.op.kind is Kind.COMPOSITE:
+            yield from _primitives([expand(node)], frozenset(node.operands))
+        else:
+            yield node

@@ -1,0 +1,225 @@
+"""Every op that PyTorch has too: the same values and gradients on the samples of its row.
+
+Run by `make test-torch`, in an environment of its own; skipped where PyTorch is not installed.
+"""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import pytest
+
+import treadle as td
+from treadle.base.dtypes import bool_, float32, float64, int64
+from treadle.ops.defs import TABLE
+from treadle.testing.arrays import unit_roundoff
+from treadle.testing.samples import cases, public_rows, takes
+
+torch = pytest.importorskip("torch")
+F = torch.nn.functional
+
+RENAMED = {"axis": "dim", "keepdims": "keepdim", "axis1": "dim1", "axis2": "dim2"}
+
+
+def flipped(x, axis=None):
+    axes = range(x.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+    return torch.flip(x, tuple(axes))
+
+
+def over_axes(name, **fixed):
+    """A reduction that PyTorch takes over one axis at a time, or not over none."""
+
+    def call(x, axis=None, keepdims=False):
+        axes = tuple(range(x.ndim)) if axis is None else (axis,) if isinstance(axis, int) else axis
+        axes = sorted((a % max(x.ndim, 1) for a in axes), reverse=True)
+        for a in axes:
+            x = getattr(torch, name)(x, dim=a, keepdim=keepdims, **fixed)
+            x = x if isinstance(x, torch.Tensor) else x[0]
+        return x
+
+    return call
+
+
+def variance(name):
+    def call(x, axis=None, keepdims=False, correction=0):
+        dim = tuple(range(x.ndim)) if axis is None else axis
+        return getattr(torch, name)(x, dim=dim, keepdim=keepdims, correction=correction)
+
+    return call
+
+
+def extreme_index(name):
+    def call(x, axis=None, keepdims=False):
+        return getattr(torch, name)(x, dim=axis, keepdim=keepdims)
+
+    return call
+
+
+def attention(q, k, v, mask=None, causal=False, scale=None):
+    grouped = q.ndim > 3 and q.shape[-3] != k.shape[-3]
+    return F.scaled_dot_product_attention(
+        q, k, v, mask, is_causal=causal, scale=scale, enable_gqa=grouped
+    )
+
+
+THEIRS = {
+    # ours: theirs, where the name or the way to call it differs
+    "cast": lambda x, to: x.to(getattr(torch, to.name)),
+    "detach": lambda x: x.detach(),
+    "concat": lambda xs, axis=0: torch.cat(xs, axis),
+    "flip": flipped,
+    "slice": lambda x, ranges: x[tuple(slice(*r) for r in ranges)],
+    "reshape": lambda x, *shape: x.reshape(*shape),
+    "permute": lambda x, *axes: x.permute(*axes),
+    "expand": lambda x, *shape: x.expand(*shape),
+    "sum": lambda x, axis=None, keepdims=False: x.sum(dim=axis, keepdim=keepdims),
+    "prod": over_axes("prod"),
+    "max": lambda x, axis=None, keepdims=False: torch.amax(
+        x, dim=tuple(range(x.ndim)) if axis is None else axis, keepdim=keepdims
+    ),
+    "min": lambda x, axis=None, keepdims=False: torch.amin(
+        x, dim=tuple(range(x.ndim)) if axis is None else axis, keepdim=keepdims
+    ),
+    "mean": lambda x, axis=None, keepdims=False: torch.mean(
+        x, dim=tuple(range(x.ndim)) if axis is None else axis, keepdim=keepdims
+    ),
+    "any": over_axes("any"),
+    "all": over_axes("all"),
+    "var": variance("var"),
+    "std": variance("std"),
+    "argmax": extreme_index("argmax"),
+    "argmin": extreme_index("argmin"),
+    "logsumexp": lambda x, axis=None, keepdims=False: torch.logsumexp(
+        x, dim=tuple(range(x.ndim)) if axis is None else axis, keepdim=keepdims
+    ),
+    "softmax": lambda x, axis=-1: torch.softmax(x, axis),
+    "log_softmax": lambda x, axis=-1: torch.log_softmax(x, axis),
+    "layer_norm": lambda x, w=None, b=None, eps=1e-5: F.layer_norm(x, x.shape[-1:], w, b, eps),
+    "cross_entropy": lambda x, y: F.cross_entropy(x.reshape(-1, x.shape[-1]), y.reshape(-1)),
+    "scaled_dot_product_attention": attention,
+    "gather": lambda x, index, axis: torch.gather(x, axis, index),
+    "scatter_add": lambda x, index, values, axis: torch.scatter_add(x, axis, index, values),
+    "take": lambda x, index, axis=0: torch.index_select(x, axis, index.reshape(-1)).reshape(
+        (*x.shape[: axis % x.ndim], *index.shape, *x.shape[axis % x.ndim + 1 :])
+    ),
+    "take_along_axis": lambda x, index, axis=-1: torch.take_along_dim(x, index, axis),
+    "dot": torch.matmul,
+    "argsort": lambda x, axis=-1, descending=False, **_: torch.argsort(
+        x, dim=axis, descending=descending, stable=True
+    ),
+    "sort": lambda x, axis=-1, descending=False, **_: (
+        torch.sort(x, dim=axis, descending=descending, stable=True).values
+    ),
+    "shift_left": torch.bitwise_left_shift,
+    "shift_right": torch.bitwise_right_shift,
+}
+NOT_THE_SAME = {
+    # ours: why the values of the PyTorch function of that name are others
+    "pad": "theirs counts edges from the last axis",
+    "norm": "ours follows the array API",
+    "round": "ours takes no decimals",
+    "median": "theirs is the lower of the two in the middle",
+    "repeat": "ours repeats elements, as in the array API",
+}
+
+
+def their_function(name):
+    if name in NOT_THE_SAME:
+        return None
+    if name in THEIRS:
+        return THEIRS[name]
+    for place in (torch, F, torch.special):
+        if hasattr(place, name):
+            return getattr(place, name)
+    return None
+
+
+ROWS = {name: op for name, op in public_rows().items() if their_function(name) is not None}
+
+
+def options_for(name, options):
+    """Options under the names PyTorch has for them."""
+    if name in THEIRS:
+        return dict(options)
+    return {RENAMED.get(key, key): value for key, value in options.items()}
+
+
+def theirs_of(case, tensors):
+    op, options = case.op, options_for(case.op.name, case.options)
+    first = (options.pop(op.samples.lead),) if op.samples.lead else ()
+    passed = (list(tensors),) if op.samples.listed else tensors
+    found = their_function(op.name)(*first, *passed, *case.arguments, **options)
+    return list(found) if isinstance(found, (list, tuple)) else [found]
+
+
+def listed(found):
+    return list(found) if isinstance(found, (list, tuple)) else [found]
+
+
+def assert_close(ours, theirs, kind, case, factor=1.0):
+    ours, theirs = np.asarray(ours), np.asarray(theirs)
+    assert ours.shape == theirs.shape, case
+    if ours.dtype.kind != "f":
+        np.testing.assert_array_equal(ours, theirs.astype(ours.dtype), err_msg=repr(case))
+        return
+    largest = np.abs(theirs[np.isfinite(theirs)]).max(initial=1.0)
+    terms = max([1, *(x.size for x in case.operands)])
+    unit = unit_roundoff(kind) * np.sqrt(terms) * factor
+    np.testing.assert_allclose(ours, theirs, rtol=8 * unit, atol=8 * unit * largest,
+                               err_msg=repr(case))  # fmt: skip
+
+
+PAIRS = [(n, k) for n, op in ROWS.items() for k in (float32, float64, int64, bool_) if takes(op, k)]
+
+
+@pytest.mark.parametrize(("name", "kind"), PAIRS, ids=lambda p: p if isinstance(p, str) else p.name)
+def test_values_are_those_of_torch(name, kind):
+    rng = np.random.default_rng(zlib.crc32(f"{name}{kind.name}".encode()))
+    compared = 0
+    for case in cases(ROWS[name], kind, rng):
+        ours = listed(case.record([td.tensor(x) for x in case.operands]))
+        try:
+            theirs = theirs_of(case, [torch.tensor(x) for x in case.operands])
+        except (RuntimeError, TypeError, IndexError, NotImplementedError, ValueError):
+            continue  # PyTorch has no such form: some dtypes, empty reductions, several axes
+        compared += 1
+        for mine, yours in zip(ours, theirs, strict=True):
+            assert_close(mine.numpy(), yours.detach().numpy(), kind, case)
+    if not compared:
+        pytest.skip("PyTorch does not take this dtype")
+
+
+SMOOTH = [name for name, op in ROWS.items() if takes(op, float64) and not isinstance(op.grad, str)]
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_gradients_are_those_of_torch(name):
+    rng = np.random.default_rng(zlib.crc32(name.encode()))
+    compared = 0
+    for case in cases(ROWS[name], float64, rng):
+        leaves = [torch.tensor(x, requires_grad=x.dtype == np.float64) for x in case.operands]
+        try:
+            theirs = [y for y in theirs_of(case, leaves) if y.requires_grad]
+        except (RuntimeError, TypeError, IndexError, NotImplementedError, ValueError):
+            continue
+        inputs = [td.tensor(x) for x in case.operands]
+        ours = [y for y in listed(case.record(inputs)) if y.dtype is float64]
+        if not theirs or not ours:
+            continue
+        weights = [rng.uniform(0.5, 1.5, y.shape) for y in ours]
+        wrt = [k for k, x in enumerate(leaves) if x.requires_grad]
+        total = sum((y * torch.tensor(w)).sum() for y, w in zip(theirs, weights, strict=True))
+        expected = torch.autograd.grad(total, [leaves[k] for k in wrt], allow_unused=True)
+        seeds = [td.tensor(w) for w in weights]
+        found = td.gradients(ours, [inputs[k] for k in wrt], seeds)
+        for mine, yours, k in zip(found, expected, wrt, strict=True):
+            wanted = np.zeros(leaves[k].shape) if yours is None else yours.numpy()
+            assert_close(mine.numpy(), wanted, float64, case, factor=16.0)
+        compared += 1
+    if not compared:
+        pytest.skip("PyTorch has no gradient here")
+
+
+def test_most_rows_are_compared():
+    assert len(ROWS) >= 150, sorted(set(TABLE) - set(ROWS))
