@@ -6,9 +6,10 @@ PIP := -m pip --disable-pip-version-check install -qq
 BIN := .venv/bin
 READY := .venv/.ready
 TRITON := .venv-triton/bin
+TORCH := .venv-torch/bin
 CUDA_TESTS = $(wildcard tests/backends/test_cuda_*.py)
 
-.PHONY: help test lint demo bench bench-quick test-gpu test-triton format clean
+.PHONY: help test test-torch lint gen demo bench bench-quick bench-rows test-gpu test-triton format clean
 .DELETE_ON_ERROR:
 
 help:
@@ -18,6 +19,9 @@ help:
 	@echo "make bench-quick  the same for a few rows"
 	@echo "make test-gpu     the tests that need a GPU, with the current python"
 	@echo "make test-triton  CUDA kernels without a GPU           (.venv-triton)"
+	@echo "make bench-rows   every op at its benchmark sizes      (.venv)"
+	@echo "make gen          write what follows from the op table (.venv)"
+	@echo "make test-torch   every op against PyTorch             (.venv-torch)"
 	@echo "make format       let ruff rewrite what it can"
 
 $(READY): pyproject.toml
@@ -30,11 +34,20 @@ $(READY): pyproject.toml
 	$(TRITON)/python $(PIP) -e ".[dev]" "triton>=3.6,<3.8"
 	@touch $@
 
+.venv-torch/.ready: pyproject.toml
+	$(PYTHON) -m venv .venv-torch
+	$(TORCH)/python $(PIP) -e ".[dev]" "torch==2.13.0"
+	@touch $@
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/treadle gen --check
+
+gen: $(READY)
+	$(BIN)/treadle gen
 
 test: lint
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not gpu"
@@ -49,6 +62,9 @@ bench-quick: $(READY)
 	$(BIN)/python -m benchmarks.run --setup --redo $(BENCH) \
 	  --only '^A\.|softmax|layernorm_4096|gemm_(64|512|bias_gelu)$$|mlp'
 
+bench-rows: $(READY)
+	$(BIN)/python -m benchmarks.rows $(BENCH)
+
 test-gpu:
 	PYTHONPATH=src $(PYTHON) -m pytest tests -m gpu
 
@@ -58,9 +74,12 @@ test-triton: .venv-triton/.ready
 	TRITON_INTERPRET=1 $(TRITON)/python -m pytest -n $(WORKERS) -m "not gpu" $(CUDA_TESTS)
 	TRITON_INTERPRET=0 $(TRITON)/python -m pytest -n $(WORKERS) -m "not gpu" $(CUDA_TESTS)
 
+test-torch: .venv-torch/.ready
+	$(TORCH)/python -m pytest -n $(WORKERS) tests/peers
+
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf .venv .venv-triton .bench build dist .hypothesis .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-triton .venv-torch .bench build dist .hypothesis .mypy_cache .ruff_cache .pytest_cache

@@ -38,6 +38,7 @@ LONG_FUNCTIONS: dict[str, str] = {}
 LATE_IMPORTS = {
     "base/cache.py": "only the first look-up on disk asks where the cache is",
     "tensor/creation.py": "NumPy is loaded by the first array",
+    "tensor/dlpack.py": "the same",
 }
 
 

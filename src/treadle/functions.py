@@ -10,8 +10,10 @@ from treadle.ops import activations as activations_rows
 from treadle.ops import composite as composite_rows
 from treadle.ops import contract as contract_rows
 from treadle.ops import convolution as convolution_rows
+from treadle.ops import einsum as einsum_rows
 from treadle.ops import elementwise as elementwise_rows
 from treadle.ops import functions as functions_rows
+from treadle.ops import images as images_rows
 from treadle.ops import joining as joining_rows
 from treadle.ops import movement as movement_rows
 from treadle.ops import neural as neural_rows
@@ -29,8 +31,8 @@ from treadle.ops import totals as totals_rows
 from treadle.ops import windows as windows_rows
 from treadle.tensor.tensor import Tensor
 
-# <sums tgj7fu6tklpvsmkymah2mgqqfu2vb2fgkn2qe4bzecdhz6n5dtuqtostsidvukhfkji6keikgbsoi2st>
-# </gen imports foj6wcdvqu7te2pmu6xuof2p5c3azh7newb7i7vjotixypvsmk>
+# <sums tgj7fu6tklpvsmkymah2mgqqfu2vb2fgkn2b32jdqe4bzecdhzutyoe6n5dtuqtostsidvukhfkji6ke>
+# </gen imports ikgbsoi2stfoj6wcdvqu7te2pmu6xuof2p5c3azh7newb7i7vjotixypvsmk>
 
 
 # <gen relu>
@@ -259,11 +261,63 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     # </gen linear vjmrbmg42ii7plc>
 
 
-# <gen dot>
-def dot(a: Tensor, b: Tensor) -> Tensor:
+# <gen matrix_product>
+def matrix_product(a: Tensor, b: Tensor) -> Tensor:
     """Matrix product over the last two axes, broadcasting the others."""
     return contract_rows.dot(a, b)
-    # </gen dot sruo7azrjmanp4v>
+    # </gen matrix_product uv5otazrjmanp4v>
+
+
+# <gen dot>
+def dot(a: Tensor, b: Tensor) -> Tensor:
+    """Sum of products of two vectors; of more axes, over the last of a and the last but one of b.
+
+    Unlike matmul it pairs every row of a with every column of b; a 0-d operand scales.
+    """
+    return einsum_rows.dot(a, b)
+    # </gen dot sruo7rogchpvsmkurzkeuqcdkda64t>
+
+
+# <gen inner>
+def inner(a: Tensor, b: Tensor) -> Tensor:
+    """Sums of products over the last axes of both; a 0-d operand scales."""
+    return einsum_rows.inner(a, b)
+    # </gen inner jsrteecuwulfao5>
+
+
+# <gen outer>
+def outer(a: Tensor, b: Tensor) -> Tensor:
+    """Every element of a vector times every element of another."""
+    return einsum_rows.outer(a, b)
+    # </gen outer gdp4hrcqsk3xhxv>
+
+
+# <gen vecdot>
+def vecdot(a: Tensor, b: Tensor, axis: int = -1) -> Tensor:
+    """Sum of products along one axis of both; the others broadcast."""
+    return einsum_rows.vecdot(a, b, axis)
+    # </gen vecdot bejnepcgp2b7er3>
+
+
+# <gen bmm>
+def bmm(a: Tensor, b: Tensor) -> Tensor:
+    """Matrix products of a batch: (batch, n, k) times (batch, k, m)."""
+    return einsum_rows.bmm(a, b)
+    # </gen bmm xxein6nf3us6fhh>
+
+
+# <gen mv>
+def mv(a: Tensor, b: Tensor) -> Tensor:
+    """A matrix times a vector."""
+    return einsum_rows.mv(a, b)
+    # </gen mv fkhmwdoxhurav67>
+
+
+# <gen kron>
+def kron(a: Tensor, b: Tensor) -> Tensor:
+    """Every element of a times all of b, laid side by side (the Kronecker product)."""
+    return einsum_rows.kron(a, b)
+    # </gen kron 4qwakxihkijtwke>
 
 
 # <gen gather>
@@ -434,6 +488,25 @@ def conv_transpose3d(
     )
     # <sums ro2hnelnnvkq5sv6sl3uxyqv77czuhoxbisbgld4qrsg6q76qkzr7pqpvsmkp2mxpmx4ne>
     # </gen conv_transpose3d uqcdklyk4nluuutvzsie>
+
+
+# <gen einsum>
+def einsum(subscripts: str, *operands: Tensor) -> Tensor:
+    """Sums of products by Einstein's notation: einsum("ij,jk->ik", a, b) is a @ b.
+
+    Labels of axes that the result does not name are summed over; without "->" the result names
+    those that occur once, in alphabetical order. A label twice in one operand takes a diagonal,
+    "..." stands for axes that broadcast. Several operands are paired in the cheapest order.
+    """
+    return einsum_rows.einsum(subscripts, *operands)
+    # </gen einsum cvaqss5oxipvsmkr454jl3xtojgmrbuqcdkwd6sa>
+
+
+# <gen tensordot>
+def tensordot(a: Tensor, b: Tensor, axes: int | Sequence[Any] = 2) -> Tensor:
+    """Products summed over pairs of axes: the last of a with the first of b, or those named."""
+    return einsum_rows.tensordot(a, b, axes)
+    # </gen tensordot xbyejjxmpuhbcmd>
 
 
 # <gen neg>
@@ -794,10 +867,10 @@ def copysign(x: Tensor | float, y: Tensor | float) -> Tensor:
 
 
 # <gen nextafter>
-def nextafter(x: Tensor | float, y: Tensor | float) -> Tensor:
+def nextafter(x: Tensor, y: Tensor) -> Tensor:
     """The next number of the type after x towards y."""
     return functions_rows.nextafter(x, y)
-    # </gen nextafter ks6aeokrtr5dumr>
+    # </gen nextafter 5yllxokrtr5dumr>
 
 
 # <gen pow>
@@ -911,10 +984,58 @@ def logaddexp(x: Tensor | float, y: Tensor | float) -> Tensor:
 
 
 # <gen lerp>
-def lerp(x: Tensor | float, y: Tensor | float, weight: Tensor | float) -> Tensor:
+def lerp(x: Tensor, y: Tensor, weight: Tensor) -> Tensor:
     """x where weight is 0, y where it is 1, and the straight line through both."""
     return functions_rows.lerp(x, y, weight)
-    # </gen lerp sxuafa2fvyqga4f>
+    # </gen lerp kc554a2fvyqga4f>
+
+
+# <gen resample>
+def resample(
+    x: Tensor,
+    axis: int,
+    size: int,
+    mode: str = "linear",
+    scale: float | None = None,
+    align_corners: bool = False,
+) -> Tensor:
+    """One axis interpolated at size places: mode "nearest", "nearest-exact", "linear", "cubic".
+
+    Places are scale elements apart: as far as they must be to cover the axis, if left out.
+    """
+    return images_rows.resample(x, axis, size, mode, scale, align_corners)
+    # </gen resample dzu52elnnvcii4ikr5jonrnzlrlgfv45z2eq76qkw74zspvsmkpsz7tuqcdk6v6gl>
+
+
+# <gen interpolate>
+def interpolate(
+    x: Tensor,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool = False,
+) -> Tensor:
+    """x (batch, channels, *spatial) at another resolution: size, or scale_factor times as fine.
+
+    mode is "nearest", "nearest-exact", "linear", "bilinear", "trilinear" or "bicubic".
+    align_corners: do the first and last elements keep their places?
+    """
+    return images_rows.interpolate(x, size, scale_factor, mode, align_corners)
+    # </gen interpolate d4fzjelnnvb3ytyr3yooe736x45z2eq76qkppxwvpvsmkusdjipkpb6uqcdkotasn>
+
+
+# <gen pixel_shuffle>
+def pixel_shuffle(x: Tensor, upscale_factor: int) -> Tensor:
+    """Groups of factor² channels as pixels of an image factor times as high and as wide."""
+    return images_rows.pixel_shuffle(x, upscale_factor)
+    # </gen pixel_shuffle 7oftsqtjypdi2mx>
+
+
+# <gen pixel_unshuffle>
+def pixel_unshuffle(x: Tensor, downscale_factor: int) -> Tensor:
+    """Pixels factor apart as channels of their own: undoes pixel_shuffle."""
+    return images_rows.pixel_unshuffle(x, downscale_factor)
+    # </gen pixel_unshuffle 67m2ghcxip6v346>
 
 
 # <gen stack>
@@ -1072,11 +1193,12 @@ def scaled_dot_product_attention(
 def sort(x: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
     """The elements in order along an axis, NaN counting as the largest; equal ones stay in order.
 
-    >>> sort(td.tensor([3, 1, 2])).tolist()
+    >>> import treadle as td
+    >>> td.sort(td.tensor([3, 1, 2])).tolist()
     [1, 2, 3]
     """
     return ordering_rows.sort(x, axis, descending)
-    # </gen sort guix6bjikbpvsmklvlr6c7mpyuqcdko6qmo>
+    # </gen sort guix6bjikbpvsmkymuw3qeb33c7mpyuqcdko6qmo>
 
 
 # <gen topk>
@@ -1835,8 +1957,8 @@ def prod(
     x: Tensor, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: Any = None
 ) -> Tensor:
     """Product of the elements along axes."""
-    return totals_rows.prod(x, axis, keepdims, dtype)
-    # </gen prod gj5a243jvwq76qkmup3ydxj4m>
+    return totals_rows.prod_(x, axis, keepdims, dtype)
+    # </gen prod gj5a243jvwq76qkmup3yultwm>
 
 
 # <gen count_nonzero>
@@ -1940,6 +2062,7 @@ def unfold(x: Tensor, axis: int = -1, size: int = 1, step: int = 1, dilation: in
 
 # <gen aliases>
 clamp = clip
+ger = outer
 negative = neg
 absolute = abs
 subtract = sub
@@ -1968,5 +2091,5 @@ swapaxes = transpose
 moveaxis = movedim
 broadcast_tensors = broadcast_arrays
 vector_norm = norm
-# <sums iyfy6up7vybwwtbubj5hfw6stwz5a4zxevjnrwpky6fysd5uph72kj33g3rtfwo2is2aqriyfo6np7mi>
-# </gen aliases 5gtnla7wo34cera3ff7vruizoovina4umgc6c5h5winioafwz7j2zar6ori3vybpo>
+# <sums iyfy6h7byuup7vybwwtbubj5hfw6stwz5a4zxevjnrwpky6fysd5uph72kj33g3rtfwo2is2aqriyfo6>
+# </gen aliases np7mi5gtnla7wo34cera3ff7vruizoovina4umgc6c5h5winioafwz7j2zar6ori3vybpo>

@@ -60,10 +60,11 @@ def test_an_edited_block_is_kept_while_its_row_stays():
 
 def test_edit_and_row_changed_in_different_lines_are_merged():
     text = edited(run(HEAD, piece("a")).text, "return 1", "return 1 + 1")
-    merged = run(text, piece("a", "def a(x=0):", '    """Doc."""', "    return 1"))
-    assert blocks(merged.text)["a"] == ["def a(x=0):", '    """Doc."""', "    return 1 + 1"]
+    new = piece("a", "def a(x=0):", '    """New."""', "    return 1")
+    merged = run(text, new)
+    assert blocks(merged.text)["a"] == ["def a(x=0):", '    """New."""', "    return 1 + 1"]
     assert merged.problems == []
-    assert run(merged.text, piece("a", "def a(x=0):", '    """Doc."""', "    return 1")).done == []
+    assert run(merged.text, new).done == []
 
 
 def test_edit_and_row_changed_in_the_same_line_conflict_and_the_file_still_runs():
@@ -196,7 +197,7 @@ def test_no_line_written_by_hand_is_ever_lost(rounds):
 def test_without_edits_a_file_is_what_the_table_says(before, after):
     text = run(run(HEAD, *table_pieces(before)).text, *table_pieces(after))
     assert text.problems == []
-    assert blocks(text.text) == {name: lines for name, lines in after.items()}
+    assert blocks(text.text) == after
     assert by_hand(text.text) == by_hand(HEAD)
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from treadle.ir.node import iota
 from treadle.kernel.index import (
     ZERO,
     Axis,
@@ -17,10 +18,17 @@ from treadle.kernel.index import (
     Looked,
     Quotient,
     Remainder,
+    larger,
     of_axis,
     ravel,
+    smaller,
     unravel,
 )  # fmt: skip
+from treadle.kernel.plan import plan_tasks
+from treadle.ops import elementwise as e
+from treadle.ops.contract import gather
+from treadle.passes.pipeline import simplify
+from treadle.testing.arrays import by_reference, compiled, node_of
 
 
 def value_of(index, point):
@@ -58,8 +66,15 @@ def expressions(draw):
         (x, f), (y, g) = draw(st.sampled_from(pool)), draw(st.sampled_from(pool))
         n = draw(st.integers(-7, 7))
         by = draw(st.sampled_from((1, 2, 3, 4, 5, 6, 12)))
-        kind = draw(st.sampled_from("+.*/%"))
+        mask = 2 ** draw(st.integers(0, 4)) - 1
+        kind = draw(st.sampled_from("+.*/%&<>"))
+        least, most = smaller(x, y), larger(x, y)
+        if least is None and kind in "<>":
+            continue  # which it is depends on the point
         pool.append({
+            "&": (x & mask, lambda p, f=f, mask=mask: f(p) & mask),
+            "<": (least, lambda p, f=f, g=g: min(f(p), g(p))),
+            ">": (most, lambda p, f=f, g=g: max(f(p), g(p))),
             "+": (x + y, lambda p, f=f, g=g: f(p) + g(p)),
             ".": (x + n, lambda p, f=f, n=n: f(p) + n),
             "*": (x * n, lambda p, f=f, n=n: f(p) * n),
@@ -151,6 +166,14 @@ CANONICAL = {
     "sum of parts": (lambda x, y: ((x * 4 + y) // 4) * 4 + (x * 4 + y) % 4, "x*4 + y"),
     "nested quotient": (lambda x, y: ((x * 16 + y) // 4) // 4, "x"),
     "common factor": (lambda x, y: (x * 8 + y * 2 + 1) // 2, "x*4 + y"),
+    "mask of mask": (lambda x, y: ((x * 64 + y) & 63) & 63, "y"),
+    "mask of a mask": (lambda x, y: ((x * 3 + y) & 15) & 7, "(x*3 + y) % 8"),
+    "mask of more": (lambda x, y: (x * 3 + y) & 31, "x*3 + y"),
+    "smaller": (lambda x, y: smaller(x * 4 + y, Index((), 23)), "x*4 + y"),
+    "smaller by range": (lambda x, y: smaller(x + 3, y), "y"),
+    "larger": (lambda x, y: larger(x * 4 + y, Index()), "x*4 + y"),
+    "of the same": (lambda x, y: larger(x * 4 + y, x * 4), "x*4 + y"),
+    "remainder of remainder": (lambda x, y: (x * 5 + y) % 12 % 4, "(x*5 + y) % 4"),
     "nothing": (lambda x, y: x + x * -1, "0"),
 }
 
@@ -181,3 +204,50 @@ def test_a_looked_up_index_is_an_atom_of_its_own():
 
 def test_an_axis_of_one_element_is_zero():
     assert of_axis(Axis("x", 1)) is ZERO
+
+
+def test_what_ranges_do_not_tell_is_left_alone():
+    x, y = of_axis(Axis("x", 5)), of_axis(Axis("y", 7))
+    assert smaller(x, y) is None
+    assert larger(x, y) is None
+    assert x & 5 is None
+
+
+WHOLE = {
+    "every second": lambda i, n: i // 2,
+    "in turn": lambda i, n: i % 3,
+    "back to front": lambda i, n: n - 1 - i,
+    "from the end": lambda i, n: i - n,
+    "low bits": lambda i, n: i & 3,
+    "kept in range": lambda i, n: e.minimum(e.maximum(i, 0), n - 1),
+    "in another dtype": lambda i, n: e.cast(i, "int32") // 4,
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_gather_at_a_computed_index_is_a_view(name):
+    data = np.random.default_rng(0).standard_normal((12, 3)).astype(np.float32)
+    index = WHOLE[name](iota((12, 1), 0), 12)
+    x = node_of(data)
+    picked = gather(x, index.expand(12, 3), axis=0) * 2.0
+    (expected,) = by_reference([picked])
+    assert "[[" not in kernels_text([picked])
+    (value,) = compiled([picked])
+    np.testing.assert_array_equal(value, expected)
+
+
+@pytest.mark.parametrize("index", [
+    lambda i: i + 3, lambda i: (i * 5) % 40, lambda i: e.cast(i * 30, "int8"), lambda i: i * i,
+])  # fmt: skip
+def test_an_index_that_may_lie_outside_is_looked_up(index):
+    x = node_of(np.arange(12.0, dtype=np.float32))
+    picked = gather(x, index(iota((12,), 0)), axis=0)
+    assert "[[" in kernels_text([picked])
+    (expected,) = by_reference([picked])
+    np.testing.assert_array_equal(compiled([picked])[0], expected)
+
+
+def kernels_text(roots):
+    """The loop programs of a graph; a looked-up index prints in brackets of its own."""
+    tasks = plan_tasks(simplify(roots), {}, [])
+    return "\n".join(str(built.loops) for task in tasks for built in task.kernels)

@@ -11,14 +11,15 @@ import treadle as td
 from treadle.autograd.backward import gradients
 from treadle.base.dtypes import float64, int64
 from treadle.base.errors import GradientError
-from treadle.ops.defs import Kind
+from treadle.ops.defs import Inline, Kind
 from treadle.testing.gradcheck import gradcheck
 from treadle.testing.samples import cases, public_rows, takes
 
 ROWS = public_rows()
-NO_GRADIENT = [name for name, op in ROWS.items() if isinstance(op.grad, str)]
-STOPS = ["detach", "sign"]  # constant where they are differentiable
-WITH_GRADIENT = [name for name in ROWS if name not in (*NO_GRADIENT, *STOPS)]
+INDICES = [n for n, op in ROWS.items() if isinstance(op.grad, str) and isinstance(op, Inline)]
+NO_GRADIENT = [n for n, op in ROWS.items() if isinstance(op.grad, str) and n not in INDICES]
+STOPS = ["detach", "sign", "floor", "ceil", "round", "trunc"]  # constant where differentiable
+WITH_GRADIENT = [name for name in ROWS if name not in (*INDICES, *NO_GRADIENT, *STOPS)]
 
 
 def apart(case, rng):
@@ -35,7 +36,7 @@ def apart(case, rng):
 
 def away_from_jumps(case, operands):
     """Does a remainder stay on one branch under the steps of the check?"""
-    if case.op.name != "remainder":
+    if case.op.name not in ("remainder", "fmod"):
         return True
     quotient = operands[0] / operands[1]
     return bool(np.all(np.abs(quotient - np.round(quotient)) > 1e-3))
@@ -62,9 +63,17 @@ def test_gradient_is_the_slope_of_the_value(name):
 
 @pytest.mark.parametrize("name", STOPS)
 def test_gradient_stops_where_the_value_is_constant(name):
-    x = td.tensor(np.array([-1.5, 0.5]), dtype="float64")
+    x = td.tensor(np.array([-1.3, 0.4]), dtype="float64")
     (g,) = td.gradients(ROWS[name](x).sum(), [x])
     assert g.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("name", INDICES)
+def test_inline_row_without_gradient_gives_integers_only(name):
+    case = next(cases(ROWS[name], int64, np.random.default_rng(0)))
+    results = case.record([td.tensor(x) for x in case.operands])
+    found = results if isinstance(results, list | tuple) else [results]
+    assert not any(x.dtype.is_float for x in found)  # nothing records a gradient through them
 
 
 @pytest.mark.parametrize("name", NO_GRADIENT)
@@ -83,7 +92,7 @@ def test_row_without_gradient_says_so_by_name(name):
 
 
 def test_every_row_has_a_gradient_or_a_reason():
-    assert {*NO_GRADIENT, *STOPS, *WITH_GRADIENT} == ROWS.keys()
+    assert {*INDICES, *NO_GRADIENT, *STOPS, *WITH_GRADIENT} == ROWS.keys()
     for name in WITH_GRADIENT:
         assert callable(ROWS[name].grad) or ROWS[name].kind is Kind.COMPOSITE, name
 

@@ -31,7 +31,8 @@ ROWS = public_rows()
 PAIRS = [(name, d) for name, op in ROWS.items() for d in ALL if takes(op, d)]
 FUNCTIONS = [
     name for name, op in ROWS.items()
-    if op.kind is Kind.ELEMENTWISE and takes(op, float32) and name != "threefry"
+    if (op.kind is Kind.ELEMENTWISE or (op.kind is Kind.COMPOSITE and not op.samples.cases))
+    and takes(op, float32) and name != "threefry"
 ]  # fmt: skip
 ROUNDINGS = 6  # of a result computed in several steps, as a multiple of one rounding
 

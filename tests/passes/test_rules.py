@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from treadle.base.dtypes import float32
+from treadle.base.dtypes import bool_, float32, int64
 from treadle.ir.graph import toposort
 from treadle.ir.pattern import hole, rule
 from treadle.ir.rewrite import Rewriter, by_op
@@ -17,7 +17,7 @@ from treadle.passes import decompose
 from treadle.passes.pipeline import EXACT
 from treadle.passes.pipeline import RULES as TABLE
 from treadle.testing.arrays import array_type, by_reference, node_of
-from treadle.testing.samples import cases, public_rows
+from treadle.testing.samples import cases, public_rows, takes
 
 COMPOSITES = {row.name: row for row in decompose.definitions()}
 RULES = {row.name: row for row in TABLE}
@@ -108,7 +108,8 @@ def changes(row, seed):
 def test_composite_becomes_primitives_of_the_same_value(name):
     tested = COMPOSITES[name]
     op = public_rows()[name.removeprefix("define-")]
-    case = next(iter(cases(op, float32, np.random.default_rng(1))))
+    kind = next(d for d in (float32, int64, bool_) if takes(op, d))
+    case = next(iter(cases(op, kind, np.random.default_rng(1))))
     node = case.record([node_of(x) for x in case.operands])
     rewriter = Rewriter(by_op([tested]))
     (result,) = rewriter.run([node])

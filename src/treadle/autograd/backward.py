@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
+from treadle.autograd.checkpoint import SEGMENTS, pulled_back
 from treadle.base.errors import GradientError, explain
 from treadle.ir.graph import toposort
 from treadle.ir.node import RECORDING, Node, expand, full
@@ -45,12 +46,19 @@ def gradients(
             if stop is not None and stop(node):
                 continue  # whoever asked goes on from there
             RECORDING.site = node.site if site is None else site
-            for operand, part in zip(node.operands, _vjp(node, g), strict=True):
+            for operand, part in _parts(node, g):
                 if part is not None and operand in needed:
                     _accumulate(flowing, operand, _fitted(part, operand))
     finally:
         RECORDING.site = site
     return [flowing.get(node) for node in wrt]
+
+
+def _parts(node: Node, g: Node) -> Iterable[tuple[Node, Node | None]]:
+    """Whom a cotangent goes on to: the operands, or where a segment computed again starts."""
+    if SEGMENTS and node in SEGMENTS:
+        return pulled_back(node, g, lambda y, xs, g, stop: gradients([y], xs, [g], stop))
+    return zip(node.operands, _vjp(node, g), strict=True)
 
 
 def _between(order: Sequence[Node], wrt: Sequence[Node]) -> set[Node]:

@@ -180,7 +180,7 @@ def _imports(rows: Sequence[Row], always: Iterable[tuple[str, str]]) -> Piece:
 
 def _group(module: str) -> int:
     """Standard library, Treadle, the package itself."""
-    root = module.split(".")[0]
+    root = module.partition(".")[0]
     return 0 if root in sys.stdlib_module_names else 1 if root == "treadle" else 2
 
 
@@ -225,8 +225,16 @@ def page_of(row: Row, package: str = "td") -> list[str]:
     head = f"{space}.{op.name}({', '.join(row.signature.written())}) -> {row.signature.result()}"
     return [
         f"### {op.name}", "", "```text", *textwrap.wrap(head, WIDTH, subsequent_indent="    "),
-        "```", "", *row.doc.split("\n"), "", *_facts(row),
+        "```", "", *_prose(row.doc), "", *_facts(row),
     ]  # fmt: skip
+
+
+def _prose(doc: str) -> list[str]:
+    """Documentation for a page: examples become blocks of code."""
+    parts = [
+        f"```pycon\n{part}\n```" if part.startswith(">>>") else part for part in doc.split("\n\n")
+    ]
+    return "\n\n".join(parts).split("\n")
 
 
 def _facts(row: Row) -> list[str]:
@@ -277,10 +285,10 @@ HEAD = """
 from __future__ import annotations
 
 # <gen imports>
-# </gen imports none>
-"""
-FUNCTIONS = f'"""The ops of the table as typed functions."""{HEAD}'
-METHODS = f'''"""The ops of the table as methods of a tensor."""{HEAD}from treadle.ops.syntax import Syntax
+# </gen imports none>"""
+FUNCTIONS = f'"""The ops of the table as typed functions."""{HEAD}\n'
+METHODS = f'''"""The ops of the table as methods of a tensor."""{HEAD}
+from treadle.ops.syntax import Syntax
 
 
 class Methods(Syntax):

@@ -31,6 +31,10 @@ EDITED, ROW, END = (
 )
 
 
+Line = tuple[str, str]
+"""A checksum and the line it is of."""
+
+
 class MarkerError(Exception):
     """Markers that do not pair up: nothing is written before somebody mends them."""
 
@@ -235,33 +239,45 @@ def _insert(parts: list[list[str] | Block], pieces: Sequence[Piece], number: int
 
 def three_way(block: Block, theirs: Sequence[str], markdown: bool = False) -> list[str]:
     """The edited lines and the row's, each where the other kept what both started from."""
-    base, ours, new = block.sums, sums_of(block.lines), sums_of(theirs)
+    base = block.sums
+    ours = list(zip(sums_of(block.lines), block.lines, strict=True))
+    new = list(zip(sums_of(theirs), theirs, strict=True))
     merged: list[str] = []
     done = (0, 0, 0)  # lines of base, ours and theirs dealt with
-    for start, our_start, new_start, size in _common(base, ours, new):
+    for start, our_start, new_start in _common(base, [x for x, _ in ours], [x for x, _ in new]):
         was = base[done[0] : start]
-        mine, now = block.lines[done[1] : our_start], list(theirs[done[2] : new_start])
-        mine_sums, now_sums = ours[done[1] : our_start], new[done[2] : new_start]
-        if mine_sums in (was, now_sums):
-            merged += now
-        elif now_sums == was:
-            merged += mine
+        mine, now = ours[done[1] : our_start], new[done[2] : new_start]
+        if len(was) == len(mine) == len(now):  # lines rewritten in place are merged one by one
+            for k in range(len(was)):
+                merged += _chosen(was[k : k + 1], mine[k : k + 1], now[k : k + 1], markdown)
         else:
-            merged += _conflict(mine, now, markdown)
-        merged += theirs[new_start : new_start + size]
-        done = (start + size, our_start + size, new_start + size)
+            merged += _chosen(was, mine, now, markdown)
+        merged += theirs[new_start : new_start + 1]
+        done = (start + 1, our_start + 1, new_start + 1)
     return merged
+
+
+def _chosen(
+    was: Sequence[str], mine: Sequence[Line], now: Sequence[Line], markdown: bool
+) -> list[str]:
+    """Lines that one side changed are that side's; what both changed is shown as both have it."""
+    mine_sums, now_sums = [x for x, _ in mine], [x for x, _ in now]
+    if mine_sums in (list(was), now_sums):
+        return [line for _, line in now]
+    if now_sums == list(was):
+        return [line for _, line in mine]
+    return _conflict([line for _, line in mine], [line for _, line in now], markdown)
 
 
 def _common(
     base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]
-) -> Iterable[tuple[int, int, int, int]]:
-    """Runs that all three share, as (start in each, length); the last has no lines."""
-    mine = {k: m for a, b, n in _matches(base, ours) for k, m in _pairs(a, b, n)}
-    new = {k: m for a, b, n in _matches(base, theirs) for k, m in _pairs(a, b, n)}
+) -> Iterable[tuple[int, int, int]]:
+    """Where each line that all three share stands in each; then their ends."""
+    mine = dict(pair for match in _matches(base, ours) for pair in _pairs(*match))
+    new = dict(pair for match in _matches(base, theirs) for pair in _pairs(*match))
     for k in sorted(mine.keys() & new.keys()):
-        yield k, mine[k], new[k], 1
-    yield len(base), len(ours), len(theirs), 0
+        yield k, mine[k], new[k]
+    yield len(base), len(ours), len(theirs)
 
 
 def _matches(a: Sequence[str], b: Sequence[str]) -> Iterable[tuple[int, int, int]]:

@@ -89,8 +89,13 @@ def rule(
 ) -> Rule:
     """A rule from a pattern; replacement takes the holes by name."""
     assert pattern.op is not None
+    parts = [(k, part.op) for k, part in enumerate(pattern.operands) if part.op is not None]
 
     def apply(node: Node) -> Node | None:
+        for k, wanted in parts:  # most nodes fail here, at little cost
+            op = node.operands[k].call.op
+            if op is not wanted and (wanted is not CONST or op.kind is not Kind.MOVEMENT):
+                return None
         found: dict[str, Node] = {}
         if not only(node.dtype) or not pattern.match(node, found):
             return None

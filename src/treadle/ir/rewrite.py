@@ -90,7 +90,7 @@ class Rewriter:
 
     def _fire(self, node: Node) -> Node | None:
         RECORDING.site = node.site or ""  # the line of what is replaced
-        for rule in self.rules.get(node.op, ()):
+        for rule in self.rules.get(node.call.op, ()):
             result = rule.apply(node)
             if result is not None and result is not node:
                 self.fired[rule.name] += 1

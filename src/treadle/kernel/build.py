@@ -224,7 +224,7 @@ def build_copy(
     """A view, a constant or a leaf written to memory: inside = (axis, start) of a larger node."""
     cluster = Cluster(0, "loop", node.type.size)
     cluster.level[node] = FULL
-    own = frozenset() if node.op is LEAF or inside else frozenset([node])
+    own = frozenset([node]) if to is None and node.op is not LEAF else frozenset()
     builder = Builder(stored, own)
     outer, _ = _axes(cluster)
     whole = linear(outer)

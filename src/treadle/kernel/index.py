@@ -203,6 +203,10 @@ class Index:
             return rest + -(low // by) * by
         return Index([(_merged(Remainder, _lifted(rest, by)[0], by), 1)])
 
+    def __and__(self, mask: int) -> Index | None:
+        """The low bits, where mask is 1 less than a power of two: a remainder."""
+        return self % (mask + 1) if mask >= 0 and not mask & (mask + 1) else None
+
     def coefficient(self, axis: Axis) -> int:
         """The factor of axis in the sum itself."""
         for atom, c in self.terms:
@@ -271,6 +275,18 @@ ZERO = Index()
 def of_axis(axis: Axis) -> Index:
     """The axis as an expression; an axis of one element is 0."""
     return Index([(axis, 1)]) if axis.extent > 1 else ZERO
+
+
+def smaller(a: Index, b: Index) -> Index | None:
+    """min(a, b), if their ranges tell which it is."""
+    low, high = (b + a * -1).bounds
+    return a if low >= 0 else b if high <= 0 else None
+
+
+def larger(a: Index, b: Index) -> Index | None:
+    """max(a, b), if their ranges tell which it is."""
+    least = smaller(a, b)
+    return None if least is None else b if least is a else a
 
 
 def assumed(index: Index, size: int) -> Index:

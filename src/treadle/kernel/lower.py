@@ -10,7 +10,18 @@ from treadle.base.dtypes import DType, bool_, int64
 from treadle.base.errors import CompilerError, explain
 from treadle.base.shapes import Shape
 from treadle.ir.node import CONST, IOTA, Node
-from treadle.kernel.index import ZERO, Axis, Index, Looked, assumed, ravel, resolved, unravel
+from treadle.kernel.index import (
+    ZERO,
+    Axis,
+    Index,
+    Looked,
+    assumed,
+    larger,
+    ravel,
+    resolved,
+    smaller,
+    unravel,
+)
 from treadle.kernel.loops import Ex, Guard, Reduce, indices_of, looked_up
 from treadle.ops import movement as m
 from treadle.ops.contract import gather
@@ -182,7 +193,13 @@ class Lowering:
         x, where_to = node.operands
         size = x.shape[node.arg]
         picked = list(index)
-        picked[node.arg] = Index([(Looked(self.at(where_to, index, guards), size), 1)])
+        place = self.at(where_to, index, guards)
+        known = as_index(place)
+        if known is not None and known.bounds[1] < 0:
+            known = known + size
+        if known is None or known.bounds[0] < 0 or known.bounds[1] >= size:
+            known = Index([(Looked(place, size), 1)])
+        picked[node.arg] = known
         return self.at(x, tuple(picked), guards)
 
     def _reduced(self, node: Node, index: Position) -> Ex:
@@ -195,6 +212,48 @@ class Lowering:
             found = Reduce(f"t{len(self.reduces)}", node.op.name, value, node.dtype)
             self.reduces[node] = found
         return self.make("reduced", (), node.dtype, found)
+
+
+def _scaled(a: Index, b: Index) -> Index | None:
+    return a * b.constant if not b.terms else b * a.constant if not a.terms else None
+
+
+def _by(b: Index) -> int:
+    """The number to divide by; 0 if it is none, or not positive."""
+    return 0 if b.terms else max(0, b.constant)
+
+
+WHOLE: dict[str, Callable[..., Index | None]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a + b * -1,
+    "neg": lambda a: a * -1,
+    "mul": _scaled,
+    "floor_divide": lambda a, b: a // _by(b) if _by(b) else None,
+    "remainder": lambda a, b: a % _by(b) if _by(b) else None,
+    "bitwise_and": lambda a, b: None if b.terms else a & b.constant,
+    "minimum": smaller,
+    "maximum": larger,
+    "cast": lambda a: a,
+}
+
+
+def as_index(ex: Ex) -> Index | None:
+    """Whole numbers computed from loop variables alone, as the index they are; else None.
+
+    What is gathered at such an index is a view: x[arange(n) // 2] looks nothing up.
+    """
+    found: Index | None = None
+    if ex.op == "index":
+        found = ex.data
+    elif ex.op == "const" and ex.dtype.is_integer:
+        found = Index((), ex.data)
+    elif ex.op in WHOLE and ex.dtype.is_integer:
+        parts = [as_index(x) for x in ex.args]
+        found = None if None in parts else WHOLE[ex.op](*parts)
+    wraps = found is not None and not (
+        ex.dtype.least <= found.bounds[0] and found.bounds[1] <= ex.dtype.greatest
+    )
+    return None if wraps else found
 
 
 def narrowed(index: Position, shape: Shape) -> Position:

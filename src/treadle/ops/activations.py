@@ -263,7 +263,7 @@ def mish(x: Any, /) -> Any:
 @composite(lambda np, x: -np.logaddexp(0, -x), grad=lambda g, y, x: (g * sigmoid(-x),))
 def logsigmoid(x: Any, /) -> Any:
     """log(sigmoid(x)) without overflow."""
-    return precisely(lambda x: minimum(x, 0.0) - log1p(exp(-abs(x))), x)
+    return precisely(lambda x: -(maximum(-x, 0.0) + log1p(exp(-abs(x)))), x)
 
 
 def _softplus(np: Any, x: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:

@@ -35,7 +35,7 @@ def _is_transposed(x: Any) -> bool:
 
 
 dot = Op(
-    "dot", Kind.CONTRACT, "Matrix product over the last two axes, broadcasting the others.",
+    "matrix_product", Kind.CONTRACT, "Matrix product over the last two axes, broadcasting the others.",
     types=partial(rules.number, "matmul"), shape=_dot_shape,
     grad=_dot_grad,
     reference=lambda np, a, b: np.matmul(a, b),

@@ -39,7 +39,7 @@ class Samples:
 
     - **low**, **high**: range of the elements
     - **cases**: (operand shapes..., options) for ops that are not elementwise
-    - **bench**: shapes worth timing
+    - **bench**: shapes worth timing, or whole cases
     - **smooth**: may finite differences check the gradient anywhere in the range?
     - **roles**: what the operands are, where not all are alike: "" has the sampled dtype, "index"
       points along the axis of the first operand, "bool" is a mask
@@ -57,7 +57,7 @@ class Samples:
         low: float = -4.0,
         high: float = 4.0,
         cases: tuple[tuple[Any, ...], ...] = (),
-        bench: tuple[tuple[int, ...], ...] = ((4096, 1024),),
+        bench: tuple[tuple[Any, ...], ...] = ((4096, 1024),),
         smooth: bool = True,
         roles: tuple[str, ...] = (),
         listed: bool = False,
@@ -236,4 +236,4 @@ def _positional_only(define: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+    return tuple(map(_frozen, value)) if value.__class__ in (list, tuple) else value

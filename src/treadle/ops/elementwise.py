@@ -211,6 +211,12 @@ detach = Op(
     types=partial(rules.any_dtype, "detach"), shape=lambda _, shapes: shapes[0],
     grad=lambda g, y, x: (None,), reference=lambda np, x: x, flops=0.0,
 )  # fmt: skip
+after = Elementwise(
+    "after", Kind.ELEMENTWISE, "x, computed when y is: equal parts before and after stay apart.",
+    types=partial(rules.first, "after"), shape=rules.broadcasting("after"),
+    grad=lambda g, y, x, _: (g, None), flops=0.0, public=False,
+    reference=lambda np, x, y: np.broadcast_arrays(x, y)[0],
+)  # fmt: skip
 
 
 def _as_wide(source: DType, to: DType) -> DType:

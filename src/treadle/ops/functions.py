@@ -44,6 +44,7 @@ from treadle.ops.elementwise import (
     where,
 )  # fmt: skip
 
+PAIRS = (((70,), (70,), {}), ((3, 1), (1, 4), {}), ((), (), {}), ((0,), (1,), {}))
 LARGE = 2.0**28  # from here, x * x + 1 is x * x
 PI = {  # the float nearest to pi, and what it lacks
     float32: (3.1415927410125732, -8.742277657347586e-08),
@@ -73,7 +74,7 @@ def with_sign(size: Any, sign: Any) -> Any:
 # ---- signs
 
 
-@composite(lambda np, x: +x)
+@composite(lambda np, x: np.copy(x))
 def positive(x: Any, /) -> Any:
     """x itself."""
     return x
@@ -107,7 +108,9 @@ def copysign(x: Any, y: Any, /) -> Any:
     return precisely(lambda x, y: with_sign(abs(x), y), x, y)
 
 
-@composite(lambda np, x, y: np.nextafter(x, y), grad="its result is not continuous")
+@composite(
+    lambda np, x, y: np.nextafter(x, y), Samples(cases=PAIRS), grad="its result is not continuous"
+)
 def nextafter(x: Any, y: Any, /) -> Any:
     """The next number of the type after x towards y."""
     kind = to_float(promote(x.dtype, y.dtype))
@@ -366,6 +369,7 @@ def _lerp(x: Any, y: Any, weight: Any) -> Any:
 
 @composite(
     lambda np, x, y, weight: x + weight * (y - x),
+    Samples(cases=(((5,), (5,), (), {}), ((3, 1), (1, 4), (3, 4), {}), ((0,), (0,), (0,), {}))),
     grad=lambda g, y, a, b, w: (g * (1.0 - w), g * w, g * (b - a)),
 )
 def lerp(x: Any, y: Any, weight: Any, /) -> Any:

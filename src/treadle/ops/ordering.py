@@ -46,7 +46,8 @@ def _sorted(np: Any, x: Any, axis: int = -1, descending: bool = False) -> Any:
 def sort(x: Any, /, axis: int = -1, descending: bool = False) -> Any:
     """The elements in order along an axis, NaN counting as the largest; equal ones stay in order.
 
-    >>> sort(td.tensor([3, 1, 2])).tolist()
+    >>> import treadle as td
+    >>> td.sort(td.tensor([3, 1, 2])).tolist()
     [1, 2, 3]
     """
     return gather(x, argsort(x, axis=axis, descending=descending), axis=axis)
@@ -198,14 +199,24 @@ def bincount(x: Any, /, minlength: int = 0, length: int | None = None) -> Any:
     if length is None:
         length = minlength
         if x.shape[0]:
-            if int(min_(x)) < 0:
-                raise ArgumentError(explain("bincount", "negative numbers have no place"))
-            length = max(minlength, int(max_(x)) + 1)
+            length = max(minlength, _count_length(x))
     if length < 0:
         raise ArgumentError(explain("bincount", "a length is not negative", length=length))
     counted = (x >= 0) & (x < length)
     empty = pad(_part(x.zeros_like(), 0, 0, 0), [(0, length)])
     return scatter_add(empty, x, cast(counted, int64), axis=0) if length else empty
+
+
+def _count_length(x: Any) -> int:
+    """One more than the largest element."""
+    try:
+        least, most = int(min_(x)), int(max_(x))
+    except ArgumentError as error:
+        hint = "say how many counts there are: length=..."
+        raise ArgumentError(explain("bincount", "it cannot look at x here", hint)) from error
+    if least < 0:
+        raise ArgumentError(explain("bincount", "negative numbers have no place", least=least))
+    return most + 1
 
 
 # ---- running totals and differences

@@ -129,6 +129,8 @@ def scatter_reduce(
     if how not in REDUCTIONS:
         hint = f"one of {', '.join(REDUCTIONS)}"
         raise ArgumentError(explain("scatter_reduce", "no such reduction", hint, how=repr(how)))
+    if x.dtype.kind == "bool":
+        raise DtypeError(explain("scatter_reduce", "needs numbers", "cast it to int64", dtype="bool"))
     op, start = REDUCTIONS[how]
     if start is None:
         start = x.dtype.least if how == "amax" else x.dtype.greatest

@@ -10,12 +10,12 @@ from treadle.base.dtypes import int64
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import Shape
 from treadle.ops.composite import as_float, composite
-from treadle.ops.contract import gather
+from treadle.ops.contract import dot, gather
 from treadle.ops.defs import Op, Samples
 from treadle.ops.elementwise import cast, where
 from treadle.ops.movement import slice_
-from treadle.ops.pooling import Sizes, each_region, named, require_axes
-from treadle.ops.reduce import max_, sum_
+from treadle.ops.pooling import Sizes, each_region, named, pool, require_axes
+from treadle.ops.reduce import max_
 from treadle.ops.windows import per_axis, require_room, shear
 
 Outputs = int | Sequence[int | None]
@@ -31,55 +31,60 @@ def _bounds(o: Any, n: int, m: int) -> tuple[Any, Any]:
 
 def _adaptive(op: str, count: int, x: Any, output_size: Outputs, mean: bool) -> Any:
     require_axes(op, x, count)
-    lead, spatial = x.shape[: x.ndim - count], x.shape[x.ndim - count :]
+    spatial = x.shape[x.ndim - count :]
     wanted = output_size if isinstance(output_size, tuple | list) else (output_size,) * count
-    outputs = per_axis(
-        op, "output_size",
-        [n if m is None else m for n, m in zip(spatial, wanted, strict=False)]
-        if len(wanted) == count else wanted, count, 0,
-    )  # fmt: skip
+    if len(wanted) == count:
+        wanted = [n if m is None else m for n, m in zip(spatial, wanted, strict=True)]
+    outputs = per_axis(op, "output_size", wanted, count, 0)
     if 0 in spatial and 0 not in outputs:
         raise ShapeError(explain(op, "nothing to pool", shape=x.shape))
-    x = as_float(x) if mean else x
-    fill = 0.0 if mean else x.dtype.least
-    seen, lengths = _covered(x, lead, spatial, outputs, fill)
-    over = tuple(range(len(lead), len(lead) + count))
-    if not mean:
-        return max_(seen, axis=over)
-    total = sum_(seen, axis=over)
-    for axis, length in lengths.items():
-        shape = tuple(n if k == axis else 1 for k, n in enumerate(total.shape))
-        total = total / cast(length.reshape(shape), total.dtype)
-    whole = prod(
-        n // m for k, (n, m) in enumerate(zip(spatial, outputs, strict=True))
-        if len(lead) + k not in lengths and m
-    )  # fmt: skip
-    return total * (1.0 / whole) if whole > 1 else total
+    if all(m and n % m == 0 for n, m in zip(spatial, outputs, strict=True)):
+        sizes = tuple([n // m for n, m in zip(spatial, outputs, strict=True)])
+        return pool(x, sizes, how="avg" if mean else "max")
+    return _averaged(as_float(x), outputs) if mean else _largest(x, outputs)
 
 
-def _covered(
-    x: Any, lead: Shape, spatial: Shape, outputs: Shape, fill: float
-) -> tuple[Any, dict[int, Any]]:
-    """(..., *longest, *outputs): what every output covers, fill behind it; and how many that are.
+def counted(x: Any, size: int) -> Any:
+    """0 to size - 1 as integers, on the device of x."""
+    return x.expand((size, *x.shape)).iota_like(0).reshape((size,))
 
-    The numbers are given for axes where they differ.
-    """
-    count = len(spatial)
+
+def along(matrix: Any, x: Any, axis: int) -> Any:
+    """The matrix times x along one of its axes."""
+    before, n, after = x.shape[:axis], x.shape[axis], x.shape[axis + 1 :]
+    m = matrix.shape[0]
+    if after:
+        return dot(matrix, x.reshape((prod(before), n, prod(after)))).reshape((*before, m, *after))
+    return dot(x.reshape((prod(before), n)), matrix.mT).reshape((*before, m))
+
+
+def _averaged(x: Any, outputs: Shape) -> Any:
+    """Means along one axis after the other, by a matrix that says who covers whom."""
+    for axis, m in enumerate(outputs, x.ndim - len(outputs)):
+        n = x.shape[axis]
+        start, end = _bounds(counted(x, m).reshape((m, 1)), n, m)
+        place = counted(x, n)
+        covers = (place >= start) & (place < end)
+        x = along(where(covers, 1.0 / cast(end - start, x.dtype), 0.0), x, axis)
+    return x
+
+
+def _largest(x: Any, outputs: Shape) -> Any:
+    """The elements every output covers, the least number behind them, and of these the largest."""
+    count, fill = len(outputs), x.dtype.least
+    lead, spatial = x.shape[: x.ndim - count], x.shape[x.ndim - count :]
     longest = [
         max((end - start for start, end in (_bounds(o, n, m) for o in range(m))), default=1)
         for n, m in zip(spatial, outputs, strict=True)
     ]
     seen = x.reshape((*lead, *(1,) * count, *spatial)).expand((*lead, *longest, *spatial))
-    lengths: dict[int, Any] = {}
     for k, (n, m) in enumerate(zip(spatial, outputs, strict=True)):
         by, axis = len(lead) + k, len(lead) + count + k
         seen = shear(seen, axis, by, 1, n, 0, fill) if longest[k] > 1 else seen
         seen = _started(seen, axis, n, m)
-        if n % m if m else 0:
-            start, end = _bounds(seen.iota_like(axis), n, m)
-            seen = where(seen.iota_like(by) < end - start, seen, fill)
-            lengths[len(lead) + k] = end - start
-    return seen, lengths
+        start, end = _bounds(seen.iota_like(axis), n, m)
+        seen = where(seen.iota_like(by) < end - start, seen, fill)
+    return max_(seen, axis=tuple(range(len(lead), len(lead) + count)))
 
 
 def _started(x: Any, axis: int, n: int, m: int) -> Any:

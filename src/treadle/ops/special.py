@@ -104,7 +104,7 @@ def _erfc(x: Any) -> Any:
     size = minimum(abs(x), ERFC_END[x.dtype])
     scaled = polynomial((size - 3.0) / (size + 3.0), SCALED_ERFC[x.dtype])
     tail = _exp_minus_square(size) * (scaled / (2.0 * size + 1.0))
-    return where(lt(x, 0.0), 2.0 - tail, tail)
+    return where(lt(size, 0.5), 1.0 - erf(x), where(lt(x, 0.0), 2.0 - tail, tail))
 
 
 @composite(reference(math.erfc), grad=lambda g, y, x: (g * (-2.0 / ROOT_PI) * exp(-(x * x)),))
@@ -129,16 +129,16 @@ def inverse_of_erf(x: float) -> float:
 
 
 def _erfinv(x: Any) -> Any:
-    """A guess to three digits, then Halley's steps, each of which triples them."""
+    """A guess to three digits, then steps of the inverse's Taylor series to the third power."""
     size = abs(x)
     logarithm = log((1.0 - size) * (1.0 + size))
     part = logarithm * 0.5 + 2.0 / (math.pi * 0.147)
     far = sqrt(sqrt(part * part - logarithm * (1.0 / 0.147)) - part)
     y = where(lt(size, 0.2), size * (ROOT_PI / 2) * (size * size * (math.pi / 12) + 1.0), far)
     for _ in range(1 if x.dtype is float32 else 2):
-        miss = where(lt(size, 0.5), erf(y) - size, (1.0 - size) - _erfc(y))
+        miss = where(lt(size, 0.5), size - erf(y), _erfc(y) - (1.0 - size))
         step = miss * (ROOT_PI / 2) * exp(y * y)
-        y = y - step / (y * step + 1.0)
+        y = y + step * (1.0 + step * (y + step * (y * y * (4 / 3) + 1 / 3)))
     return with_sign(where(eq(size, 1.0), math.inf, y), x)
 
 
@@ -205,22 +205,26 @@ def lgamma(x: Any, /) -> Any:
 def _digamma(x: Any) -> Any:
     """The asymptotic series, after the recurrence upwards and the reflection of negative x."""
     start, terms = FROM_HARMONIC[x.dtype]
-    below = lt(x, 0.0)
-    t = where(below, 1.0 - x, x)
+    below, zero = lt(x, 0.0), eq(x, 0.0)
+    t = where(below, 1.0 - x, where(zero, 1.0, x))
     small = lt(t, start)
-    above, product = where(small, 1.0, 0.0), where(small, t, 1.0)  # sum of 1 / (x + k)
+    first = where(small, 1.0 / t, 0.0)  # by itself: near 0 it is nearly all there is
     t = where(small, t + 1.0, t)
-    for _ in range(int(start) - 1):
+    small = lt(t, start)
+    above, product = where(small, 1.0, 0.0), where(small, t, 1.0)  # sum of 1 / (x + k), k > 0
+    for _ in range(int(start) - 2):
+        t = where(small, t + 1.0, t)
         small = lt(t, start)
         above = where(small, above * t + product, above)
         product = where(small, product * t, product)
-        t = where(small, t + 1.0, t)
+    t = where(small, t + 1.0, t)
     r = 1.0 / t
     square = r * r
-    value = log(t) - 0.5 * r - square * polynomial(square, HARMONIC[:terms]) - above / product
+    series = log(t) - 0.5 * r - square * polynomial(square, HARMONIC[:terms])
+    value = series - above / product - first
     turn = where(below, _from_integer(x), 0.25)
-    mirrored = value - math.pi / tan(where(eq(turn, 0.0), math.nan, turn) * math.pi)
-    zero = eq(x, 0.0)
+    angle = turn * math.pi
+    mirrored = value - math.pi / tan(where(eq(turn, 0.0), angle * math.nan, angle))
     return where(zero, -1.0 / where(zero, x, 1.0), where(below, mirrored, value))
 
 

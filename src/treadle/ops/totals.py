@@ -42,7 +42,7 @@ def _product_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
     return (spread(g, y, x) * permute(others, inverse((*rest, *axes))),)
 
 
-prod = reduction(
+prod_ = reduction(
     "prod", rules.totals, "Product of the elements along axes.",
     lambda np, x, axis=None, keepdims=False: np.prod(x, axis, keepdims=keepdims),
     _product_grad, make=Total,

@@ -104,9 +104,12 @@ def held(value: Any, d: DType) -> Any:
 
 def _fold(node: Node) -> Node | None:
     """An op on constants alone, computed now, where the dtypes allow it to be exact."""
-    values = [held(constant_value(x), x.dtype) for x in node.operands]
-    if any(v is None or not math.isfinite(v) for v in values):
-        return None
+    values = []
+    for x in node.operands:
+        value = held(constant_value(x), x.dtype)
+        if value is None or not math.isfinite(value):
+            return None
+        values.append(value)
     if any(x.dtype.compute is not x.dtype for x in (node, *node.operands)):
         return None
     if node.dtype.kind == "bool" and node.op in (e.add, e.mul, e.maximum, e.minimum):
@@ -214,6 +217,8 @@ def _identity_cast(node: Node) -> Node | None:
 
 def _scalar_operands(node: Node) -> Node | None:
     """Constants spread by a view are used as numbers: elementwise ops broadcast by themselves."""
+    if not any([x.call.op.kind is Kind.MOVEMENT for x in node.operands]):  # noqa: C419 - faster
+        return None
     changed = False
     operands = []
     for k, x in enumerate(node.operands):

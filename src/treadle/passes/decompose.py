@@ -11,6 +11,7 @@ from treadle.ir.pattern import Rule
 from treadle.ops import movement as m
 from treadle.ops.defs import TABLE, Inline, Kind, Op
 from treadle.ops.reduce import max_, min_, sum_
+from treadle.ops.totals import prod_
 
 CHUNK = 4096  # elements of a partial total
 FEW_RESULTS = 64  # with more results than this there is enough to share out already
@@ -60,4 +61,5 @@ def definitions() -> tuple[Rule, ...]:
     )
 
 
-SPLIT = tuple(Rule(f"split-{op}", op, _split, partial(_example, op)) for op in (sum_, max_, min_))
+REDUCTIONS = (sum_, max_, min_, prod_)
+SPLIT = tuple(Rule(f"split-{op}", op, _split, partial(_example, op)) for op in REDUCTIONS)

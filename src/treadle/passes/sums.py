@@ -13,6 +13,7 @@ from treadle.ops.contract import dot
 from treadle.ops.defs import Op
 from treadle.ops.elementwise import add
 from treadle.ops.reduce import max_, min_, sum_
+from treadle.ops.totals import prod_
 from treadle.passes.algebra import held, wrapped
 
 EXACT_BITS = {32: 24, 64: 53}  # integers up to 2 to this power are floats
@@ -118,8 +119,9 @@ def _sum_nothing(node: Node) -> Node | None:
 
 
 def _sum_of_none(node: Node) -> Node | None:
-    """A sum, of products or not, over an axis without elements is 0."""
-    return None if all(x.type.size for x in node.operands) else full(0, node.type)
+    """A sum, of products or not, over an axis without elements is 0, a product 1."""
+    nothing = 1 if node.op is prod_ else 0
+    return None if all(x.type.size for x in node.operands) else full(nothing, node.type)
 
 
 def _sum_reshape(node: Node) -> Node | None:
@@ -162,8 +164,9 @@ SUMS = (
     Rule("sum-broadcast-float", sum_, _sum_broadcast(exact=False),
          lambda leaf: sum_(leaf((3, 1)).expand(2, 3, 4), axis=(0, 2)), exact=False),
     *(Rule(f"{op}-nothing", op, _sum_nothing, partial(_reduced_example, op, lambda x: x))
-      for op in (sum_, max_, min_)),
+      for op in (sum_, max_, min_, prod_)),
     Rule("sum-of-none", sum_, _sum_of_none, lambda leaf: sum_(leaf((0, 3)), axis=0)),
+    Rule("prod-of-none", prod_, _sum_of_none, lambda leaf: prod_(leaf((0, 3)), axis=0)),
     Rule("dot-of-none", dot, _sum_of_none, lambda leaf: dot(leaf((2, 0)), leaf((0, 3)))),
     Rule("dot-zero", dot, _dot_zero(exact=True), lambda leaf: _dot_zero_example("int32", leaf)),
     Rule("dot-zero-float", dot, _dot_zero(exact=False),

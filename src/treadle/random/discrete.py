@@ -13,9 +13,9 @@ from treadle.ir.node import Node
 from treadle.ops.composite import argmax, take
 from treadle.ops.defs import Kind, makes_tensors
 from treadle.ops.elementwise import cast, exp, floor, log, where
-from treadle.ops.special import lgamma
 from treadle.ops.movement import slice_
 from treadle.ops.scan import argsort
+from treadle.ops.special import lgamma
 from treadle.random.distributions import Draw, Where, parameter, standard_gumbel
 from treadle.random.keys import Bits, device_in, shape_in
 from treadle.tensor.tensor import Tensor, no_grad

@@ -8,10 +8,9 @@ from typing import Any
 from treadle.base.device import CPU, Device
 from treadle.base.dtypes import DType, dtype, float32, float64
 from treadle.base.errors import ArgumentError, explain
-from treadle.base.shapes import Shape
 from treadle.ir.node import Node
 from treadle.ops.defs import Kind, makes_tensors
-from treadle.ops.elementwise import cast, cos, erf, exp, log, maximum, sqrt, where
+from treadle.ops.elementwise import cast, cos, exp, log, maximum, sqrt, where
 from treadle.ops.functions import log1p
 from treadle.ops.special import erfinv
 from treadle.random.keys import Bits, device_in, float_in, shape_in

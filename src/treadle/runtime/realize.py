@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from weakref import WeakSet
 
 from treadle.backends.registry import Program, backend_of
 from treadle.base import trace
@@ -21,6 +22,7 @@ _PROGRAMS: dict[Structure, Program] = {}
 _SINGLE: dict[Call, Program] = {}
 COMPILING: ThreadStack[object] = ThreadStack()
 """While not empty, nodes are made by the compiler, which has no values to compute with."""
+_MADE: WeakSet[Program] = WeakSet()
 SMALLEST, LARGEST = 512, 2048  # ops of a piece of a long graph
 LONG = 30_000  # of a key: some 10,000 ops, more than any model records for one step
 HINT = "return the tensor instead of reading it (item, numpy, print, if) inside the function"
@@ -45,15 +47,9 @@ def realize(nodes: Sequence[Node]) -> None:
     if FAST_MATH.value:
         key = (FAST_MATH.value, *key)  # programs of its own
     program = _PROGRAMS.get(key)
-    if program is None and len(key) > LONG:
-        in_pieces(pending)
-        pending = [node for node in nodes if node.buffer is None]
-        if not pending:
-            return
-        key, leaves = structure(pending)
-        if FAST_MATH.value:
-            key = (FAST_MATH.value, *key)
-        program = _PROGRAMS.get(key)
+    if program is None and len(key) > LONG and in_pieces(pending):
+        realize(nodes)
+        return
     if program is None:
         program = _remember(key, pending, leaves)
     buffers = program.run([leaf.buffer for leaf in leaves])
@@ -105,11 +101,11 @@ def _compute(node: Node) -> None:
 COMPUTED.number, COMPUTED.realize = number_in, _compute
 
 
-def in_pieces(roots: Sequence[Node]) -> None:
+def in_pieces(roots: Sequence[Node]) -> bool:
     """Compute the first of many pending ops piece by piece; less than a LARGEST piece is left.
 
-    A piece ends where the fewest values are read later. So the pieces of a loop, and those of its
-    gradient, are equal in structure and compiled once.
+    Returns whether there was one. A piece ends where the fewest values are read later: so the
+    pieces of a loop, and those of its gradient, are equal in structure and compiled once.
     """
     order = [n for n in toposort(roots, is_realised) if n.buffer is None and n.operands]
     place = {node: k for k, node in enumerate(order)}
@@ -125,6 +121,7 @@ def in_pieces(roots: Sequence[Node]) -> None:
         read |= {root: None for root in roots if start <= place.get(root, -1) < end}
         realize([node for node in read if node.operands])
         start = end
+    return start > 0
 
 
 def _cuts(order: Sequence[Node], last: dict[Node, int]) -> list[int]:
@@ -162,6 +159,11 @@ def _remember(key: Structure, pending: Sequence[Node], leaves: Sequence[Node]) -
     return program
 
 
+def programs() -> list[Program]:
+    """Every program that somebody holds: found by structure, or of a compiled function."""
+    return list(_MADE)
+
+
 def _bound(programs: dict[Any, Program]) -> None:
     """Make room for one more: forget the older half where there are too many."""
     if len(programs) >= MOST_PROGRAMS:
@@ -184,9 +186,11 @@ def compile_graph(
 def _compile(roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[int, int]) -> Program:
     COMPILING.push(roots)
     try:
-        return _stages(roots, leaves, replaces)
+        program = _stages(roots, leaves, replaces)
     finally:
         COMPILING.pop()
+    _MADE.add(program)
+    return program
 
 
 def _stages(roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[int, int]) -> Program:

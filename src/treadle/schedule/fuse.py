@@ -58,7 +58,8 @@ class Fusion:
 
     def _place(self, node: Node) -> None:
         if node.op.kind in APART:
-            reason = f"a {node.op} is a kernel of its own"
+            article = "an" if node.op.name[0] in "aeiou" else "a"
+            reason = f"{article} {node.op} is a kernel of its own"
             self._open(node, APART[node.op.kind], node.type.size, None, FULL, reason)
             return
         reads = list(reads_of(node))

@@ -16,7 +16,7 @@ from treadle.ops import movement as m
 from treadle.ops.contract import scatter
 from treadle.ops.elementwise import bitwise_and, eq, where
 from treadle.runtime.realize import TRACED
-from treadle.tensor.gradients import own_node
+from treadle.tensor.gradients import own_node, owned
 from treadle.tensor.indexing import Box, picked
 from treadle.tensor.keys import as_node, is_mask, understood
 from treadle.tensor.tracing import TRACE
@@ -34,10 +34,16 @@ def assign_item(tensor: Tensor, key: Any, value: Any) -> None:
     if before.buffer is TRACED:
         hint = "assign to a copy, y = x.clone(), and return it"
         raise ArgumentError(explain("compile", "an argument is assigned to", hint))
-    after = assigned(before, key, _value(before, value))
+    fitted = _value(before, value)
+    after = assigned(before, key, fitted)
     if TRACE and before not in TRACE.top.made:
         TRACE.top.assigned.setdefault(tensor, before)
-    tensor._node = after if after.needs_grad else own_node(after, tensor, before.needs_grad)
+    if before.needs_grad and before.owner is not None:  # it stays a leaf
+        tensor._node = own_node(after, tensor, True)
+        return
+    tensor._node = m.reshape(after, after.shape) if after in (before, fitted) else after
+    if not after.needs_grad:
+        owned(tensor)
 
 
 def _value(x: Node, value: Any) -> Node:

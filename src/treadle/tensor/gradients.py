@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from functools import wraps
 from itertools import count
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from treadle.autograd.backward import gradients as node_gradients
 from treadle.base.errors import ArgumentError, GradientError, OperandError, ShapeError, explain
@@ -95,10 +95,14 @@ class HookHandle:
 class Differentiable(Syntax):
     """The part of a tensor that concerns gradients."""
 
-    __slots__ = ()
+    __slots__ = ("__weakref__", "_grad", "_node")
 
     _node: Node
     _grad: Any
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._grad = None
 
     @property
     def requires_grad(self) -> bool:
@@ -140,9 +144,9 @@ class Differentiable(Syntax):
         """The same value, outside any gradient."""
         node = self._node
         if in_memory(node) and not TRACE:
-            return self.__class__(leaf(node.type, node.buffer))  # type: ignore[call-arg]
+            return self.__class__(leaf(node.type, node.buffer))
         with no_grad():
-            return self.__class__(apply(e.detach, (node,)))  # type: ignore[call-arg]
+            return self.__class__(apply(e.detach, (node,)))
 
     def clone(self) -> Self:
         """A tensor of its own with the same value, through which gradients pass.
@@ -151,7 +155,7 @@ class Differentiable(Syntax):
         """
         if not (self.requires_grad and GRADIENTS.on):
             return self.detach()
-        return self.__class__(same(self._node))  # type: ignore[call-arg]
+        return self.__class__(same(self._node))
 
     def retain_grad(self) -> None:
         """Let `backward` collect `grad` here too, though this is no leaf."""
@@ -196,7 +200,7 @@ class Differentiable(Syntax):
             found = node_gradients([self._node], nodes, [seed], needs_none, tap(self.__class__))
             for (_, tensor), g in zip(collectors, found, strict=True):
                 if g is not None:
-                    part = self.__class__(g)  # type: ignore[call-arg]
+                    part = self.__class__(g)
                     before = tensor.grad
                     tensor.grad = part if before is None else before + part
 
@@ -272,7 +276,10 @@ def keep_hooks(before: Node, after: Node) -> None:
         WATCHED[after] = WATCHED[before]
 
 
-def owned(tensor: Tensor, needs_grad: bool = False) -> Tensor:
+T = TypeVar("T", bound=Differentiable)
+
+
+def owned(tensor: T, needs_grad: bool = False) -> T:
     """A tensor whose memory is known to be its own: assignments are seen by compiled functions."""
     _given(tensor._node, tensor, needs_grad)
     return tensor
@@ -303,7 +310,7 @@ def gradients(
     >>> gradients((x * x).sum(), [x])[0].tolist()
     [2.0, 4.0]
     """
-    roots = [outputs] if hasattr(outputs, "_node") else list(cast("Sequence[Tensor]", outputs))
+    roots: list[Any] = [outputs] if hasattr(outputs, "_node") else list(outputs)
     if cotangents is None or hasattr(cotangents, "_node"):
         cotangents = [cast("Tensor | None", cotangents)] * len(roots)
     if len(roots) != len(cotangents):
@@ -314,12 +321,16 @@ def gradients(
         for y, c in zip(roots, cotangents, strict=True)
     ]
     nodes = [y._node for y in roots]
-    make = inputs[0].__class__ if inputs else roots[0].__class__
+    make = roots[0].__class__
+    if not inputs:
+        return []
     stop = needs_none if all(x.requires_grad for x in inputs) else None
     found = node_gradients(nodes, [x._node for x in inputs], seeds, stop, tap(make))
     if None in found:
         _forgotten(nodes, [x for x, g in zip(inputs, found, strict=True) if g is None])
-    return [make(g) if g is not None else x.zeros_like() for g, x in zip(found, inputs, strict=True)]
+    return [
+        make(g) if g is not None else x.zeros_like() for g, x in zip(found, inputs, strict=True)
+    ]
 
 
 def _forgotten(roots: Sequence[Node], unreached: Sequence[Tensor]) -> None:

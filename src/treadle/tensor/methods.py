@@ -10,8 +10,10 @@ from treadle.ops import activations as activations_rows
 from treadle.ops import composite as composite_rows
 from treadle.ops import contract as contract_rows
 from treadle.ops import convolution as convolution_rows
+from treadle.ops import einsum as einsum_rows
 from treadle.ops import elementwise as elementwise_rows
 from treadle.ops import functions as functions_rows
+from treadle.ops import images as images_rows
 from treadle.ops import joining as joining_rows
 from treadle.ops import movement as movement_rows
 from treadle.ops import neural as neural_rows
@@ -27,8 +29,8 @@ from treadle.ops import special as special_rows
 from treadle.ops import totals as totals_rows
 from treadle.ops import windows as windows_rows
 
-# <sums tgj7fneh5npvsmkymah2mgqqfu2vb2fgkn2qe4bzecdhz6n5dtuqtostsidvukhfkji6keikgbsoi2st>
-# </gen imports cdvqu7te2pmu6xuof2p5c3azh7newb7i7vjpvsmk>
+# <sums tgj7fneh5npvsmkymah2mgqqfu2vb2fgkn2b32jdqe4bzecdhzutyoe6n5dtuqtostsidvukhfkji6ke>
+# </gen imports ikgbsoi2stcdvqu7te2pmu6xuof2p5c3azh7newb7i7vjpvsmk>
 from treadle.ops.syntax import Syntax
 
 
@@ -231,11 +233,55 @@ class Methods(Syntax):
         return composite_rows.linear(self, weight, bias)
         # </gen linear ugaaaawrq7ytsns>
 
-    # <gen dot>
-    def dot(self, b: Self) -> Self:
+    # <gen matrix_product>
+    def matrix_product(self, b: Self) -> Self:
         """Matrix product over the last two axes, broadcasting the others."""
         return contract_rows.dot(self, b)
-        # </gen dot q7fax36eh5mpqee>
+        # </gen matrix_product ufp6o36eh5mpqee>
+
+    # <gen dot>
+    def dot(self, b: Self) -> Self:
+        """Sum of products of two vectors; of more axes, over the last of a and the last but one
+        of b.
+        """
+        return einsum_rows.dot(self, b)
+        # </gen dot q7faxskggzc5bzxsdaup66ka5>
+
+    # <gen inner>
+    def inner(self, b: Self) -> Self:
+        """Sums of products over the last axes of both; a 0-d operand scales."""
+        return einsum_rows.inner(self, b)
+        # </gen inner ziu262zx72svjp5>
+
+    # <gen outer>
+    def outer(self, b: Self) -> Self:
+        """Every element of a vector times every element of another."""
+        return einsum_rows.outer(self, b)
+        # </gen outer e23adnpvkxdp34q>
+
+    # <gen vecdot>
+    def vecdot(self, b: Self, axis: int = -1) -> Self:
+        """Sum of products along one axis of both; the others broadcast."""
+        return einsum_rows.vecdot(self, b, axis)
+        # </gen vecdot 735jnplollib4qy>
+
+    # <gen bmm>
+    def bmm(self, b: Self) -> Self:
+        """Matrix products of a batch: (batch, n, k) times (batch, k, m)."""
+        return einsum_rows.bmm(self, b)
+        # </gen bmm u4hnohwktptxewx>
+
+    # <gen mv>
+    def mv(self, b: Self) -> Self:
+        """A matrix times a vector."""
+        return einsum_rows.mv(self, b)
+        # </gen mv qiz3prlo7rtofak>
+
+    # <gen kron>
+    def kron(self, b: Self) -> Self:
+        """Every element of a times all of b, laid side by side (the Kronecker product)."""
+        return einsum_rows.kron(self, b)
+        # </gen kron hnv7ahwcktx5kvz>
 
     # <gen gather>
     def gather(self, index: Self, axis: int) -> Self:
@@ -370,6 +416,12 @@ class Methods(Syntax):
         )
         # <sums jadyh6a6rsowstufjn6ic2trdwwrn3hbr33tdszqjqr3jprv3ybuiw5zlnrzve7cx>
         # </gen conv_transpose3d 7tujo>
+
+    # <gen tensordot>
+    def tensordot(self, b: Self, axes: int | Sequence[Any] = 2) -> Self:
+        """Products summed over pairs of axes: the last of a with the first of b, or those named."""
+        return einsum_rows.tensordot(self, b, axes)
+        # </gen tensordot itumcgddew2gnl7>
 
     # <gen neg>
     def neg(self) -> Self:
@@ -660,10 +712,10 @@ class Methods(Syntax):
         # </gen copysign 2v36iwcxpqo4i6l>
 
     # <gen nextafter>
-    def nextafter(self, y: Self | float) -> Self:
+    def nextafter(self, y: Self) -> Self:
         """The next number of the type after x towards y."""
         return functions_rows.nextafter(self, y)
-        # </gen nextafter shd3wsq4drnsyug>
+        # </gen nextafter 6ige4sq4drnsyug>
 
     # <gen pow>
     def pow(self, y: Self | float) -> Self:
@@ -758,10 +810,51 @@ class Methods(Syntax):
         # </gen logaddexp asodqzaws3zrh5u>
 
     # <gen lerp>
-    def lerp(self, y: Self | float, weight: Self | float) -> Self:
+    def lerp(self, y: Self, weight: Self) -> Self:
         """x where weight is 0, y where it is 1, and the straight line through both."""
         return functions_rows.lerp(self, y, weight)
-        # </gen lerp v3664ghefuqplzu>
+        # </gen lerp szfgwghefuqplzu>
+
+    # <gen resample>
+    def resample(
+        self,
+        axis: int,
+        size: int,
+        mode: str = "linear",
+        scale: float | None = None,
+        align_corners: bool = False,
+    ) -> Self:
+        """One axis interpolated at size places: mode "nearest", "nearest-exact", "linear",
+        "cubic".
+        """
+        return images_rows.resample(self, axis, size, mode, scale, align_corners)
+        # </gen resample 2lb5j6a6rs5wyma3phwm2iteargven77dvaprv3yz35663jumosdaupf3gxc>
+
+    # <gen interpolate>
+    def interpolate(
+        self,
+        size: int | Sequence[int] | None = None,
+        scale_factor: float | Sequence[float] | None = None,
+        mode: str = "nearest",
+        align_corners: bool = False,
+    ) -> Self:
+        """x (batch, channels, *spatial) at another resolution: size, or scale_factor times as
+        fine.
+        """
+        return images_rows.interpolate(self, size, scale_factor, mode, align_corners)
+        # </gen interpolate rmgef6a6rsemmxia3wvmcf6nr77dvaprv3ypt3p2bqkhdsdauptcu3e>
+
+    # <gen pixel_shuffle>
+    def pixel_shuffle(self, upscale_factor: int) -> Self:
+        """Groups of factor² channels as pixels of an image factor times as high and as wide."""
+        return images_rows.pixel_shuffle(self, upscale_factor)
+        # </gen pixel_shuffle brwdjazzddiogwt>
+
+    # <gen pixel_unshuffle>
+    def pixel_unshuffle(self, downscale_factor: int) -> Self:
+        """Pixels factor apart as channels of their own: undoes pixel_shuffle."""
+        return images_rows.pixel_unshuffle(self, downscale_factor)
+        # </gen pixel_unshuffle soepf5abbq7z5zi>
 
     # <gen split>
     def split(self, size: int | Sequence[int], axis: int = 0) -> Self:
@@ -1452,8 +1545,8 @@ class Methods(Syntax):
         self, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: Any = None
     ) -> Self:
         """Product of the elements along axes."""
-        return totals_rows.prod(self, axis, keepdims, dtype)
-        # </gen prod s45ziqq2hzprv3y2kz2baoqgw>
+        return totals_rows.prod_(self, axis, keepdims, dtype)
+        # </gen prod s45ziqq2hzprv3y2kz2bsj3q5>
 
     # <gen count_nonzero>
     def count_nonzero(
@@ -1536,6 +1629,7 @@ class Methods(Syntax):
 
     # <gen aliases>
     clamp = clip
+    ger = outer
     negative = neg
     absolute = abs
     subtract = sub
@@ -1558,5 +1652,5 @@ class Methods(Syntax):
     expand_dims = unsqueeze
     moveaxis = movedim
     vector_norm = norm
-    # <sums nidihdv5cqpr6zbs5q7c6r3irkvtokyakcvt5ih2dqcrtmeeecmd5qrqnozvpxkr2wwichh3v42>
-    # </gen aliases puahbjxgvbyeus42k6niqa54tnswxbyruq5ko756>
+    # <sums nidihqxgzrdv5cqpr6zbs5q7c6r3irkvtokyakcvt5ih2dqcrtmeeecmd5qrqnozvpxkr2wwich>
+    # </gen aliases h3v42puahbjxgvbyeus42k6niqa54tnswxbyruq5ko756>

@@ -40,14 +40,7 @@ class Tensor(Readable, Methods):
     [3.0, 6.0]
     """
 
-    __slots__ = ("__weakref__", "_grad", "_node")
-
-    _node: Node
-    _grad: Tensor | None
-
-    def __init__(self, node: Node) -> None:
-        self._node = node
-        self._grad = None
+    __slots__ = ()
 
     # ---- facts
 

@@ -1,4 +1,4 @@
-"""How the elements of a tensor are read: as numbers, arrays, pickles and other libraries' memory."""
+"""How a tensor gives its value away: as numbers, arrays, text, copies, or on another device."""
 
 from __future__ import annotations
 
@@ -28,8 +28,11 @@ class Readable(Differentiable):
     __slots__ = ()
 
     if TYPE_CHECKING:  # in Tensor, and in what the op table writes
-        size: int
-        device: Device
+
+        @property
+        def size(self) -> int: ...
+        @property
+        def device(self) -> Device: ...
 
         def __getitem__(self, key: Any) -> Self: ...
 
@@ -131,7 +134,7 @@ class Readable(Differentiable):
         return (self[k] for k in range(self.shape[0]))
 
     def __contains__(self, item: Any) -> bool:
-        return bool((self == item).numpy().any())  # type: ignore[attr-defined]
+        return bool((self == item).numpy().any())
 
     # ---- text
 
@@ -141,7 +144,7 @@ class Readable(Differentiable):
             return pending_text("traced", self._node.type)
         try:
             return text_of(self.numpy(), self.dtype, self.device)
-        except Exception as error:  # noqa: BLE001 - whoever prints is looking for the fault
+        except Exception as error:
             reason = str(error).partition("\n")[0] or type(error).__name__
             return pending_text(f"pending {self._node.op}: {reason}", self._node.type)
 
@@ -151,7 +154,7 @@ class Readable(Differentiable):
             return None
         try:
             return html_of(self.numpy(), self.dtype, self.device)
-        except Exception:  # noqa: BLE001 - the notebook shows the text, which says why
+        except Exception:
             return None
 
     def __format__(self, form: str) -> str:
@@ -166,8 +169,8 @@ class Readable(Differentiable):
     def __deepcopy__(self, memo: Any) -> Self:
         """A tensor of its own with the same value and gradient."""
         node = self.detach().realize()._node
-        fresh = self.__class__(leaf(node.type, backend_of(self.device).copy(node.buffer)))  # type: ignore[call-arg]
-        owned(fresh, self.requires_grad)  # type: ignore[arg-type]
+        fresh = self.__class__(leaf(node.type, backend_of(self.device).copy(node.buffer)))
+        owned(fresh, self.requires_grad)
         fresh._grad = copy.deepcopy(self._grad, memo)
         return fresh
 
@@ -193,7 +196,7 @@ class Readable(Differentiable):
             raise GradientError(explain("to", "no gradient flows between devices", hint, **facts))
         type_ = type_of(self.shape, self.dtype, target)
         buffer = backend_of(target).upload(self.numpy(), type_, copy=True)
-        return owned(self.__class__(leaf(type_, buffer)), self.requires_grad)  # type: ignore
+        return owned(self.__class__(leaf(type_, buffer)), self.requires_grad)
 
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from treadle.backends.registry import backend_of
 from treadle.base.device import CPU, Device, device
 from treadle.base.dtypes import DType, bool_, dtype, int64, uint32
 from treadle.base.errors import DtypeError, NotSupported, explain
-from treadle.ir.node import placeholder, type_of
+from treadle.ir.node import leaf, type_of
 from treadle.ops.defs import TABLE, Kind, Op
 from treadle.ops.elementwise import bitcast, cast, threefry, where
 from treadle.testing.arrays import Array, array_type
@@ -103,8 +104,11 @@ def takes(op: Op, kind: DType) -> bool:
 def first_call(op: Op, kind: DType, where: Device = CPU) -> Any:
     """What the row's first sample records on a device; raises as any call does."""
     case = next(cases(op, kind, np.random.default_rng(0)))
-    types = [type_of(x.shape, _own(op, k, kind), where) for k, x in enumerate(case.operands)]
-    return case.record([placeholder(type_) for type_ in types])
+    backend, leaves = backend_of(where), []
+    for k, x in enumerate(case.operands):  # with values: some rows have sizes that depend on them
+        type_ = type_of(x.shape, _own(op, k, kind), where)
+        leaves.append(leaf(type_, backend.upload(x, type_, copy=True)))
+    return case.record(leaves)
 
 
 def _own(op: Op, k: int, kind: DType) -> DType:
@@ -116,18 +120,23 @@ def _own(op: Op, k: int, kind: DType) -> DType:
 
 def cases(op: Op, kind: DType, rng: np.random.Generator) -> Iterator[Case]:
     """Calls of a row with operands of a dtype: its own samples, or shapes that broadcast."""
-    drawn = _Drawn(op, kind, rng)
     if op.samples.cases:
         for sample in op.samples.cases:
-            shapes, arguments, options = _parts(op, sample)
-            yield Case(op, drawn.operands(shapes, options), arguments, options)
+            yield case_of(op, kind, rng, sample)
         return
+    drawn = _Drawn(op, kind, rng)
     count = arity(op)
     arguments = (kind,) if op in CASTS else ()
     for group in SHAPES:
         yield Case(op, drawn.operands(group[:count], {}), arguments)
     turned = [x.T for x in drawn.operands([(70, 5)] * count, {})]
     yield Case(op, turned, arguments)  # axes in an order that is not memory's
+
+
+def case_of(op: Op, kind: DType, rng: np.random.Generator, sample: tuple[Any, ...]) -> Case:
+    """A call with random operands of the shapes that a sample names."""
+    shapes, arguments, options = _parts(op, sample)
+    return Case(op, _Drawn(op, kind, rng).operands(shapes, options), arguments, options)
 
 
 def odd_cases(op: Op, kind: DType) -> Iterator[Case]:

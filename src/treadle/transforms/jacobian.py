@@ -9,10 +9,10 @@ from typing import Any
 from treadle.base.errors import GradientError, explain
 from treadle.ops.movement import concat
 from treadle.tensor.creation import arange, tensor, zeros
+from treadle.tensor.gradients import gradients
 from treadle.tensor.tensor import Tensor
 from treadle.tensor.tracing import TRACE
 from treadle.transforms.grad import grad, marked, recorded
-from treadle.tensor.gradients import gradients
 
 TOGETHER = 16  # rows joined at a time
 
@@ -64,8 +64,7 @@ def _rows(y: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
         chosen = (numbers == place).cast(y.dtype).reshape(y.shape)
         rows.append([_settled(g.reshape(1, *g.shape)) for g in gradients(y, inputs, chosen)])
     return [
-        _joined([row[k] for row in rows]).reshape(y.shape + x.shape)
-        for k, x in enumerate(inputs)
+        _joined([row[k] for row in rows]).reshape(y.shape + x.shape) for k, x in enumerate(inputs)
     ]
 
 

@@ -14,7 +14,6 @@ from math import prod
 from treadle.backends.cpu.writer import Int, Writer
 from treadle.ir.node import Node
 
-ENTRY_PARAMS = ("ptr %bases", "ptr %params", "i64 %block", "i64 %tid")
 BUFFERS = ("source", "out", "temporary")
 """The first words: (base, byte offset) of each; then those of the scratch, with bytes a thread."""
 NUMBERS = (
@@ -59,11 +58,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Work:
-    """The steps of one scan or sort, and the code they share."""
+    """The steps of one scan or sort."""
 
-    key: str  # of the code
-    text: Callable[[], str]
-    symbols: tuple[str, ...]
+    key: str  # of the code, with the symbol of a step
+    text: Callable[[str], str]  # the module with one symbol
     steps: tuple[Step, ...]
     temporary_bytes: int = 0
     scratch_bytes: int = 0  # for each thread

@@ -333,7 +333,7 @@ ROWS: dict[str, Row] = {
     "bitwise_xor": _plain("", "xor", "xor"),
     "shift_left": _shift(up=True), "shift_right": _shift(up=False), "bitcast": _bitcast,
     "floor": _rounding("floor"), "ceil": _rounding("ceil"), "round": _rounding("round"),
-    "trunc": _rounding("trunc"),
+    "trunc": _rounding("trunc"), "after": lambda ln, d, result, x: x[0],
 }  # fmt: skip
 ROWS |= {name: _function(name) for name in FUNCTIONS if name in TABLE and name not in ROWS}
 

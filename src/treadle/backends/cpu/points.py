@@ -232,7 +232,7 @@ class Access:
         t = f"<{n} x {element}>"
         if not mask:
             return self.w.load(t, place, d.size)
-        name = f"llvm.masked.load.v{n}{_suffix(element)}.p0"
+        name = f"llvm.masked.load.v{n}{suffix(element)}.p0"
         return self.w.call(
             t, name, f"ptr {place}", f"i32 {d.size}", f"<{n} x i1> {mask}", f"{t} zeroinitializer"
         )
@@ -243,7 +243,7 @@ class Access:
         index = self.vector(ex.data[1], at)
         places = self.w.op(f"getelementptr {element}, ptr {pointer}, <{n} x i64> {index}")
         mask = mask or "splat (i1 true)"
-        name = f"llvm.masked.gather.v{n}{_suffix(element)}.v{n}p0"
+        name = f"llvm.masked.gather.v{n}{suffix(element)}.v{n}p0"
         return self.w.call(
             t, name, f"<{n} x ptr> {places}", f"i32 {ex.dtype.size}", f"<{n} x i1> {mask}",
             f"{t} zeroinitializer",
@@ -264,7 +264,7 @@ class Access:
             one = self.w.op(f"extractelement {t} {value}, i32 0")
             self.w.store(element, one, place, d.size)
         elif at.mask:
-            name = f"llvm.masked.store.v{n}{_suffix(element)}.p0"
+            name = f"llvm.masked.store.v{n}{suffix(element)}.p0"
             self.w.call("void", name, f"{t} {value}", f"ptr {place}", f"i32 {d.size}",
                         f"<{n} x i1> {at.mask}")  # fmt: skip
         else:
@@ -275,10 +275,11 @@ class Access:
         n, element = self.ln.lanes, memory_type(d)
         where = self.vector(index, at)
         places = self.w.op(f"getelementptr {element}, ptr {pointer}, <{n} x i64> {where}")
-        name = f"llvm.masked.scatter.v{n}{_suffix(element)}.v{n}p0"
+        name = f"llvm.masked.scatter.v{n}{suffix(element)}.v{n}p0"
         mask = f"<{n} x i1> {at.mask or 'splat (i1 true)'}"
         self.w.call("void", name, value, f"<{n} x ptr> {places}", f"i32 {d.size}", mask)
 
 
-def _suffix(element: str) -> str:
+def suffix(element: str) -> str:
+    """What the names of intrinsics call an element in memory."""
     return {"float": "f32", "double": "f64", "half": "f16"}.get(element, element)

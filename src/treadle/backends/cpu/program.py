@@ -7,7 +7,7 @@ import struct
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from treadle.backends.cpu import gemm_plan, gemm_tasks, jit, scan, show, sort
@@ -161,7 +161,6 @@ class Program:
         if work.temporary_bytes:
             self.temporaries[temporary] = (work.temporary_bytes, task, task)
         self.scratch_bytes = max(self.scratch_bytes, work.scratch_bytes)
-        job = jit.Job(work.key, work.text, work.symbols, self.target, 2, True)
         for step in work.steps:
 
             def words(place: Callable[[object], Place], step: Step = step) -> list[int]:
@@ -169,8 +168,10 @@ class Program:
                 buffers = [*place(along.source), *place(node), *parts]
                 return [*buffers, SCRATCH, work.scratch_bytes, *step.words()]
 
+            make, symbol = partial(work.text, step.symbol), step.symbol
+            job = jit.Job(f"{work.key} {symbol}", make, (symbol,), self.target, 2, True)
             size = int(node.op.flops) * node.type.size
-            self.entries.append(Entry(job, step.symbol, step.blocks, words, task, size))
+            self.entries.append(Entry(job, symbol, step.blocks, words, task, size))
 
     def _epilogue(
         self, product: Product, task: int

@@ -8,10 +8,13 @@ of every chunk, then what comes before each, then the scan itself.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import inf
 
-from treadle.backends.cpu.along import ENTRY_PARAMS, Params, Step, View, Work, view_of
+from treadle.backends.cpu.along import Params, Step, View, Work, view_of
+from treadle.backends.cpu.emit import KERNEL
 from treadle.backends.cpu.ops import ROWS, Lanes, memory_type, narrow, register_type, widen
+from treadle.backends.cpu.points import suffix
 from treadle.backends.cpu.vmath import exp, log1p
 from treadle.backends.cpu.writer import Int, Writer, module
 from treadle.base.dtypes import DType
@@ -22,7 +25,6 @@ VECTORS = 4  # side by side along inner
 BLOCK = 16384  # elements, at least, worth handing to a thread
 FEW = 16  # items: with more there is enough to share out without cutting lines
 MOST_CHUNKS = 64  # of a line
-SYMBOLS = ("lines", "columns", "line_totals", "column_totals", "before")
 
 
 def _log_sum(ln: Lanes, d: DType, x: list[str]) -> str:
@@ -78,9 +80,7 @@ def plan(node: Node, target: Target) -> Work:
         between = Step("before", 1, numbers | {"total": view.outer * view.inner, "group": 1 << 62})
         steps = [ahead, between, *steps]
         temporary = view.outer * chunks * view.inner * d.compute.size
-    return Work(
-        f"scan {name} {d.name}", lambda: text(name, d, target), SYMBOLS, tuple(steps), temporary
-    )
+    return Work(f"scan {name} {d.name}", partial(text, name, d, target), tuple(steps), temporary)
 
 
 def _chunk(view: View, width: int, pieces: int) -> int:
@@ -92,24 +92,18 @@ def _chunk(view: View, width: int, pieces: int) -> int:
     return min(view.n, -(-chunk // 64) * 64)
 
 
-def text(name: str, d: DType, target: Target) -> str:
-    """The IR module of one running total on one dtype."""
-    return module([
-        _Kernel("lines", name, d, target).lines(True),
-        _Kernel("columns", name, d, target).columns(True),
-        _Kernel("line_totals", name, d, target).lines(False),
-        _Kernel("column_totals", name, d, target).columns(False),
-        _Kernel("before", name, d, target, 1).before(),
-    ])  # fmt: skip
+def text(name: str, d: DType, target: Target, symbol: str) -> str:
+    """The IR module of one step of a running total on a dtype."""
+    lanes = 1 if symbol == "before" else lanes_of(d, target)
+    return module([STEPS[symbol](_Kernel(symbol, name, d, target, lanes))])
 
 
 class _Kernel:
     """One function under construction."""
 
-    def __init__(self, symbol: str, name: str, d: DType, target: Target, lanes: int = 0) -> None:
-        self.w = Writer(symbol, ENTRY_PARAMS)
-        self.lanes = lanes or lanes_of(d, target)
-        self.ln = Lanes(self.w, self.lanes, target)
+    def __init__(self, symbol: str, name: str, d: DType, target: Target, lanes: int) -> None:
+        self.w = Writer(symbol, KERNEL)
+        self.lanes, self.ln = lanes, Lanes(self.w, lanes, target)
         self.dtype, self.join, self.name = d, JOIN[name], name
         self.type = self.ln.type(d)
         self.start = self.ln.number(identity(name, d), d)
@@ -126,7 +120,7 @@ class _Kernel:
         w, t = self.w, f"<{self.lanes} x {memory_type(d)}>"
         if not mask:
             return widen(self.ln, w.load(t, pointer, d.size), d)
-        name = f"llvm.masked.load.v{self.lanes}{_suffix(d)}.p0"
+        name = f"llvm.masked.load.v{self.lanes}{suffix(memory_type(d))}.p0"
         flags = f"<{self.lanes} x i1> {mask}"
         loaded = w.call(t, name, f"ptr {pointer}", f"i32 {d.size}", flags, f"{t} zeroinitializer")
         value = widen(self.ln, loaded, d)
@@ -139,7 +133,7 @@ class _Kernel:
         if not mask:
             w.store(t, value, pointer, d.size)
             return
-        name = f"llvm.masked.store.v{self.lanes}{_suffix(d)}.p0"
+        name = f"llvm.masked.store.v{self.lanes}{suffix(memory_type(d))}.p0"
         flags = f"<{self.lanes} x i1> {mask}"
         w.call("void", name, f"{t} {value}", f"ptr {pointer}", f"i32 {d.size}", flags)
 
@@ -284,6 +278,10 @@ class _Kernel:
         return w
 
 
-def _suffix(d: DType) -> str:
-    kind = memory_type(d)
-    return {"float": "f32", "double": "f64", "half": "f16"}.get(kind, kind)
+STEPS: dict[str, Callable[[_Kernel], Writer]] = {
+    "lines": lambda kernel: kernel.lines(True),
+    "columns": lambda kernel: kernel.columns(True),
+    "line_totals": lambda kernel: kernel.lines(False),
+    "column_totals": lambda kernel: kernel.columns(False),
+    "before": _Kernel.before,
+}

@@ -8,7 +8,10 @@ digit takes three steps: the counts of each chunk, where its records go, and mov
 
 from __future__ import annotations
 
-from treadle.backends.cpu.along import ENTRY_PARAMS, Params, Step, View, Work, view_of
+from functools import partial
+
+from treadle.backends.cpu.along import Params, Step, View, Work, view_of
+from treadle.backends.cpu.emit import KERNEL
 from treadle.backends.cpu.writer import Int, Writer, module
 from treadle.base.dtypes import DType
 from treadle.base.target import Target
@@ -20,7 +23,6 @@ BUCKETS = 1 << 11  # of the widest digits
 BLOCK = 16384  # elements, at least, worth handing to a thread
 FEW = 16  # lines: with more there is enough to share out without cutting them
 MOST_CHUNKS = 16  # of a line
-SYMBOLS = ("ranks", "lines", "keys", "count", "offsets", "move", "indices")
 
 
 def plan(node: Node, target: Target) -> Work:
@@ -29,26 +31,24 @@ def plan(node: Node, target: Target) -> Work:
     view, descending = view_of(node), node.arg[1]
     lines = view.outer * view.inner
     width = 8 if view.n < WIDE_DIGITS or d.size <= 2 else 11
-    numbers = {"n": view.n, "inner": view.inner, "chunk": view.n, "chunks": 1, "pieces": view.inner,
+    numbers = {"n": view.n, "inner": view.inner, "chunk": view.n, "chunks": 1,
                "total": lines, "group": max(1, BLOCK // max(1, view.n)), "width": width,
                "mask": (1 << width) - 1, "digits": -(-8 * d.size // width),
                "turned": -1 if descending else 0}  # fmt: skip
-    key = f"sort {d.name}"
+    key, code = f"sort {d.name}", partial(text, d, target)
     blocks = -(-lines // numbers["group"]) if view.n else 0
     if view.n <= RANKED:
-        steps: tuple[Step, ...] = (Step("ranks", blocks, numbers),)
-        return Work(key, lambda: text(d, target), SYMBOLS, steps, 0, 8 * (RANKED + 64))
+        return Work(key, code, (Step("ranks", blocks, numbers),), 0, 8 * (RANKED + 64))
     record = 8 if d.size <= 4 else 16
     if lines < FEW and view.n >= 2 * BLOCK:
-        return _in_chunks(key, d, target, view, numbers, record)
+        steps, nbytes = _in_chunks(view, numbers, record)
+        return Work(key, code, steps, nbytes)
     nbytes = -(-(2 * record * view.n + 4 * BUCKETS) // 64) * 64
-    return Work(key, lambda: text(d, target), SYMBOLS, (Step("lines", blocks, numbers),), 0, nbytes)
+    return Work(key, code, (Step("lines", blocks, numbers),), 0, nbytes)
 
 
-def _in_chunks(
-    key: str, d: DType, target: Target, view: View, numbers: dict[str, int], record: int
-) -> Work:
-    """Three steps for every digit; records go back and forth between two places."""
+def _in_chunks(view: View, numbers: dict[str, int], record: int) -> tuple[tuple[Step, ...], int]:
+    """Three steps for every digit, and the bytes of two places between which records go."""
     lines = view.outer * view.inner
     chunk = max(BLOCK, -(-view.n // MOST_CHUNKS))
     chunks = -(-view.n // chunk)
@@ -63,21 +63,13 @@ def _in_chunks(
         steps.append(Step("move", lines * chunks, numbers))
         numbers = numbers | {"first": numbers["second"], "second": numbers["first"]}
     steps.append(Step("indices", lines * chunks, numbers))
-    nbytes = 2 * half + 4 * BUCKETS * lines * chunks
-    return Work(key, lambda: text(d, target), SYMBOLS, tuple(steps), nbytes)
+    return tuple(steps), 2 * half + 4 * BUCKETS * lines * chunks
 
 
-def text(d: DType, target: Target) -> str:
-    """The IR module of the orders of one dtype."""
-    return module([
-        _Kernel("ranks", d).ranks(max(2, target.vector_bytes // 8)),
-        _Kernel("lines", d).lines(),
-        _Kernel("keys", d).keys(),
-        _Kernel("count", d).count(),
-        _Kernel("offsets", d).offsets(),
-        _Kernel("move", d).move(),
-        _Kernel("indices", d).indices(),
-    ])  # fmt: skip
+def text(d: DType, target: Target, symbol: str) -> str:
+    """The IR module of one step of a sort of a dtype."""
+    kernel = _Kernel(symbol, d, max(2, target.vector_bytes // 8))
+    return module([STEPS[symbol](kernel)])
 
 
 def _last(d: DType) -> int:
@@ -93,11 +85,11 @@ class _Kernel:
     Records hold a 64-bit key and an index, or a key above an index in one word.
     """
 
-    def __init__(self, symbol: str, d: DType) -> None:
-        self.w = Writer(symbol, ENTRY_PARAMS)
+    def __init__(self, symbol: str, d: DType, lanes: int) -> None:
+        self.w = Writer(symbol, KERNEL)
         names = "n inner chunk chunks shift mask digits width first second counts turned"
         self.p = Params(self.w, names)
-        self.dtype, self.bits = d, 8 * d.size
+        self.dtype, self.bits, self.lanes = d, 8 * d.size, lanes
         self.wide = d.size == 8
         self.record = "<2 x i64>" if self.wide else "i64"
         self.align = 16 if self.wide else 8
@@ -212,9 +204,9 @@ class _Kernel:
         at = w.add(w.mul(w.mul(outer, p["n"]), p["inner"]), column)
         return w.gep(p.pointers["source"], at, f"i{self.bits}"), w.gep(p.pointers["out"], at, "i64")
 
-    def ranks(self, lanes: int) -> Writer:
+    def ranks(self) -> Writer:
         """Short lines: the place of an element is the number of those that come before it."""
-        w, p = self.w, self.p
+        w, p, lanes = self.w, self.p, self.lanes
         keys, vector, mask = p.scratch(), f"<{lanes} x i64>", f"<{lanes} x i1>"
         numbers = "<" + ", ".join(f"i64 {lane}" for lane in range(lanes)) + ">"
         with p.items() as item:
@@ -341,3 +333,9 @@ class _Kernel:
             records = self.records("first", line)
             self.write_indices(records, begin, end, self.line(line)[1])
         return self.w
+
+
+STEPS = {
+    "ranks": _Kernel.ranks, "lines": _Kernel.lines, "keys": _Kernel.keys, "count": _Kernel.count,
+    "offsets": _Kernel.offsets, "move": _Kernel.move, "indices": _Kernel.indices,
+}  # fmt: skip

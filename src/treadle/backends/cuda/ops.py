@@ -328,6 +328,7 @@ ROWS: dict[str, Row] = {
     "exp2": _by_width("tl.exp2", "tl.exp2"), "expm1": _in_wide("expm1_of"),
     "log2": _by_width("tl.log2", "tl.log2"), "log10": _in_wide("log10_of"),
     "log1p": _in_wide("log1p_of"), "atan": _in_wide("atan_of"),
+    "after": lambda d, r, x: x[0],
 }  # fmt: skip
 
 

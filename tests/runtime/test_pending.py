@@ -1,0 +1,138 @@
+"""Work that waits is bounded, and what is held can be seen."""
+
+from __future__ import annotations
+
+import gc
+import math
+
+import numpy as np
+import pytest
+
+import treadle as td
+from treadle.ir.node import RECORDING
+from treadle.runtime import pending, realize
+from treadle.tensor.memory import memory_report
+
+
+@pytest.fixture
+def programs(monkeypatch):
+    """The roots of every graph that is compiled."""
+    made = []
+    real = realize.compile_graph
+
+    def noted(roots, leaves, replaces):
+        made.append(len(roots))
+        return real(roots, leaves, replaces)
+
+    monkeypatch.setattr(realize, "compile_graph", noted)
+    return made
+
+
+def waiting(x):
+    return pending.count_pending(x._node, 10**9)
+
+
+def test_a_chain_nobody_looks_at_computes_itself(programs):
+    x, most = td.tensor([1.0, 2.0]), 0
+    for k in range(15_000):
+        x = x * 0.999 + 0.001
+        if k % 1000 == 0:
+            most = max(most, waiting(x))
+    assert most < 2.5 * pending.MOST_PENDING
+    assert waiting(x) < 2.5 * pending.MOST_PENDING
+    expected = 1.0 + np.array([0.0, 1.0]) * 0.999**15_000
+    np.testing.assert_allclose(x.numpy(), expected, rtol=1e-3)
+    assert len(programs) <= 4  # pieces of a loop are equal
+
+
+def test_a_long_chain_is_cut_when_looked_at_without_the_collector(programs):
+    gc.disable()
+    try:
+        x = td.tensor([1.0, 2.0])
+        for _ in range(10_000):
+            x = x * 0.999 + 0.001
+        assert waiting(x) == 20_000
+        np.testing.assert_allclose(x.numpy(), 1.0 + np.array([0.0, 0.999**10_000]), rtol=1e-3)
+    finally:
+        gc.enable()
+    assert len(programs) <= 3
+
+
+def test_gradients_flow_through_pieces():
+    w = x = td.tensor(np.array([1.0, 0.5])).requires_grad_()
+    for _ in range(4000):
+        x = x * 0.9999 + td.sin(x) * 1e-4
+    x.sum().backward()
+    for value, found in zip((1.0, 0.5), w.grad.tolist(), strict=True):
+        slope = 1.0
+        for _ in range(4000):
+            slope *= 0.9999 + 1e-4 * math.cos(value)
+            value = value * 0.9999 + 1e-4 * math.sin(value)
+        assert found == pytest.approx(slope, rel=1e-9)
+
+
+def test_pieces_of_a_graph_with_many_roots_give_every_root(monkeypatch):
+    monkeypatch.setattr(realize, "SMALLEST", 4)
+    monkeypatch.setattr(realize, "LARGEST", 16)
+    monkeypatch.setattr(realize, "LONG", 10)
+    x, roots, expected = td.tensor([1.0, 2.0]), [], []
+    value = np.array([1.0, 2.0])
+    for k in range(60):
+        x, value = x * 0.5 + td.flip(x, 0), value * 0.5 + value[::-1]
+        if k % 7 == 0:
+            roots.append(x.reshape(2, 1).expand(2, 3))
+            expected.append(np.broadcast_to(value.reshape(2, 1), (2, 3)))
+    td.realize(*roots, x)
+    for root, array in zip(roots, expected, strict=True):
+        np.testing.assert_allclose(root.numpy(), array, rtol=1e-5)
+    np.testing.assert_allclose(x.numpy(), value, rtol=1e-5)
+
+
+def test_a_node_of_the_compiler_is_not_computed(monkeypatch):
+    monkeypatch.setattr(pending, "MOST_PENDING", 2)
+    seen = []
+
+    @td.compile
+    def f(x):
+        for _ in range(10):
+            x = x * 2.0
+            RECORDING.look_at_next(lambda node: seen.append(node) or pending.look(node))
+        return x
+
+    assert f(td.ones(2)).tolist() == [1024.0, 1024.0]
+    assert all(node.buffer is None for node in seen)
+
+
+def test_the_report_counts_what_is_held():
+    gc.collect()
+    before = memory_report()
+    x = td.ones(1 << 20).realize()
+    y = x + 1.0
+    view = x.reshape(1 << 10, 1 << 10).realize()
+    held = memory_report()
+    assert held.tensors - before.tensors == 3
+    assert held.realised - before.realised == 2
+    assert held.pending - before.pending == 1
+    assert 1 << 22 <= held.tensor_bytes - before.tensor_bytes <= 2 << 22
+    y.realize()
+    computed = memory_report()
+    assert computed.pending == before.pending
+    assert computed.tensor_bytes - held.tensor_bytes == 1 << 22
+    assert computed.programs >= 1
+    assert computed.kernels >= 1
+    assert computed.mapped_bytes >= computed.tensor_bytes - computed.borrowed_bytes
+    del x, y, view
+    assert memory_report().tensor_bytes == before.tensor_bytes
+    for word in ("tensors", "pending", "pool", "programs", "kernels", "cache"):
+        assert word in repr(computed)
+
+
+def test_the_report_counts_values_that_only_gradients_hold():
+    gc.collect()
+    before = memory_report().tensor_bytes
+    w = td.ones(1 << 18).requires_grad_()
+    y = td.exp(w).realize()
+    z = (y * 2.0).realize()
+    del y
+    assert memory_report().tensor_bytes - before == 2 << 20  # w is a constant nobody looked at
+    assert z.requires_grad
