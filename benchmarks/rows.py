@@ -7,7 +7,7 @@ import math
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,20 +51,23 @@ def samples_of(op: Op) -> list[tuple[Any, ...]]:
         return list(op.samples.bench)
     if not op.samples.cases:
         return [(*(shape,) * arity(op), {}) for shape in op.samples.bench]
-    return [next(grown(op))]
+    return [largest(op)]
 
 
-def grown(op: Op) -> Iterator[tuple[Any, ...]]:
-    """Samples with all sizes multiplied, largest first, as long as the row takes them."""
+def largest(op: Op) -> tuple[Any, ...]:
+    """The largest of a row's samples, all sizes multiplied as far as the row takes it."""
     count = 1 if op.kind is Kind.MOVEMENT and not op.samples.listed else -1
     for factor in FACTORS:
+        fitting = {}
         for sample in op.samples.cases:
-            larger = [tuple(n * factor for n in shape) for shape in sample[:count]]
-            sizes = [math.prod(shape) if 0 not in shape and shape else 0 for shape in larger]
-            candidate = (*larger, *sample[count:])
+            shapes = [tuple(n * factor for n in shape) for shape in sample[:count]]
+            sizes = [math.prod(shape) if shape else 0 for shape in shapes]
+            candidate = (*shapes, *sample[count:])
             if all(0 < size <= MOST_ELEMENTS for size in sizes) and fits(op, candidate):
-                yield candidate
-    yield max(op.samples.cases, key=lambda sample: math.prod(sample[0]))
+                fitting[sum(sizes)] = candidate
+        if fitting:
+            return fitting[max(fitting)]
+    return max(op.samples.cases, key=lambda sample: math.prod(sample[0]))
 
 
 def case_on(op: Op, sample: tuple[Any, ...]) -> Case:
@@ -80,10 +83,15 @@ def fits(op: Op, sample: tuple[Any, ...]) -> bool:
     """Can the row be called like this?"""
     try:
         case = case_on(op, sample)
-        case.record([td.zeros(x.shape, dtype=x.dtype.name) for x in case.operands])
+        made = results(case.record([td.zeros(x.shape, dtype=x.dtype.name) for x in case.operands]))
     except (TreadleError, ValueError, TypeError):
         return False
-    return True
+    return sum(x.size for x in made if isinstance(x, td.Tensor)) <= MOST_ELEMENTS
+
+
+def results(made: Any) -> list[Any]:
+    """What a row gives, as a list."""
+    return list(made) if isinstance(made, list | tuple) else [made]
 
 
 def seconds_of(call: Callable[[], Any], budget: float) -> float:
@@ -96,11 +104,6 @@ def seconds_of(call: Callable[[], Any], budget: float) -> float:
         least = min(least, now - start)
         if now > end:
             return least
-
-
-def results(made: Any) -> list[td.Tensor]:
-    """The tensors of a result."""
-    return list(made) if isinstance(made, list | tuple) else [made]
 
 
 def timed(op: Op, case: Case, budget: float) -> Timed:

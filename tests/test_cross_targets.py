@@ -8,7 +8,7 @@ from treadle.autograd.backward import gradients
 from treadle.backends.cpu import gemm_tasks, jit
 from treadle.backends.cpu.emit import kernel_text
 from treadle.backends.cpu.host import AARCH64, AVX2
-from treadle.base.dtypes import bfloat16, float32, float64, int64
+from treadle.base.dtypes import bfloat16, float8_e4m3fn, float32, float64, int64
 from treadle.ir.node import placeholder, type_of
 from treadle.kernel.choose import choose
 from treadle.kernel.plan import plan_tasks
@@ -44,6 +44,7 @@ GRAPHS = {
     "chain": lambda: [e.tanh(e.exp(leaf(8, 9)) / 2.5) + e.sin(leaf(9)) - e.erf(leaf(9))],
     "double": lambda: [neural.log_softmax(leaf(5, 33, kind=float64))],
     "half": lambda: [neural.softmax(leaf(5, 33, kind=bfloat16))],
+    "float8": lambda: [neural.softmax(leaf(5, 33, kind=float8_e4m3fn))],
     "integers": lambda: [leaf(70, kind=int64) // leaf(70, kind=int64) % 7],
     "remainder": lambda: [leaf(70) % leaf(70)],
     "scatter": lambda: [scatter_add(leaf(9), leaf(30, kind=int64), leaf(30), axis=0)],

@@ -3,6 +3,7 @@
 # isort: off
 # fmt: off
 from treadle import nn, optim, random
+from treadle.base.device import Device
 from treadle.base.dtypes import (
     bfloat16, bool_ as bool, float16, float32, float64, float8_e4m3fn, float8_e5m2, int8, int16,
     int32, int64, promote as promote_types, uint8, uint16, uint32, uint64,
@@ -12,20 +13,30 @@ from treadle.base.knobs import override
 from treadle.base.limits import can_cast, finfo, iinfo, isdtype, result_type
 from treadle.base.shapes import Dim
 from treadle.random import manual_seed
-from treadle.tensor.gradients import gradients, no_grad
+from treadle.tensor.gradients import enable_grad, gradients, no_grad
+from treadle.tensor.memory import memory_report
+from treadle.tensor.namespace import (
+    astype, broadcast_shapes, e, inf, nan, namespace_info as __array_namespace_info__, newaxis, pi,
+    version as __array_api_version__,
+)
+from treadle.tensor.picture import draw, graph
 from treadle.tensor.tensor import Tensor, realize
+from treadle.transforms.checkpoint import checkpoint
 from treadle.transforms.compile import compile
 from treadle.transforms.explain import explain
-from treadle.transforms.grad import grad, value_and_grad
+from treadle.transforms.grad import grad, jvp, value_and_grad, vjp
+from treadle.transforms.jacobian import hessian, jacobian
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Dim", "Tensor", "TreadleError", "__version__", "bfloat16", "bool", "can_cast", "compile",
-    "explain", "finfo", "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2", "grad",
-    "gradients", "iinfo", "int16", "int32", "int64", "int8", "isdtype", "manual_seed", "nn",
-    "no_grad", "optim", "override", "promote_types", "random", "realize", "result_type", "uint16",
-    "uint32", "uint64", "uint8", "value_and_grad",
+    "Device", "Dim", "Tensor", "TreadleError", "__array_api_version__", "__array_namespace_info__",
+    "__version__", "astype", "bfloat16", "bool", "broadcast_shapes", "can_cast", "checkpoint",
+    "compile", "draw", "e", "enable_grad", "explain", "finfo", "float16", "float32", "float64", "float8_e4m3fn",
+    "float8_e5m2", "grad", "gradients", "graph", "hessian", "iinfo", "inf", "int16", "int32",
+    "int64", "int8", "isdtype", "jacobian", "jvp", "manual_seed", "memory_report", "nan", "newaxis",
+    "nn", "no_grad", "optim", "override", "pi", "promote_types", "random", "realize", "result_type",
+    "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
 ]
 
 # <gen imports>
@@ -42,31 +53,30 @@ from treadle.functions import (
     erfc, erfinv, exp, exp2, expand, expand_dims, expm1, flatten, flip, float_power, floor,
     floor_divide, fmax, fmin, fmod, fold, fractional_max_pool2d, fractional_max_pool3d, gather, ge,
     gelu, ger, glu, greater, greater_equal, gt, hardshrink, hardsigmoid, hardswish, hardtanh,
-    hstack, hypot, index_add, inner, interpolate, isclose, isfinite, isinf, isnan, kron, layer_norm,
-    le, leaky_relu, lerp, less, less_equal, lgamma, linear, log, log10, log1p, log2, log_softmax,
-    logaddexp, logcumsumexp, logical_and, logical_not, logical_or, logical_xor, logsigmoid,
-    logsumexp, lp_pool1d, lp_pool2d, lp_pool3d, lt, masked_fill, masked_select, matmul,
+    hstack, hypot, index_add, inner, interpolate, isclose, isfinite, isin, isinf, isnan, kron,
+    layer_norm, le, leaky_relu, lerp, less, less_equal, lgamma, linear, log, log10, log1p, log2,
+    log_softmax, logaddexp, logcumsumexp, logical_and, logical_not, logical_or, logical_xor,
+    logsigmoid, logsumexp, lp_pool1d, lp_pool2d, lp_pool3d, lt, masked_fill, masked_select, matmul,
     matrix_product, matrix_transpose, max, max_pool1d, max_pool2d, max_pool3d, maximum, mean,
     median, meshgrid, min, minimum, mish, moveaxis, movedim, mul, multiply, mv, nan_to_num, ne, neg,
     negative, nextafter, nonzero, norm, not_equal, one_hot, outer, pad, permute, permute_dims,
     pixel_shuffle, pixel_unshuffle, pool, positive, pow, prelu, prod, put_along_axis, quantile,
     ravel, reciprocal, relu, relu6, remainder, repeat, repeat_interleave, resample, reshape, roll,
     rot90, round, rsqrt, scaled_dot_product_attention, scatter, scatter_add, scatter_max,
-    scatter_min, scatter_mul, scatter_reduce, searchsorted, selu, shear, shift_left, shift_right,
-    sigmoid, sign, signbit, silu, sin, sinh, slice, softmax, softplus, softshrink, softsign, sort,
-    split, sqrt, square, squeeze, stack, std, sub, subtract, sum, swapaxes, take, take_along_axis,
-    tan, tanh, tanhshrink, tensordot, threshold, tile, topk, trace, transpose, tril, triu,
-    true_divide, trunc, unbind, unflatten, unfold, unique, unique_all, unique_counts,
-    unique_inverse, unique_values, unsqueeze, unstack, var, vecdot, vector_norm, view, vstack,
-    where, windows,
+    scatter_min, scatter_mul, scatter_reduce, searchsorted, selu, shift_left, shift_right, sigmoid,
+    sign, signbit, silu, sin, sinh, slice, softmax, softplus, softshrink, softsign, sort, split,
+    sqrt, square, squeeze, stack, std, sub, subtract, sum, swapaxes, take, take_along_axis, tan,
+    tanh, tanhshrink, tensordot, threshold, tile, topk, trace, transpose, tril, triu, true_divide,
+    trunc, unbind, unflatten, unfold, unique, unique_all, unique_counts, unique_inverse,
+    unique_values, unsqueeze, unstack, var, vecdot, vector_norm, view, vstack, where, windows,
 )
 from treadle.tensor.creation import (
     arange, asarray, empty, empty_like, eye, from_dlpack, from_numpy, full, full_like, linspace,
     logspace, ones, ones_like, tensor, zeros, zeros_like,
 )
-# <sums huxhai45aggena6tygvbi4m2wu3k3wqrpyncbvwut6777tt4de3rr2h76najmu2fdwmivsameou5w2za>
-# <sums 7s2e7frl7xhpwyrsi6b6cr5rmba4dx6oz6zuxnesdaf2j5szfoe3bygkmqluhokqbv53np46ac2qorka>
-# </gen imports zvit5suhl446ac2>
+# <sums huxhai45aggena6tygvbi4m2wu3k3wqrpyncbvwut6777tt4de3rr2h76najmu2fdcctpmyyvinvqfxk>
+# <sums 3gm25frl7xhpwyrsi6b6cr5rmba4dx6oz6znolywizti46cevvjbycqoqjaaxr4cc46ac2qorkazvit5>
+# </gen imports suhl446ac2>
 
 # <gen names>
 __all__ += [
@@ -86,7 +96,7 @@ __all__ += [
     "fmax", "fmin", "fmod", "fold", "fractional_max_pool2d", "fractional_max_pool3d", "from_dlpack",
     "from_numpy", "full", "full_like", "gather", "ge", "gelu", "ger", "glu", "greater",
     "greater_equal", "gt", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hstack", "hypot",
-    "index_add", "inner", "interpolate", "isclose", "isfinite", "isinf", "isnan", "kron",
+    "index_add", "inner", "interpolate", "isclose", "isfinite", "isin", "isinf", "isnan", "kron",
     "layer_norm", "le", "leaky_relu", "lerp", "less", "less_equal", "lgamma", "linear", "linspace",
     "log", "log10", "log1p", "log2", "log_softmax", "logaddexp", "logcumsumexp", "logical_and",
     "logical_not", "logical_or", "logical_xor", "logsigmoid", "logspace", "logsumexp", "lp_pool1d",
@@ -99,15 +109,14 @@ __all__ += [
     "ravel", "reciprocal", "relu", "relu6", "remainder", "repeat", "repeat_interleave", "resample",
     "reshape", "roll", "rot90", "round", "rsqrt", "scaled_dot_product_attention", "scatter",
     "scatter_add", "scatter_max", "scatter_min", "scatter_mul", "scatter_reduce", "searchsorted",
-    "selu", "shear", "shift_left", "shift_right", "sigmoid", "sign", "signbit", "silu", "sin",
-    "sinh", "slice", "softmax", "softplus", "softshrink", "softsign", "sort", "split", "sqrt",
-    "square", "squeeze", "stack", "std", "sub", "subtract", "sum", "swapaxes", "take",
-    "take_along_axis", "tan", "tanh", "tanhshrink", "tensor", "tensordot", "threshold", "tile",
-    "topk", "trace", "transpose", "tril", "triu", "true_divide", "trunc", "unbind", "unflatten",
-    "unfold", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values",
-    "unsqueeze", "unstack", "var", "vecdot", "vector_norm", "view", "vstack", "where", "windows",
-    "zeros", "zeros_like",
+    "selu", "shift_left", "shift_right", "sigmoid", "sign", "signbit", "silu", "sin", "sinh",
+    "slice", "softmax", "softplus", "softshrink", "softsign", "sort", "split", "sqrt", "square",
+    "squeeze", "stack", "std", "sub", "subtract", "sum", "swapaxes", "take", "take_along_axis",
+    "tan", "tanh", "tanhshrink", "tensor", "tensordot", "threshold", "tile", "topk", "trace",
+    "transpose", "tril", "triu", "true_divide", "trunc", "unbind", "unflatten", "unfold", "unique",
+    "unique_all", "unique_counts", "unique_inverse", "unique_values", "unsqueeze", "unstack", "var",
+    "vecdot", "vector_norm", "view", "vstack", "where", "windows", "zeros", "zeros_like",
 ]
 # <sums wcm3d3a27dntzumvpz2eifjw6fie6snpaej7mb6yoz6liu7uv4rlvruni4sscjq3comqmkbtobi7nixshygi4>
-# <sums s5phpmylfozkn7gd3mnorp6pl3irz7xwy6owvcgps5uguncqs7kk45ukuybhoglotz2bu7cpvooi426srj5vt>
-# </gen names mtkawgrh2y4dzgykpd7xcljr4>
+# <sums wcanomylfozkn7gd3mnorp6pl3irz7xwy6owvcgps5uguncqs7kk45ukuybhoglotkk6et2disdqoaww77rsc>
+# </gen names th4oqa4th44g4e5cljr4>

@@ -21,6 +21,7 @@ from treadle.ops import ordering as ordering_rows
 from treadle.ops import picking as picking_rows
 from treadle.ops import pooling as pooling_rows
 from treadle.ops import predicates as predicates_rows
+from treadle.ops import products as products_rows
 from treadle.ops import reduce as reduce_rows
 from treadle.ops import regions as regions_rows
 from treadle.ops import scan as scan_rows
@@ -29,10 +30,11 @@ from treadle.ops import shaping as shaping_rows
 from treadle.ops import special as special_rows
 from treadle.ops import totals as totals_rows
 from treadle.ops import windows as windows_rows
+from treadle.ops.sets import Counts, Inverse, Unique
 from treadle.tensor.tensor import Tensor
 
 # <sums tgj7fu6tklpvsmkymah2mgqqfu2vb2fgkn2b32jdqe4bzecdhzutyoe6n5dtuqtostsidvukhfkji6ke>
-# </gen imports ikgbsoi2stfoj6wcdvqu7te2pmu6xuof2p5c3azh7newb7i7vjotixypvsmk>
+# </gen imports ikgbsoi2stkhhscfoj6wcdvqu7te2pmu6xuof2p5c3azh7newb7i7vjduigdotixypvsmk>
 
 
 # <gen relu>
@@ -65,11 +67,9 @@ def leaky_relu(x: Tensor, negative_slope: float = 0.01) -> Tensor:
 
 # <gen prelu>
 def prelu(x: Tensor, weight: Tensor) -> Tensor:
-    """x where positive, else weight times x; weight is one number or one for each channel (axis
-    1).
-    """
+    """x where positive, else weight times x; there is one weight, or one a channel (axis 1)."""
     return activations_rows.prelu(x, weight)
-    # </gen prelu wnar6p2xweeti66uqcdknyi2x>
+    # </gen prelu wnar6wuettnyi2x>
 
 
 # <gen threshold>
@@ -241,10 +241,12 @@ def argmin(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor
 
 
 # <gen take>
-def take(x: Tensor, index: Tensor, axis: int = 0) -> Tensor:
-    """Slices of x at the indices, along an axis: an embedding look-up when axis is 0."""
+def take(x: Tensor, index: Tensor, axis: int | None = None) -> Tensor:
+    """Slices of x at the indices along an axis, the first if none is named: an embedding look-
+    up.
+    """
     return composite_rows.take(x, index, axis)
-    # </gen take hbnmf2vq3ihxyv5>
+    # </gen take gi5dsh4zajxekhyuqcdkhxyv5>
 
 
 # <gen matmul>
@@ -274,50 +276,50 @@ def dot(a: Tensor, b: Tensor) -> Tensor:
 
     Unlike matmul it pairs every row of a with every column of b; a 0-d operand scales.
     """
-    return einsum_rows.dot(a, b)
-    # </gen dot sruo7rogchpvsmkurzkeuqcdkda64t>
+    return products_rows.dot(a, b)
+    # </gen dot sruo7rogchpvsmkurzkeuqcdkd62i3>
 
 
 # <gen inner>
 def inner(a: Tensor, b: Tensor) -> Tensor:
     """Sums of products over the last axes of both; a 0-d operand scales."""
-    return einsum_rows.inner(a, b)
-    # </gen inner jsrteecuwulfao5>
+    return products_rows.inner(a, b)
+    # </gen inner jsrteecuwudye4e>
 
 
 # <gen outer>
 def outer(a: Tensor, b: Tensor) -> Tensor:
     """Every element of a vector times every element of another."""
-    return einsum_rows.outer(a, b)
-    # </gen outer gdp4hrcqsk3xhxv>
+    return products_rows.outer(a, b)
+    # </gen outer gdp4hrcqsktydpx>
 
 
 # <gen vecdot>
 def vecdot(a: Tensor, b: Tensor, axis: int = -1) -> Tensor:
     """Sum of products along one axis of both; the others broadcast."""
-    return einsum_rows.vecdot(a, b, axis)
-    # </gen vecdot bejnepcgp2b7er3>
+    return products_rows.vecdot(a, b, axis)
+    # </gen vecdot bejnepcgp2frgmy>
 
 
 # <gen bmm>
 def bmm(a: Tensor, b: Tensor) -> Tensor:
     """Matrix products of a batch: (batch, n, k) times (batch, k, m)."""
-    return einsum_rows.bmm(a, b)
-    # </gen bmm xxein6nf3us6fhh>
+    return products_rows.bmm(a, b)
+    # </gen bmm xxein6nf3ubjwan>
 
 
 # <gen mv>
 def mv(a: Tensor, b: Tensor) -> Tensor:
     """A matrix times a vector."""
-    return einsum_rows.mv(a, b)
-    # </gen mv fkhmwdoxhurav67>
+    return products_rows.mv(a, b)
+    # </gen mv fkhmwdoxhucktax>
 
 
 # <gen kron>
 def kron(a: Tensor, b: Tensor) -> Tensor:
     """Every element of a times all of b, laid side by side (the Kronecker product)."""
-    return einsum_rows.kron(a, b)
-    # </gen kron 4qwakxihkijtwke>
+    return products_rows.kron(a, b)
+    # </gen kron 4qwakxihkialdnk>
 
 
 # <gen gather>
@@ -505,8 +507,8 @@ def einsum(subscripts: str, *operands: Tensor) -> Tensor:
 # <gen tensordot>
 def tensordot(a: Tensor, b: Tensor, axes: int | Sequence[Any] = 2) -> Tensor:
     """Products summed over pairs of axes: the last of a with the first of b, or those named."""
-    return einsum_rows.tensordot(a, b, axes)
-    # </gen tensordot xbyejjxmpuhbcmd>
+    return products_rows.tensordot(a, b, axes)
+    # </gen tensordot xbyejjxmpunqxwo>
 
 
 # <gen neg>
@@ -755,10 +757,10 @@ def ge(x: Tensor | float, y: Tensor | float) -> Tensor:
 
 
 # <gen where>
-def where(c: Tensor | float, x: Tensor | float, y: Tensor | float) -> Tensor:
+def where(condition: Tensor | float, x: Tensor | float, y: Tensor | float) -> Tensor:
     """x where the condition holds, y elsewhere."""
-    return elementwise_rows.where(c, x, y)
-    # </gen where dn4tf6ijqp3rz6x>
+    return elementwise_rows.where(condition, x, y)
+    # </gen where 2y5yp6ijqptpsgr>
 
 
 # <gen bitwise_and>
@@ -1067,24 +1069,24 @@ def dstack(tensors: Sequence[Tensor]) -> Tensor:
 
 
 # <gen split>
-def split(x: Tensor, size: int | Sequence[int], axis: int = 0) -> Tensor:
+def split(x: Tensor, size: int | Sequence[int], axis: int = 0) -> list[Tensor]:
     """Parts along an axis: of one size (the last may be smaller), or of the sizes listed."""
     return joining_rows.split(x, size, axis)
-    # </gen split mvzes6ztnecylue>
+    # </gen split vlcay6ztnecylue>
 
 
 # <gen chunk>
-def chunk(x: Tensor, chunks: int, axis: int = 0) -> Tensor:
+def chunk(x: Tensor, chunks: int, axis: int = 0) -> list[Tensor]:
     """At most so many parts of equal size along an axis; the last may be smaller."""
     return joining_rows.chunk(x, chunks, axis)
-    # </gen chunk 6z6jgrtawirssv4>
+    # </gen chunk gzb33rtawirssv4>
 
 
 # <gen unstack>
-def unstack(x: Tensor, axis: int = 0) -> Tensor:
+def unstack(x: Tensor, axis: int = 0) -> list[Tensor]:
     """The slices along an axis, without it."""
     return joining_rows.unstack(x, axis)
-    # </gen unstack y3twatlqitbjgmw>
+    # </gen unstack sqcietlqitbjgmw>
 
 
 # <gen repeat>
@@ -1095,24 +1097,24 @@ def repeat(x: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
 
 
 # <gen reshape>
-def reshape(x: Tensor, *shape: Any) -> Tensor:
+def reshape(x: Tensor, shape: int | Sequence[int], *sizes: int, copy: bool | None = None) -> Tensor:
     """The same elements in row-major order under another shape; -1 is worked out."""
-    return movement_rows.reshape(x, *shape)
-    # </gen reshape bo6kifchmq7dlqi>
+    return movement_rows.reshape(x, shape, *sizes, copy=copy)
+    # </gen reshape t5wdbfchmq2jqxj>
 
 
 # <gen permute>
-def permute(x: Tensor, *axes: Any) -> Tensor:
+def permute(x: Tensor, axes: int | Sequence[int], *more: int) -> Tensor:
     """The axes in another order."""
-    return movement_rows.permute(x, *axes)
-    # </gen permute jhukgycest6kufs>
+    return movement_rows.permute(x, axes, *more)
+    # </gen permute 37texycestp2fhk>
 
 
 # <gen expand>
-def expand(x: Tensor, *shape: Any) -> Tensor:
+def expand(x: Tensor, shape: int | Sequence[int], *more: int) -> Tensor:
     """Broadcast to a shape: size-1 axes repeat their element."""
-    return movement_rows.expand(x, *shape)
-    # </gen expand vzpu6xicv5bpbuz>
+    return movement_rows.expand(x, shape, *more)
+    # </gen expand btzhvxicv5r4ln3>
 
 
 # <gen slice>
@@ -1183,22 +1185,32 @@ def scaled_dot_product_attention(
     mask: Tensor | None = None,
     causal: bool = False,
     scale: float | None = None,
+    is_causal: bool = False,
+    enable_gqa: bool = True,
 ) -> Tensor:
-    """softmax(q kᵀ scale + mask) v over the last two axes; scale defaults to 1/sqrt(width)."""
-    return neural_rows.scaled_dot_product_attention(q, k, v, mask, causal, scale)
-    # </gen scaled_dot_product_attention ptlpg7hfjg2ame6ipmzte6rb7uujilrlgfvq76qknperxyjymv>
+    """softmax(q kᵀ scale + mask) v over the last two axes; scale defaults to 1/sqrt(width).
+
+    A mask of bool says what is seen, another one is added. causal (PyTorch: is_causal): each row
+    sees the columns up to its own number. Rows that see nothing give 0. enable_gqa: k and v may
+    have fewer heads (axis -3) than q, which then share them in groups.
+    """
+    return neural_rows.scaled_dot_product_attention(
+        q, k, v, mask, causal, scale, is_causal, enable_gqa
+    )
+    # <sums ptlpg7hfjg2ame6ipmzte6rb7uujilrlgfvt7frm22vz4q76qk55bgy>
+    # </gen scaled_dot_product_attention pvsmkpd2zczs2wueogkfuqcdkkzr54oloxsvzsie>
 
 
 # <gen sort>
-def sort(x: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
+def sort(x: Tensor, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """The elements in order along an axis, NaN counting as the largest; equal ones stay in order.
 
     >>> import treadle as td
     >>> td.sort(td.tensor([3, 1, 2])).tolist()
     [1, 2, 3]
     """
-    return ordering_rows.sort(x, axis, descending)
-    # </gen sort guix6bjikbpvsmkymuw3qeb33c7mpyuqcdko6qmo>
+    return ordering_rows.sort(x, axis, descending, stable)
+    # </gen sort qbfqybjikbpvsmkymuw3qeb33c7mpyuqcdkx6tmm>
 
 
 # <gen topk>
@@ -1231,10 +1243,15 @@ def quantile(
 
 
 # <gen searchsorted>
-def searchsorted(sorted: Tensor, values: Tensor, side: str = "left") -> Tensor:
-    """Where values would stand in a sorted tensor of one axis: before equal elements or after."""
-    return ordering_rows.searchsorted(sorted, values, side)
-    # </gen searchsorted q4pp53we3qsag4w>
+def searchsorted(
+    sorted: Tensor, values: Tensor, sorter: Tensor | None = None, side: str = "left"
+) -> Tensor:
+    """Where values would stand in a sorted tensor of one axis: before equal elements or after.
+
+    sorter: indices that sort the tensor, such as argsort(x), where it is not sorted.
+    """
+    return ordering_rows.searchsorted(sorted, values, sorter, side)
+    # </gen searchsorted tu6mddazoxq76qky6ordpvsmk7pklbuqcdkrdfgt>
 
 
 # <gen bincount>
@@ -1267,10 +1284,19 @@ def cumulative_prod(
 
 
 # <gen diff>
-def diff(x: Tensor, axis: int = -1, n: int = 1) -> Tensor:
-    """Each element less the one before it along an axis, n times; for bool whether they differ."""
-    return ordering_rows.diff(x, axis, n)
-    # </gen diff uxil7gmcimkivx2>
+def diff(
+    x: Tensor,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+    axis: int = -1,
+    n: int = 1,
+) -> Tensor:
+    """Each element less the one before it along an axis, n times; for bool whether they differ.
+
+    prepend, append: tensors that are joined to x before.
+    """
+    return ordering_rows.diff(x, prepend, append, axis, n)
+    # </gen diff e5o6oelnnvvpm57vmdry3cemjkruakq76qkbd2ngpvsmkh3w3tuqcdkqdpuv>
 
 
 # <gen take_along_axis>
@@ -1325,10 +1351,10 @@ def masked_select(x: Tensor, mask: Tensor) -> Tensor:
 
 
 # <gen nonzero>
-def nonzero(x: Tensor) -> Tensor:
+def nonzero(x: Tensor) -> list[Tensor]:
     """The indices of the elements that are not 0, a tensor for each axis; computed now."""
     return picking_rows.nonzero(x)
-    # </gen nonzero mwrra2a55tgvvbh>
+    # </gen nonzero mo3zn2a55tgvvbh>
 
 
 # <gen argwhere>
@@ -1762,12 +1788,12 @@ def logcumsumexp(x: Tensor, axis: int | None = None) -> Tensor:
 
 
 # <gen argsort>
-def argsort(x: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
+def argsort(x: Tensor, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """Indices that sort along an axis; equal elements keep their order. NaN counts as the
     largest.
     """
-    return scan_rows.argsort(x, axis, descending)
-    # </gen argsort bwtt4czljwsxdapuqcdkxep57>
+    return scan_rows.argsort(x, axis, descending, stable)
+    # </gen argsort 5q2scczljwsxdapuqcdkqdwaj>
 
 
 # <gen unique>
@@ -1778,24 +1804,31 @@ def unique(x: Tensor) -> Tensor:
 
 
 # <gen unique_counts>
-def unique_counts(x: Tensor) -> Tensor:
+def unique_counts(x: Tensor) -> Counts:
     """(values in order, how often each is there)."""
     return sets_rows.unique_counts(x)
-    # </gen unique_counts iw3gfxd3j2tlcjf>
+    # </gen unique_counts bq7fqxd3j2tlcjf>
 
 
 # <gen unique_inverse>
-def unique_inverse(x: Tensor) -> Tensor:
+def unique_inverse(x: Tensor) -> Inverse:
     """(values in order, for each element of x the index of its value)."""
     return sets_rows.unique_inverse(x)
-    # </gen unique_inverse cw4dehquoctssqb>
+    # </gen unique_inverse yk2hchquoctssqb>
 
 
 # <gen unique_all>
-def unique_all(x: Tensor) -> Tensor:
+def unique_all(x: Tensor) -> Unique:
     """(values in order, where each stands first in flattened x, inverse indices, counts)."""
     return sets_rows.unique_all(x)
-    # </gen unique_all y5h5olg3wiwvoo4>
+    # </gen unique_all 6vc5qlg3wiwvoo4>
+
+
+# <gen isin>
+def isin(x: Tensor, elements: Tensor, invert: bool = False) -> Tensor:
+    """Is each element of x among the elements? The opposite if invert; NaN is among none."""
+    return sets_rows.isin(x, elements, invert)
+    # </gen isin hjrlijn6kzjxffu>
 
 
 # <gen flatten>
@@ -1848,17 +1881,17 @@ def movedim(x: Tensor, source: int | Sequence[int], destination: int | Sequence[
 
 
 # <gen broadcast_arrays>
-def broadcast_arrays(*tensors: Tensor) -> Tensor:
+def broadcast_arrays(*tensors: Tensor) -> list[Tensor]:
     """All tensors in the shape they broadcast to together."""
     return shaping_rows.broadcast_arrays(*tensors)
-    # </gen broadcast_arrays at6dr6xfud6omwu>
+    # </gen broadcast_arrays nvuvp6xfud6omwu>
 
 
 # <gen meshgrid>
-def meshgrid(*tensors: Tensor, indexing: str = "xy") -> Tensor:
+def meshgrid(*tensors: Tensor, indexing: str = "xy") -> list[Tensor]:
     """Coordinates of a grid from those of its axes; "xy" exchanges the first two axes."""
     return shaping_rows.meshgrid(*tensors, indexing=indexing)
-    # </gen meshgrid eflhhnrlsqdc5bi>
+    # </gen meshgrid 5iat7nrlsqdc5bi>
 
 
 # <gen tile>
@@ -2005,17 +2038,6 @@ def norm(
     # </gen norm wnub5z635zq76qkk4x4xqsun7>
 
 
-# <gen shear>
-def shear(
-    x: Tensor, axis: int, by: int, factor: int, size: int, start: int = 0, value: float = 0
-) -> Tensor:
-    """Element i along axis is element i + factor * k + start, where k is the index along by;
-    value where there is none.
-    """
-    return windows_rows.shear(x, axis, by, factor, size, start, value)
-    # </gen shear kmseuo2zgbq76qklbjwbwtfbcuqcdkznjrz>
-
-
 # <gen windows>
 def windows(
     x: Tensor,
@@ -2062,7 +2084,6 @@ def unfold(x: Tensor, axis: int = -1, size: int = 1, step: int = 1, dilation: in
 
 # <gen aliases>
 clamp = clip
-ger = outer
 negative = neg
 absolute = abs
 subtract = sub
@@ -2084,6 +2105,7 @@ permute_dims = permute
 broadcast_to = expand
 cat = concat
 bitwise_invert = bitwise_not
+ger = outer
 unique_values = unique
 ravel = flatten
 expand_dims = unsqueeze
@@ -2091,5 +2113,5 @@ swapaxes = transpose
 moveaxis = movedim
 broadcast_tensors = broadcast_arrays
 vector_norm = norm
-# <sums iyfy6h7byuup7vybwwtbubj5hfw6stwz5a4zxevjnrwpky6fysd5uph72kj33g3rtfwo2is2aqriyfo6>
-# </gen aliases np7mi5gtnla7wo34cera3ff7vruizoovina4umgc6c5h5winioafwz7j2zar6ori3vybpo>
+# <sums iyfy6up7vybwwtbubj5hfw6stwz5a4zxevjnrwpky6fysd5uph72kj33g3rtfwo2is2aqriyfo6np7mi>
+# </gen aliases 5gtnla7wo34cera3ff7vruizoovinah7byu4umgc6c5h5winioafwz7j2zar6ori3vybpo>

@@ -15,9 +15,10 @@ from treadle.base.dtypes import bfloat16, float16
 from treadle.ops import activations
 from treadle.ops import composite as c
 from treadle.ops import neural
-from treadle.ops.contract import scatter_add
+from treadle.ops.contract import SCATTERS, scatter_add
 from treadle.ops.elementwise import cast, exp, maximum, tanh
 from treadle.ops.movement import concat, flip, pad, slice_
+from treadle.ops.totals import prod_
 
 
 @dataclass(frozen=True)
@@ -219,6 +220,19 @@ def scatter():
     index = integers(9, 4, 20)
     return [scatter_add(r(4, 9), index, r(4, 20), axis=1),
             scatter_add(r(6), integers(6, 50), r(50), axis=0)]  # fmt: skip
+
+
+@case()
+def scatter_in_every_way():
+    index, values = integers(9, 4, 20), r(4, 20)
+    whole = [op(r(6), integers(6, 50), r(50), axis=0) for op in SCATTERS]
+    return whole + [op(r(4, 9), index, values, axis=1) for op in SCATTERS]
+
+
+@case()
+def products_along_axes():
+    x = r(7, 9)
+    return [prod_(x), prod_(x, axis=0), prod_(x, axis=1), prod_(integers(5, 40, 9), axis=1)]
 
 
 @case(3e-2)

@@ -15,10 +15,10 @@ from treadle.backends.cuda.ops import ROWS
 from treadle.base.dtypes import dtype
 from treadle.base.errors import DtypeError
 from treadle.ops.defs import TABLE, Kind
-from treadle.ops.elementwise import cast, maximum, minimum, threefry, where
+from treadle.ops.elementwise import bitcast, cast, maximum, minimum, threefry, where
 
 interpreted = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
-SPECIAL = ("cast", "where", "threefry")
+SPECIAL = ("bitcast", "cast", "where", "threefry")
 TOLERANCE = {"float32": 2e-6, "int32": 2e-6, "float16": 2e-3, "bfloat16": 2e-2, "float64": 1e-13}
 
 
@@ -106,7 +106,7 @@ def test_pow_of_negative_and_zero():
     values = [-np.inf, -8.0, -2.0, -1.0, -0.0, 0.0, 0.5, 1.0, 5.0, np.inf, np.nan]
     powers = [-np.inf, -3.0, -2.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.0, 3.0, np.inf, np.nan]
     x, y = np.meshgrid(np.array(values, np.float32), np.array(powers, np.float32))
-    check([TABLE["pow"](node_of(x), node_of(y))])
+    check([TABLE["float_power"](node_of(x), node_of(y))])
 
 
 @interpreted
@@ -119,6 +119,36 @@ def test_cast(target):
     for source in (floats if target != "float16" else floats[:6], np.arange(-5, 90, dtype=np.int32),
                    np.array([True, False]), np.arange(0, 250, dtype=np.uint8)):  # fmt: skip
         check([cast(node_of(source), dtype(target))], tolerance)
+
+
+@pytest.mark.parametrize(("source", "target"), [("float32", "int32"), ("int16", "float16"),
+                                                ("float64", "uint64"), ("bfloat16", "uint16"),
+                                                ("uint8", "int8")])  # fmt: skip
+def test_bitcast(source, target):
+    x = cast(node_of(np.array([0.0, 1.0, 2.5, 100.0, 7.0], np.float32)), dtype(source))
+    if INTERPRETED:
+        check([bitcast(x, target)], 0.0)
+    else:
+        (launch,) = plan_of([bitcast(x, target)])[0].launches
+        assert code_of(launch.source, 90).cubin
+
+
+@interpreted
+def test_new_functions_at_their_edges():
+    odd = np.array(
+        [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, 1e-9, 88.0, -99.0]
+    )
+    x = node_of(odd.astype(np.float32))
+    rows = ("expm1", "log1p", "log10", "log2", "exp2", "atan", "ceil", "round", "trunc")
+    check([TABLE[name](x) for name in rows])
+
+
+@interpreted
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int32", "int64"])
+def test_shifts_by_too_much(kind):
+    x = node_of(np.array([5, 5, 1, 127, 90], kind))
+    y = node_of(np.array([0, 1, 8, 64, 100], kind))
+    check([TABLE["shift_left"](x, y), TABLE["shift_right"](x, y), TABLE["shift_right"](~x, y)])
 
 
 @interpreted

@@ -6,6 +6,7 @@ import itertools
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import treadle as td
@@ -17,7 +18,7 @@ from treadle.base.errors import DeviceError, DtypeError, NotSupported
 from treadle.ir.node import apply, placeholder, type_of
 from treadle.ops import elementwise as e
 from treadle.ops.defs import TABLE, Kind
-from treadle.testing.samples import first_call, public_rows
+from treadle.testing.samples import cases, first_call, public_rows
 from treadle.testing.support import support_table
 
 CUDA = device("cuda")
@@ -39,6 +40,13 @@ def poor_gpu(monkeypatch):
     known = {name: support_of(name) for name in BACKENDS} | {"cuda": little}
     monkeypatch.setattr(registry, "support_of", known.__getitem__)
     return device("cuda:7")
+
+
+def recorded_on(where, op, kind):
+    """A row's first sample as a graph of a device, which need not be there."""
+    case = next(cases(op, kind, np.random.default_rng(0)))
+    types = [type_of(x.shape, dtype(x.dtype), where) for x in case.operands]
+    return case.record([placeholder(type_) for type_ in types])
 
 
 def refusal(op, kind):
@@ -91,7 +99,7 @@ def test_what_was_refused_is_refused_again(poor_gpu):
 @pytest.mark.parametrize("name", [n for n, op in TABLE.items() if op.kind is Kind.SCAN])
 def test_gpus_have_no_scans_yet(name):
     with pytest.raises(NotSupported, match="not there on cuda"):
-        first_call(TABLE[name], float32, CUDA)
+        recorded_on(CUDA, TABLE[name], float32)
 
 
 def test_checks_happen_once_per_op_and_types(monkeypatch):
@@ -158,7 +166,7 @@ def test_the_table_says_what_recording_does(table):
         if name not in table:
             continue
         try:
-            first_call(TABLE[name], d, CUDA)
+            recorded_on(CUDA, TABLE[name], d)
         except (NotSupported, DtypeError):
             assert d not in table[name]["cuda"], (name, d)
         else:

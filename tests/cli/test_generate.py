@@ -16,7 +16,7 @@ import pytest
 import treadle as td
 from treadle.cli.generate import Row, own_rows, own_targets
 from treadle.cli.main import main
-from treadle.cli.merge import merge
+from treadle.cli.merge import merge, parts_of
 from treadle.cli.signature import signature_of
 from treadle.ops.defs import TABLE, Kind, Op
 from treadle.testing.samples import public_rows
@@ -33,12 +33,12 @@ def tripled(x: Any, /, by: float = 3.0) -> Any:
     return x * by
 '''
 PRIMITIVE = """
-plus = elementwise("plus", rules.number, "x + y.",
-                   lambda np, x, y: x + y, lambda g, y, a, b: (g, g))
+plussed = elementwise("plussed", rules.number, "x + y.",
+                      lambda np, x, y: x + y, lambda g, y, a, b: (g, g))
 """
 BACKENDS = {
-    "cpu": ("ROWS: dict[str, Row] = {\n", '    "plus": _plain("fadd", "add"),\n'),
-    "cuda": ("ROWS: dict[str, Row] = {\n", '    "plus": _infix("+"),\n'),
+    "cpu": ("ROWS: dict[str, Row] = {\n", '    "plussed": _plain("fadd", "add"),\n'),
+    "cuda": ("ROWS: dict[str, Row] = {\n", '    "plussed": _infix("+"),\n'),
 }
 PROBE = """
 import inspect, json, sys
@@ -83,34 +83,13 @@ def python(folder, *words, wanted=0):
     return done.stdout + done.stderr
 
 
-def appears(folder, name):
-    """Everything that must be there for a row; the facts the probe found."""
-    assert f"### {name}\n" in (folder / "docs" / "ops.md").read_text("utf-8")
-    assert f"| {name} | " in (folder / "docs" / "support.md").read_text("utf-8")
-    found = json.loads(python(folder, "-c", PROBE, name))
-    assert found["exported"]
-    assert found["method"]
-    tests = ("tests/ops/test_gradients.py", "tests/ops/test_values.py")
-    ran = python(folder, "-m", "pytest", *tests, "-k", name, "-p", "no:xdist")
-    assert int(re.search(r"(\d+) passed", ran)[1]) > 5, ran
-    return found
-
-
-def test_one_row_is_all_a_composite_takes(tmp_path):
-    source = copied(tmp_path)
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    """A checkout with a composite and a primitive more, and what follows from them generated."""
+    folder = tmp_path_factory.mktemp("checkout")
+    source = copied(folder)
     with (source / "ops" / "activations.py").open("a", encoding="utf-8") as file:
-        file.write(COMPOSITE)  # the only edit
-    python(tmp_path, "-m", "treadle", "gen")
-    found = appears(tmp_path, "tripled")
-    assert found["signature"] == "(x: 'Tensor', by: 'float' = 3.0) -> 'Tensor'"
-    assert found["value"] == [3.0, 6.0]
-    assert found["calls"] == ["tripled(by=3.0)"]
-    assert found["bench"] == [4096, 1024]
-    assert found["devices"] == ["cpu", "cuda", "reference"]
-
-
-def test_a_primitive_takes_a_row_and_a_line_for_each_backend(tmp_path):
-    source = copied(tmp_path)
+        file.write(COMPOSITE)
     with (source / "ops" / "elementwise.py").open("a", encoding="utf-8") as file:
         file.write(PRIMITIVE)
     for backend, (before, line) in BACKENDS.items():
@@ -118,10 +97,57 @@ def test_a_primitive_takes_a_row_and_a_line_for_each_backend(tmp_path):
         text = path.read_text("utf-8")
         assert text.count(before) == 1
         path.write_text(text.replace(before, before + line), "utf-8")
-    python(tmp_path, "-m", "treadle", "gen")
-    found = appears(tmp_path, "plus")
-    assert found["value"] == [2.0, 4.0]
+    python(folder, "-m", "treadle", "gen")
+    return folder
+
+
+def written_by_hand(folder, name):
+    """Files that name a row outside of generated blocks."""
+    found = []
+    for path in folder.glob("src/**/*.py"):
+        if path.parent.name == "cli":  # what makes the markers
+            continue
+        parts = parts_of(path.read_text("utf-8"))
+        lines = [line for part in parts if isinstance(part, list) for line in part]
+        if name in "\n".join(lines):
+            found.append(path.relative_to(folder / "src" / "treadle").as_posix())
+    return sorted(found)
+
+
+def everywhere(folder, name):
+    """Facts about a row that must be in the pages, the functions and the methods by now."""
+    assert f"### {name}\n" in (folder / "docs" / "ops.md").read_text("utf-8")
+    assert f"| {name} | " in (folder / "docs" / "support.md").read_text("utf-8")
+    found = json.loads(python(folder, "-c", PROBE, name))
+    assert found["exported"]
+    assert found["method"]
+    assert found["bench"] == [4096, 1024]
     assert found["devices"] == ["cpu", "cuda", "reference"]
+    return found
+
+
+def test_one_row_is_all_a_composite_takes(checkout):
+    assert written_by_hand(checkout, "tripled") == ["ops/activations.py"]
+    found = everywhere(checkout, "tripled")
+    assert found["signature"] == "(x: 'Tensor', by: 'float' = 3.0) -> 'Tensor'"
+    assert found["value"] == [3.0, 6.0]
+    assert found["calls"] == ["tripled(by=3.0)"]
+
+
+def test_a_primitive_takes_a_row_and_a_line_for_each_backend(checkout):
+    places = ["backends/cpu/ops.py", "backends/cuda/ops.py", "ops/elementwise.py"]
+    assert written_by_hand(checkout, "plussed") == places
+    assert everywhere(checkout, "plussed")["value"] == [2.0, 4.0]
+
+
+def test_new_rows_are_tested_like_the_others(checkout):
+    tests = ("tests/ops/test_gradients.py", "tests/ops/test_values.py")
+    ran = python(
+        checkout, "-m", "pytest", "-vv", *tests, "-k", "tripled or plussed", "-p", "no:xdist"
+    )
+    for name in ("tripled", "plussed"):
+        assert f"test_gradient_is_the_slope_of_the_value[{name}] PASSED" in ran
+        assert f"test_compiled_row_gives_what_numpy_gives[{name}-float32] PASSED" in ran
 
 
 OUTSIDE = '"""Rows of another package."""\n\nfrom typing import Any\n\n' + (

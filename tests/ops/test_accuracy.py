@@ -50,7 +50,7 @@ def operand(kind, seed=0):
     rng = np.random.default_rng(seed)
     limits = np.finfo(kind)
     odd = [0.0, 0.5, 1.0, 2.0, 3.0, math.inf, math.nan, limits.max, limits.tiny,
-           limits.smallest_subnormal, 88.9, 89.3, 90.0, 709.9, 710.4, 711.0, 2.0**28, 1e10]  # fmt: skip
+           limits.smallest_subnormal, 88.9, 89.3, 90.0, 709.9, 710.4, 711.0, 3e8]  # fmt: skip
     width = f"u{limits.bits // 8}"
     raw = rng.integers(0, np.iinfo(width).max, 1000, dtype=width).view(kind)
     sized = rng.standard_normal(2000) * np.exp2(rng.uniform(-40, 8, 2000))
@@ -117,7 +117,9 @@ def test_binary_function_is_within_a_few_units(name, kind):
 def test_special_function_is_within_a_few_units(name, kind):
     rng = np.random.default_rng(3)
     ends = rng.uniform(-1, 1, 300) if name == "erfinv" else rng.uniform(-8, 28, 300)
-    tails = 1 - 10 ** rng.uniform(-15, 0, 200) if name == "erfinv" else 10 ** rng.uniform(-8, 8, 200)
+    tails = (
+        1 - 10 ** rng.uniform(-15, 0, 200) if name == "erfinv" else 10 ** rng.uniform(-8, 8, 200)
+    )
     edges = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, -3.0, 1e-30, -1e-30, 2.0, 1.5]
     x = np.concatenate([edges, ends, tails]).astype(kind)
     want = np.array([SPECIAL[name](float(value)) for value in x])

@@ -165,3 +165,141 @@ def test_a_cast_out_of_16_bits_rounds_like_a_stored_value(kind):
     fused = ((x + x) * 1.0009765625).cast("float32").numpy()
     stored = ((x + x) * 1.0009765625).realize().cast("float32").numpy()
     np.testing.assert_array_equal(fused, stored)
+
+
+# ---- bits, integers and bool
+
+
+@pytest.mark.parametrize("kind", INTEGERS)
+def test_integer_powers_wrap_around(kind):
+    limits = np.iinfo(kind)
+    x = np.array([0, 1, 2, 3, 7, limits.max, limits.min], kind)
+    y = np.array([0, 1, 2, 5, 63, 64, limits.max], kind)
+    a, b = (part.ravel() for part in np.meshgrid(x, y))
+    with np.errstate(over="ignore"):
+        same(td.pow(td.tensor(a), td.tensor(b)), a**b)
+        for power in (1, 2, 3, 5, 11):
+            same(td.tensor(a) ** power, a ** np.array(power, kind))
+        same(2 ** td.tensor(y[:4]), np.array(2, kind) ** y[:4])
+
+
+def test_integers_to_negative_powers_are_what_is_left_of_a_fraction():
+    x = td.tensor(np.array([1, -1, -1, 2, -3, 0]))
+    same(td.pow(x, td.tensor(np.array([-5, -3, -2, -1, -1, -1]))), [1, -1, 1, 0, 0, 0])
+
+
+@pytest.mark.parametrize("kind", INTEGERS)
+def test_shifts_by_too_much_leave_nothing_but_the_sign(kind):
+    bits, signed = np.iinfo(kind).bits, np.iinfo(kind).min < 0
+    x = np.array([5, 5, 5, 1, 127] + ([-5, -5, -128, -1] if signed else []), kind)
+    y = np.array([0, 1, bits, bits - 1, 100] + ([1, bits, 100, bits - 1] if signed else []), kind)
+    same(td.tensor(x) << td.tensor(y), np.left_shift(x, y))
+    same(td.tensor(x) >> td.tensor(y), np.right_shift(x, y))
+
+
+@pytest.mark.parametrize("kind", INTEGERS)
+def test_rounding_leaves_integers_as_they_are(kind):
+    x = np.array([np.iinfo(kind).max, np.iinfo(kind).min, 3], kind)
+    for row in (td.floor, td.ceil, td.round, td.trunc, td.positive):
+        result = row(td.tensor(x))
+        assert result.dtype.name == kind
+        same(result, x)
+    same(td.sign(td.tensor(x)), np.sign(x))
+    same(~td.tensor(x), ~x)
+    assert td.isfinite(td.tensor(x)).tolist() == [True] * 3
+    assert td.isinf(td.tensor(x)).tolist() == td.isnan(td.tensor(x)).tolist() == [False] * 3
+
+
+@pytest.mark.parametrize("kind", INTEGERS)
+def test_fmod_of_integers_has_the_sign_of_the_first(kind):
+    info = np.iinfo(kind)
+    x = np.array([7, 7, 0, info.max, info.min] + ([-7, -7, 7] if info.min < 0 else []), kind)
+    y = np.array([3, 0, 5, 2, 3] + ([3, -3, -3] if info.min < 0 else []), kind)
+    with np.errstate(divide="ignore"):
+        same(td.fmod(td.tensor(x), td.tensor(y)), np.fmod(x, y))
+
+
+PAIRED = [("float32", "int32"), ("float32", "uint32"), ("float64", "int64"), ("float16", "int16"),
+          ("int8", "uint8"), ("uint64", "float64"), ("uint16", "float16")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "to"), PAIRED)
+def test_bitcast_reads_the_same_bits(source, to):
+    x = np.array([0, 1, 2, 100, 15360], "int64").astype(source)
+    if source.startswith("float"):
+        x = np.concatenate([x, np.array([-0.0, -1.5, inf], source)])
+    same(td.bitcast(td.tensor(x), to), x.view(to))
+    same(td.bitcast(td.bitcast(td.tensor(x) + 0, to), source), x + x.dtype.type(0))
+
+
+def test_sign_bits():
+    x = floats(-0.0, 0.0, nan, -inf, 2.0)
+    assert td.signbit(x).tolist() == [True, False, False, True, False]
+    turned = td.copysign(floats(1.0, -1.0, nan), floats(-0.0, 0.0, -1.0)).numpy()
+    assert np.signbit(turned).tolist() == [True, False, True]
+    assert np.isnan(float(td.sign(floats(nan))))
+
+
+def test_logic_takes_any_number():
+    x, y = floats(0.0, nan, 2.0, -0.0), floats(0.0, 0.0, 1.0, 3.0)
+    assert td.logical_and(x, y).tolist() == [False, False, True, False]
+    assert td.logical_or(x, y).tolist() == [False, True, True, True]
+    assert td.logical_xor(x, y).tolist() == [False, True, False, True]
+    assert td.logical_not(x).tolist() == [True, False, False, True]
+
+
+def test_clip_takes_numbers_and_tensors_and_keeps_nan():
+    x = floats(-3.0, 0.5, 7.0, nan)
+    same(td.clip(x, 0.0, 1.0), [0.0, 0.5, 1.0, nan])
+    same(td.clip(x, max=1.0), [-3.0, 0.5, 1.0, nan])
+    same(td.clip(x, min=0.0), [0.0, 0.5, 7.0, nan])
+    same(td.clip(x, floats(0.0, 1.0, nan, 0.0), 5.0), [0.0, 1.0, nan, nan])
+    same(td.clip(td.tensor(np.array([1, 5, 9])), 2, 6), [2, 5, 6])
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16", "float32", "float64"])
+def test_nan_to_num_fills_in_the_largest(kind):
+    x = floats(nan, inf, -inf, 1.5, dtype=kind)
+    largest = td.finfo(kind).max
+    same(td.nan_to_num(x).cast("float64"), [0.0, largest, -largest, 1.5])
+    same(td.nan_to_num(x, nan=1.0, posinf=2.0, neginf=3.0).cast("float64"), [1.0, 2.0, 3.0, 1.5])
+
+
+def test_nearness_as_numpy_has_it():
+    a = floats(1.0, inf, inf, nan, 1.0, 1e-9, -inf)
+    b = floats(1.0 + 1e-6, inf, -inf, nan, inf, 0.0, 1.0)
+    for equal_nan in (False, True):
+        expected = np.isclose(a.numpy(), b.numpy(), equal_nan=equal_nan)
+        same(td.isclose(a, b, equal_nan=equal_nan), expected)
+    assert bool(td.allclose(a[:2], b[:2]))
+    assert not bool(td.allclose(a, b, equal_nan=True))
+    big = td.tensor(np.array([2**40, 2**40 + 1]))
+    assert td.isclose(big, big[0], rtol=0.0, atol=0.0).tolist() == [True, False]
+
+
+# ---- gradients at the edges
+
+
+def slope(function, *values):
+    xs = [td.tensor(np.array(value), dtype="float64", requires_grad=True) for value in values]
+    return [g.tolist() for g in td.gradients(function(*xs).sum(), xs)]
+
+
+def test_gradients_at_kinks_are_those_of_pytorch():
+    assert slope(td.relu, [-1.0, 0.0, 1.0]) == [[0.0, 0.0, 1.0]]
+    assert slope(abs, [-1.0, 0.0, 1.0]) == [[-1.0, 0.0, 1.0]]
+    assert slope(td.maximum, [0.0, 1.0, 2.0], [0.0, 3.0, 1.0]) == [[0.5, 0.0, 1.0], [0.5, 1.0, 0.0]]
+    assert slope(td.minimum, [0.0, 1.0], [0.0, 3.0]) == [[0.5, 1.0], [0.5, 0.0]]
+    assert slope(lambda x: td.clip(x, -1.0, 1.0), [-2.0, -1.0, 0.0, 1.0]) == [[0.0, 1.0, 1.0, 1.0]]
+    assert slope(td.relu6, [-1.0, 0.0, 3.0, 6.0]) == [[0.0, 0.0, 1.0, 0.0]]
+    assert slope(td.elu, [-0.0, 0.0, 1000.0]) == [[1.0, 1.0, 1.0]]
+    assert slope(td.softplus, [0.0, 1000.0, -1000.0]) == [[0.5, 1.0, 0.0]]
+
+
+def test_gradients_at_zero_are_no_nan():
+    assert slope(td.hypot, [0.0], [0.0]) == [[0.0], [0.0]]
+    assert slope(td.atan2, [0.0], [0.0]) == [[0.0], [0.0]]
+    assert slope(td.pow, [0.0, 0.0, 0.0], [0.0, 1.0, 2.0]) == [[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
+    assert slope(td.sqrt, [0.0]) == [[inf]]
+    assert slope(td.logaddexp, [-inf], [-inf]) == [[0.5], [0.5]]
+    assert slope(lambda x: td.where(x > 0.0, td.sqrt(x), 0.0), [-1.0, 4.0])[0][1] == 0.25

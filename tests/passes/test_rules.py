@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from examples import example_of
 from treadle.base.dtypes import bool_, float32, int64
 from treadle.ir.graph import toposort
 from treadle.ir.pattern import hole, rule
@@ -49,7 +50,7 @@ def close(before, after, exact):
 @pytest.mark.parametrize("name", RULES)
 def test_rule_fires_on_its_example_and_keeps_the_value(name):
     tested = RULES[name]
-    node = tested.example(random_leaf(np.random.default_rng(len(name))))
+    node = example_of(tested, random_leaf(np.random.default_rng(len(name))))
     rewriter = Rewriter(by_op([tested]))
     (result,) = rewriter.run([node])
     assert rewriter.fired[name] > 0
@@ -78,7 +79,7 @@ def odd_leaf(rng):
 def test_exact_rules_keep_every_bit(name):
     tested = RULES[name]
     for seed in range(20):
-        node = tested.example(odd_leaf(np.random.default_rng(seed)))
+        node = example_of(tested, odd_leaf(np.random.default_rng(seed)))
         (result,) = Rewriter(by_op([tested])).run([node])
         (before,), (after,) = by_reference([node]), by_reference([result])
         np.testing.assert_array_equal(after, before)
@@ -97,7 +98,7 @@ def test_inexact_rules_are_those_that_change_something():
 
 def changes(row, seed):
     rng = np.random.default_rng(seed)
-    node = row.example((odd_leaf if seed % 2 else random_leaf)(rng))
+    node = example_of(row, (odd_leaf if seed % 2 else random_leaf)(rng))
     (result,) = Rewriter(by_op([row])).run([node])
     (before,), (after,) = by_reference([node]), by_reference([result])
     same = np.array_equal(before, after, equal_nan=True)

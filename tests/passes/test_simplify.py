@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import treadle as td
 from treadle.autograd.backward import gradients
 from treadle.base import knobs
 from treadle.base.dtypes import float32, float64, int32, int64
@@ -131,11 +132,17 @@ def test_what_changes_rounding_waits_until_asked_for(name):
         assert described(simplify([before])) == described([after])
 
 
+@td.compile
+def times_zero(t):
+    return t * 0.0
+
+
 def test_programs_of_both_kinds_live_side_by_side():
     array = np.array([np.inf, -0.0, 1.0], np.float32)
     for fast, expected in ((0, [np.nan, 0.0, 0.0]), (1, [0.0, 0.0, 0.0]), (0, [np.nan, 0.0, 0.0])):
         with knobs.override(fast_math=fast):
             np.testing.assert_array_equal(compiled([node_of(array) * 0.0])[0], expected)
+            np.testing.assert_array_equal(times_zero(td.tensor(array)).numpy(), expected)
 
 
 steps = [

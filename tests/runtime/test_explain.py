@@ -156,3 +156,14 @@ def test_reports_reach_only_those_who_listen():
     assert inner.fact("late") is None
     assert list(outer.stages) == ["work"]
     assert outer.fact("nobody") is None
+
+
+def test_kernels_name_the_composites_they_are_a_part_of():
+    def f(x):
+        return td.gradients((td.softmax(x, axis=0) * td.gelu(x, approximate="tanh")).sum(), [x])
+
+    found = td.explain(f, td.ones(8, 8))
+    calls = [call for row in found.rows for call in row.calls]
+    assert set(calls) == {"softmax(axis=0)", "gelu(approximate='tanh')"}
+    assert "part of softmax(axis=0), gelu(approximate='tanh')" in str(found)
+    assert all("softmax" not in site for row in found.rows for site in row.sites)

@@ -9,19 +9,20 @@ import numpy as np
 import pytest
 
 import treadle as td
-from treadle.ir.node import RECORDING
+from treadle.ir.graph import is_realised, toposort
+from treadle.ir.node import RECORDING, placeholder, type_of
 from treadle.runtime import pending, realize
 from treadle.tensor.memory import memory_report
 
 
 @pytest.fixture
 def programs(monkeypatch):
-    """The roots of every graph that is compiled."""
+    """The number of nodes of every graph that is compiled."""
     made = []
     real = realize.compile_graph
 
     def noted(roots, leaves, replaces):
-        made.append(len(roots))
+        made.append(len(toposort(roots, is_realised)))
         return real(roots, leaves, replaces)
 
     monkeypatch.setattr(realize, "compile_graph", noted)
@@ -43,6 +44,7 @@ def test_a_chain_nobody_looks_at_computes_itself(programs):
     expected = 1.0 + np.array([0.0, 1.0]) * 0.999**15_000
     np.testing.assert_allclose(x.numpy(), expected, rtol=1e-3)
     assert len(programs) <= 4  # pieces of a loop are equal
+    assert max(programs) < 2 * realize.LARGEST
 
 
 def test_a_long_chain_is_cut_when_looked_at_without_the_collector(programs):
@@ -56,6 +58,7 @@ def test_a_long_chain_is_cut_when_looked_at_without_the_collector(programs):
     finally:
         gc.enable()
     assert len(programs) <= 3
+    assert max(programs) < 2 * realize.LARGEST
 
 
 def test_gradients_flow_through_pieces():
@@ -101,6 +104,8 @@ def test_a_node_of_the_compiler_is_not_computed(monkeypatch):
 
     assert f(td.ones(2)).tolist() == [1024.0, 1024.0]
     assert all(node.buffer is None for node in seen)
+    x = placeholder(type_of((2,), td.float32))
+    pending.look(td.sin(td.sin(td.sin(x))))  # nothing is known of x
 
 
 def test_the_report_counts_what_is_held():
@@ -136,3 +141,12 @@ def test_the_report_counts_values_that_only_gradients_hold():
     del y
     assert memory_report().tensor_bytes - before == 2 << 20  # w is a constant nobody looked at
     assert z.requires_grad
+
+
+def test_what_lies_below_a_computed_value_does_not_wait():
+    w = td.tensor([1.0]).requires_grad_()
+    before = memory_report().pending
+    y = td.exp(w * 3.0)
+    assert memory_report().pending == before + 2
+    y.realize()
+    assert memory_report().pending == before

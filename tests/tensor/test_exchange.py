@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import ctypes
 import gc
 import pickle
 
@@ -19,6 +20,7 @@ from treadle.base.errors import (
     OperandError,
     TreadleError,
 )
+from treadle.tensor import dlpack
 from treadle.tensor.creation import from_dlpack
 
 NAMES = [d.name for d in ALL]
@@ -57,6 +59,16 @@ def test_dlpack_shares_memory_both_ways():
     ours = from_dlpack(Exporter(x, True))
     assert ours.numpy().ctypes.data == x.numpy().ctypes.data
     assert from_dlpack(Exporter(x, True), copy=True).numpy().ctypes.data != x.numpy().ctypes.data
+    assert np.from_dlpack(x, copy=True).ctypes.data != x.numpy().ctypes.data
+
+
+def test_readers_of_the_second_version_are_told_not_to_write():
+    x = td.ones(4)
+    assert '"dltensor"' in repr(x.__dlpack__())
+    assert '"dltensor"' in repr(x.__dlpack__(max_version=(0, 8)))
+    capsule = x.__dlpack__(max_version=(1, 0))
+    address = dlpack._pointer_of(capsule, b"dltensor_versioned")
+    assert ctypes.c_uint64.from_address(address + 24).value & 1
 
 
 def test_memory_given_out_lives_as_long_as_its_reader():

@@ -179,7 +179,7 @@ def test_functional_gradients_follow_the_switches():
 WIDTH, BATCH, LAYERS = 32, 128, 6
 
 
-def network(keep):
+def network(keep, nested=False):
     rng = np.random.default_rng(0)
     weights = [
         td.tensor((rng.normal(size=(WIDTH, WIDTH)) / 6).astype(np.float32)).requires_grad_()
@@ -191,12 +191,15 @@ def network(keep):
             h = td.tanh(h @ w)
         return h
 
+    def layers(h):
+        for k in range(LAYERS):
+            h = layer(h, k) if keep else checkpoint(layer, h, k)
+        return h
+
     def step(x):
         for w in weights:
             w.grad = None
-        h = x
-        for k in range(LAYERS):
-            h = layer(h, k) if keep else checkpoint(layer, h, k)
+        h = checkpoint(layers, x) if nested else layers(x)
         loss = (h * h).mean()
         loss.backward()
         return [loss, *[w.grad for w in weights]]
@@ -218,6 +221,12 @@ def test_checkpoints_need_less_memory_and_more_work():
     plain, saved = (td.explain(network(keep), x) for keep in (True, False))
     assert saved.arena_bytes < 0.6 * plain.arena_bytes
     assert sum(row.flops for row in saved.rows) > 1.2 * sum(row.flops for row in plain.rows)
+
+
+def test_checkpoints_within_checkpoints_are_still_checkpoints():
+    x = td.tensor(random(BATCH, WIDTH).astype(np.float32))
+    outer, both = (td.explain(network(keep, nested=True), x) for keep in (True, False))
+    assert both.arena_bytes < 0.6 * outer.arena_bytes
 
 
 def test_checkpoints_within_checkpoints():

@@ -10,7 +10,7 @@ from treadle.ir.graph import toposort
 from treadle.ir.node import RECORDING, Node, expand, full
 from treadle.ops.defs import Kind
 from treadle.ops.elementwise import cast
-from treadle.ops.movement import summed_to
+from treadle.ops.movement import reshape, summed_to
 
 
 def gradients(
@@ -26,7 +26,7 @@ def gradients(
     whole cotangent and says which one goes on.
     """
     order = toposort(outputs, stop)
-    needed = _between(order, wrt)
+    needed, passing = _between(order, wrt)
     flowing: dict[Node, Node] = {}
     for output, cotangent in zip(outputs, cotangents, strict=True):
         _accumulate(flowing, output, cotangent if cotangent is not None else _one(output))
@@ -41,7 +41,7 @@ def gradients(
                 g = tap(node, g)
                 if node in wanted:
                     flowing[node] = g
-            if not node.operands:
+            if node not in passing:
                 continue
             if stop is not None and stop(node):
                 continue  # whoever asked goes on from there
@@ -56,18 +56,19 @@ def gradients(
 
 def _parts(node: Node, g: Node) -> Iterable[tuple[Node, Node | None]]:
     """Whom a cotangent goes on to: the operands, or where a segment computed again starts."""
-    if SEGMENTS and node in SEGMENTS:
+    if node.op is reshape and node in SEGMENTS:
         return pulled_back(node, g, lambda y, xs, g, stop: gradients([y], xs, [g], stop))
     return zip(node.operands, _vjp(node, g), strict=True)
 
 
-def _between(order: Sequence[Node], wrt: Sequence[Node]) -> set[Node]:
-    """Nodes through which a gradient flows to wrt."""
-    needed = set(wrt)
+def _between(order: Sequence[Node], wrt: Sequence[Node]) -> tuple[set[Node], set[Node]]:
+    """Nodes that have a gradient on the way to wrt, and those that pass it on."""
+    needed, passing = set(wrt), set()
     for node in order:
-        if node not in needed and any(x in needed for x in node.operands):
+        if not needed.isdisjoint(node.operands):
             needed.add(node)
-    return needed
+            passing.add(node)
+    return needed, passing
 
 
 def _one(output: Node) -> Node:

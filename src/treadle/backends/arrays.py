@@ -1,4 +1,4 @@
-"""Which NumPy dtype has the elements of one of ours?"""
+"""The NumPy dtype that has the elements of one of ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which backends are there, and which ops and dtypes has each? They are loaded when first used."""
+"""Backends by name, loaded when first used, and the ops and dtypes that each has."""
 
 from __future__ import annotations
 

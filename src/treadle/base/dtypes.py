@@ -1,4 +1,4 @@
-"""Which element types are there, and which one do two of them meet in?"""
+"""The element types, and which one two of them meet in."""
 
 from __future__ import annotations
 

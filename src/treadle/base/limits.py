@@ -1,11 +1,12 @@
-"""What can a dtype hold, what does it convert to, and of which kind is it?"""
+"""What a dtype can hold, what it converts to, and of which kind it is."""
 
 from __future__ import annotations
 
 from functools import reduce
 from typing import NamedTuple
 
-from treadle.base.dtypes import DType, bool_, dtype, promote, weak
+from treadle.base.dtypes import DType, bool_, promote, weak
+from treadle.base.dtypes import dtype as dtype_of
 from treadle.base.errors import ArgumentError, DtypeError, explain
 
 KINDS = {
@@ -47,7 +48,7 @@ class IntegerLimits(NamedTuple):
 
 def _dtype_of(x: object) -> DType:
     """The dtype that x is, names, or has."""
-    return dtype(x if isinstance(x, DType | str | type) else getattr(x, "dtype", x))
+    return dtype_of(x if isinstance(x, DType | str | type) else getattr(x, "dtype", x))
 
 
 def finfo(kind: object) -> FloatLimits:
@@ -96,22 +97,22 @@ def can_cast(source: object, to: object) -> bool:
     >>> can_cast("int8", "int16"), can_cast("float64", "float32")
     (True, False)
     """
-    wanted = dtype(to)
+    wanted = _dtype_of(to)
     return promote(_dtype_of(source), wanted) is wanted
 
 
-def isdtype(kind: object, of: object) -> bool:
+def isdtype(dtype: object, kind: object) -> bool:
     """Is a dtype of a kind: a name such as "integral", a dtype, or any of a tuple of these?
 
     >>> isdtype("int8", "integral"), isdtype("int8", ("bool", "real floating"))
     (True, False)
     """
-    d = dtype(kind)
-    if isinstance(of, tuple):
-        return any([isdtype(d, one) for one in of])  # noqa: C419 - every name is checked
-    if isinstance(of, str):
-        if of not in KINDS:
+    d = dtype_of(dtype)
+    if isinstance(kind, tuple):
+        return any([isdtype(d, one) for one in kind])  # noqa: C419 - every name is checked
+    if isinstance(kind, str):
+        if kind not in KINDS:
             hint = f"one of {', '.join(KINDS)}, or a dtype"
-            raise ArgumentError(explain("isdtype", "unknown kind", hint, got=repr(of)))
-        return d.kind in KINDS[of]
-    return d is dtype(of)
+            raise ArgumentError(explain("isdtype", "unknown kind", hint, got=repr(kind)))
+        return d.kind in KINDS[kind]
+    return d is dtype_of(kind)

@@ -54,7 +54,7 @@ class Signature:
 
     def written(self, method: bool = False) -> list[str]:
         """Every argument with type and default."""
-        parts = []
+        parts: list[str] = []
         for argument in self.arguments:
             if argument.kind is NAMED and not any("*" in part[:1] for part in parts):
                 parts.append("*")
@@ -134,7 +134,7 @@ class _Types:
     """Annotations and defaults of one function as text that stands alone."""
 
     def __init__(self, source: Callable[..., Any], imports: set[tuple[str, str]]) -> None:
-        self.space = getattr(source, "__globals__", {})
+        self.space = getattr(inspect.unwrap(source), "__globals__", {})
         self.imports = imports
 
     def text(self, annotation: Any, operand: bool) -> str:
@@ -150,16 +150,16 @@ class _Types:
         """A name of an annotation as it is written elsewhere."""
         name = node.id
         if name == "Any":
-            return self._imported("typing", "Any") if not operand else ast.Name("Tensor")
+            return self.imported("typing", "Any") if not operand else ast.Name("Tensor")
         value = self.space.get(name)
         if value is None:
             if name in ("Sequence", "Callable", "Iterable"):
-                return self._imported("collections.abc", name)
+                return self.imported("collections.abc", name)
             return node
         if isinstance(value, type) and not hasattr(value, "__origin__"):
-            return node if name == "Tensor" else self._imported(value.__module__, name)
+            return node if name == "Tensor" else self.imported(value.__module__, name)
         if name == "Literal":
-            return self._imported("typing", name)
+            return self.imported("typing", name)
         alias = ast.parse(_plain(value), mode="eval").body
         return _Spelled(self, operand).visit(alias)
 
@@ -176,11 +176,12 @@ class _Types:
             names = [name for name, value in self.space.items() if value is default]
             if not names:
                 return shown  # good enough to read; a definition must name its default
-            self._imported(_home(default, names[0]), names[0])
+            self.imported(_home(default, names[0]), names[0])
             return names[0]
         return shown
 
-    def _imported(self, module: str, name: str) -> ast.Name:
+    def imported(self, module: str, name: str) -> ast.Name:
+        """A name that must be imported from a module."""
         self.imports.add((module, name))
         return ast.Name(name)
 
@@ -192,6 +193,11 @@ class _Spelled(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         """A name, or the alias it stands for."""
         return self.types.name(node, self.operand)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """A class with its module, as types are printed."""
+        module, _, name = ast.unparse(node).rpartition(".")
+        return self.types.imported(module, name)
 
 
 def _plain(annotation: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from math import copysign
 from typing import Any
 
@@ -67,17 +66,18 @@ class Rule:
     order). Other rules run only where `TREADLE_FAST_MATH` asks for them.
     """
 
-    __slots__ = ("apply", "exact", "example", "name", "op")
+    __slots__ = ("apply", "exact", "name", "op", "pattern")
 
     def __init__(
         self,
         name: str,
         op: Op,
         apply: Callable[[Node], Node | None],
-        example: Callable[[Callable[..., Node]], Node],
         exact: bool = True,
+        pattern: Pattern | None = None,
     ) -> None:
-        self.name, self.op, self.apply, self.example, self.exact = name, op, apply, example, exact
+        self.name, self.op, self.apply, self.exact = name, op, apply, exact
+        self.pattern = pattern  # what it was made from
 
 
 def rule(
@@ -101,26 +101,4 @@ def rule(
             return None
         return replacement(**found)
 
-    def example(leaf: Callable[..., Node]) -> Node:
-        holes: dict[str, Node] = {}
-        for dtype in ("float32", "int32", "bool"):
-            holes.clear()
-            try:
-                node = _instance(pattern, partial(leaf, (3, 4), dtype), holes)
-            except TypeError:  # a pattern of logic has no float instance
-                continue
-            if only(node.dtype):
-                return node
-        raise AssertionError(name)
-
-    return Rule(name, pattern.op, apply, example, exact)
-
-
-def _instance(pattern: Pattern, leaf: Callable[[], Node], holes: dict[str, Node]) -> Node | Any:
-    if pattern.op is None:
-        if pattern.name not in holes:
-            holes[pattern.name] = leaf()
-        return holes[pattern.name]
-    if pattern.op is CONST:
-        return pattern.value
-    return pattern.op(*(_instance(x, leaf, holes) for x in pattern.operands))
+    return Rule(name, pattern.op, apply, exact, pattern)

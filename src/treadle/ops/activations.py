@@ -1,4 +1,4 @@
-"""Which functions stand between layers?
+"""Functions between layers, as rows defined by other rows.
 
 At a kink the gradient is PyTorch's: that of the flat side.
 """
@@ -14,8 +14,8 @@ from treadle.ops.composite import composite
 from treadle.ops.defs import Samples
 from treadle.ops.elementwise import (
     bitwise_or,
-    erf,
     eq,
+    erf,
     exp,
     expm1,
     ge,
@@ -92,7 +92,7 @@ def _prelu(np: Any, x: Any, weight: Any) -> Any:
     ),
 )
 def prelu(x: Any, weight: Any, /) -> Any:
-    """x where positive, else weight times x; weight is one number or one for each channel (axis 1)."""
+    """x where positive, else weight times x; there is one weight, or one a channel (axis 1)."""
     if weight.ndim > 1 or (math.prod(weight.shape) != 1 and weight.shape[0] != _channels(x)):
         hint = "weight has one element, or as many as axis 1 of x"
         facts = {"x": x.shape, "weight": weight.shape}

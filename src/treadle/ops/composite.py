@@ -143,15 +143,15 @@ def argmin(x: Any, /, axis: int | None = None, keepdims: bool = False) -> Any:
 
 
 @composite(
-    lambda np, x, index, axis=0: np.take(x, index, axis),
+    lambda np, x, index, axis=None: np.take(x, index, axis or 0),
     Samples(
         cases=(((5, 3), (4,), {}), ((7, 40), (2, 3), {}), ((3, 6), (4,), {"axis": 1})),
         roles=("", "index"),
     ),
 )
-def take(x: Any, index: Any, /, axis: int = 0) -> Any:
-    """Slices of x at the indices, along an axis: an embedding look-up when axis is 0."""
-    axis = axis_in("take", axis, x.ndim)
+def take(x: Any, index: Any, /, axis: int | None = None) -> Any:
+    """Slices of x at the indices along an axis, the first if none is named: an embedding look-up."""
+    axis = axis_in("take", axis or 0, x.ndim)
     before, after = x.shape[:axis], x.shape[axis + 1 :]
     shape = (math.prod(before), x.shape[axis], math.prod(after))
     count = math.prod(index.shape)

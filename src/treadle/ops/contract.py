@@ -35,7 +35,8 @@ def _is_transposed(x: Any) -> bool:
 
 
 dot = Op(
-    "matrix_product", Kind.CONTRACT, "Matrix product over the last two axes, broadcasting the others.",
+    "matrix_product", Kind.CONTRACT,
+    "Matrix product over the last two axes, broadcasting the others.",
     types=partial(rules.number, "matmul"), shape=_dot_shape,
     grad=_dot_grad,
     reference=lambda np, a, b: np.matmul(a, b),
@@ -50,7 +51,8 @@ dot = Op(
 def _gather(x: Any, index: Any, axis: int) -> Any:
     axis = axis_in("gather", axis, x.ndim)
     _fits("gather", x, index, axis)
-    ranges = [(0, n if k == axis else m, 1) for k, (n, m) in enumerate(zip(x.shape, index.shape))]
+    ranges = [(0, n, 1) for n in index.shape]
+    ranges[axis] = (0, x.shape[axis], 1)
     whole = all(stop == n for (_, stop, _), n in zip(ranges, x.shape, strict=True))
     return (x if whole else slice_(x, ranges), index), axis
 
@@ -91,7 +93,8 @@ gather = Op(
     reference=_gather_reference,
     samples=Samples(cases=(
         ((5, 3), (4, 3), {"axis": 0}), ((4, 9), (4, 1), {"axis": 1}),
-        ((4, 40), (4, 33), {"axis": 1}), ((5, 6), (2, 3), {"axis": -1}), ((3, 0), (0, 0), {"axis": 0}),
+        ((4, 40), (4, 33), {"axis": 1}), ((5, 6), (2, 3), {"axis": -1}),
+        ((3, 0), (0, 0), {"axis": 0}),
     ), roles=("", "index")),
 )  # fmt: skip
 

@@ -172,6 +172,12 @@ _CONV_CASES: dict[int, tuple[Any, ...]] = {
 }  # fmt: skip
 
 
+def _timed(count: int, **options: int) -> tuple[Any, ...]:
+    """A layer of a network, for benchmarks."""
+    spatial = {1: (4096,), 2: (56, 56), 3: (16, 16, 16)}[count]
+    return (8, 64, *spatial), (64, 64, *(3,) * count), options
+
+
 def _conv_row(count: int) -> Op:
     def conv(
         x: Any, weight: Any, bias: Any = None, /, stride: Sizes = 1, padding: Sizes | str = 0,
@@ -185,7 +191,8 @@ def _conv_row(count: int) -> Op:
     x is (batch, channels, *spatial) or without batch, weight (outputs, channels / groups, *sizes);
     padding is a number, one for each axis, "same" or "valid".
     """
-    return composite(_conv, Samples(cases=_CONV_CASES[count]))(conv)
+    samples = Samples(cases=_CONV_CASES[count], bench=(_timed(count, padding=1),))
+    return composite(_conv, samples)(conv)
 
 
 conv1d, conv2d, conv3d = (_conv_row(count) for count in (1, 2, 3))
@@ -255,7 +262,8 @@ def _transpose_row(count: int) -> Op:
     The transpose of conv{count}d: weight is (channels, outputs / groups, *sizes); padding is cut
     off, output_padding put on at the end.
     """
-    return composite(_conv_transpose, Samples(cases=_TRANSPOSE_CASES[count]))(conv_transpose)
+    samples = Samples(cases=_TRANSPOSE_CASES[count], bench=(_timed(count, stride=2, padding=1),))
+    return composite(_conv_transpose, samples)(conv_transpose)
 
 
 conv_transpose1d, conv_transpose2d, conv_transpose3d = (_transpose_row(n) for n in (1, 2, 3))

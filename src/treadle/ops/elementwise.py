@@ -146,7 +146,7 @@ gt: Op = elementwise("gt", rules.comparison, "x > y.", lambda np, x, y: np.great
 ge: Op = elementwise("ge", rules.comparison, "x >= y.", lambda np, x, y: np.greater_equal(x, y),
                      NOT_SMOOTH, aliases=("greater_equal",))
 where: Op = elementwise("where", rules.choice, "x where the condition holds, y elsewhere.",
-                    lambda np, c, x, y: np.where(c, x, y),
+                    lambda np, condition, x, y: np.where(condition, x, y),
                     lambda g, y, c, a, b: (None, where(c, g, 0.0), where(c, 0.0, g)))
 
 # ---- bits

@@ -1,4 +1,4 @@
-"""Which functions of numbers are defined by other rows, and how do they stay accurate?
+"""Functions of numbers that are defined by other rows and stay accurate.
 
 Definitions are arranged so that every step is well conditioned: a few units of last place over the
 whole range, special values as in C. Narrow floats are computed in float32 and rounded once.
@@ -44,7 +44,9 @@ from treadle.ops.elementwise import (
     where,
 )  # fmt: skip
 
-PAIRS = (((70,), (70,), {}), ((3, 1), (1, 4), {}), ((), (), {}), ((0,), (1,), {}))
+PAIRS: tuple[tuple[Any, ...], ...] = (
+    ((70,), (70,), {}), ((3, 1), (1, 4), {}), ((), (), {}), ((0,), (1,), {}),
+)  # fmt: skip
 LARGE = 2.0**28  # from here, x * x + 1 is x * x
 PI = {  # the float nearest to pi, and what it lacks
     float32: (3.1415927410125732, -8.742277657347586e-08),
@@ -171,7 +173,7 @@ def _whole_power(x: Any, y: Any, kind: DType) -> Any:
         result = where(chosen, result * factor, result)
     if kind.kind == "uint":
         return result
-    inverse = where(eq(x, 1), 1, where(eq(x, -1), where(odd, -1, 1), 0))
+    inverse = where(eq(x, 1) | eq(x, -1), where(odd, x, x * x), 0)
     return where(lt(y, 0), inverse, result)
 
 
@@ -254,7 +256,11 @@ def _sinh(x: Any) -> Any:
     return with_sign(where(gt(size, 20.0), 0.5 * half * half, near), x)
 
 
-@composite(lambda np, x: np.sinh(x), grad=lambda g, y, x: (g * cosh(x),))
+def _sinh_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
+    return (g * cosh(x),)
+
+
+@composite(lambda np, x: np.sinh(x), grad=_sinh_grad)
 def sinh(x: Any, /) -> Any:
     """Hyperbolic sine."""
     return precisely(_sinh, x)
@@ -357,9 +363,7 @@ def _logaddexp_grad(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
 @composite(lambda np, x, y: np.logaddexp(x, y), grad=_logaddexp_grad)
 def logaddexp(x: Any, y: Any, /) -> Any:
     """log(exp(x) + exp(y)) without overflow."""
-    return precisely(
-        lambda x, y: maximum(x, y) + log1p(exp(-abs(_difference(x, y)))), x, y
-    )
+    return precisely(lambda x, y: maximum(x, y) + log1p(exp(-abs(_difference(x, y)))), x, y)
 
 
 def _lerp(x: Any, y: Any, weight: Any) -> Any:

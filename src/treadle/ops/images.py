@@ -208,7 +208,7 @@ def interpolate(
     sizes, scales = _sizes(x, size, scale_factor)
     kind = mode if nearest else "cubic" if mode == "bicubic" else "linear"
     for k, (wanted, scale) in enumerate(zip(sizes, scales, strict=True)):
-        same = wanted == x.shape[k + 2] and scale in (None, 1.0)
+        same = wanted == x.shape[k + 2] and (scale in (None, 1.0) or kind == "linear")
         x = x if same else resample(x, k + 2, wanted, kind, scale, align_corners)
     return x if nearest else as_float(x)
 

@@ -15,7 +15,11 @@ from treadle.ops.movement import concat, cut
 from treadle.ops.scan import cumsum
 from treadle.ops.shaping import counting, tensors_in, unsqueeze
 
-PAIRS = ((2, 3), (2, 3), {}), ((3,), (3,), {}), ((2, 0, 2), (2, 0, 2), {})
+PAIRS: tuple[tuple[Any, ...], ...] = (
+    ((2, 3), (2, 3), {}),
+    ((3,), (3,), {}),
+    ((2, 0, 2), (2, 0, 2), {}),
+)
 
 
 @composite(
@@ -87,7 +91,7 @@ def _split(np: Any, x: Any, size: Any, axis: int = 0) -> Any:
         ((6,), {"size": (1, 0, 5)}), ((0, 2), {"size": 3}),
     )), inline=True,
 )  # fmt: skip
-def split(x: Any, /, size: int | Sequence[int], axis: int = 0) -> Any:
+def split(x: Any, /, size: int | Sequence[int], axis: int = 0) -> list[Any]:
     """Parts along an axis: of one size (the last may be smaller), or of the sizes listed."""
     at = axis_in("split", axis, x.ndim)
     length = x.shape[at]
@@ -109,7 +113,7 @@ def split(x: Any, /, size: int | Sequence[int], axis: int = 0) -> Any:
     Samples(cases=(((7, 2), {"chunks": 3}), ((2, 6), {"chunks": 4, "axis": -1}))),
     inline=True,
 )
-def chunk(x: Any, /, chunks: int, axis: int = 0) -> Any:
+def chunk(x: Any, /, chunks: int, axis: int = 0) -> list[Any]:
     """At most so many parts of equal size along an axis; the last may be smaller."""
     if chunks < 1:
         raise ArgumentError(explain("chunk", "at least one part", chunks=chunks))
@@ -121,7 +125,7 @@ def chunk(x: Any, /, chunks: int, axis: int = 0) -> Any:
     Samples(cases=(((3, 2), {}), ((2, 3), {"axis": -1}), ((4,), {}))),
     inline=True, aliases=("unbind",),
 )  # fmt: skip
-def unstack(x: Any, /, axis: int = 0) -> Any:
+def unstack(x: Any, /, axis: int = 0) -> list[Any]:
     """The slices along an axis, without it."""
     at = axis_in("unstack", axis, x.ndim)
     rest = (*x.shape[:at], *x.shape[at + 1 :])
@@ -167,6 +171,8 @@ def repeat(x: Any, /, repeats: Any, axis: int | None = None) -> Any:
 def _owners(counts: Any) -> Any:
     """0 counts[0] times, 1 counts[1] times, ...: how many have ended at each place."""
     ends = cumsum(cast(counts, "int64"), axis=0).realize()
-    total = cut(ends, 0, ends.shape[0] - 1, ends.shape[0]).reshape(()).item() if ends.shape[0] else 0
+    total = (
+        cut(ends, 0, ends.shape[0] - 1, ends.shape[0]).reshape(()).item() if ends.shape[0] else 0
+    )
     ended = scatter_add(counting(counts, total + 1) * 0, ends, 1, axis=0)
     return cut(cumsum(ended, axis=0), 0, 0, total)

@@ -21,28 +21,32 @@ def movement(name: str, doc: str, make: type[Op] = Op, **row: Any) -> Op:
     return make(name, Kind.MOVEMENT, doc, types=partial(rules.any_dtype, name), flops=0.0, **row)
 
 
-def _sizes(sizes: Sequence[Any]) -> Sequence[int]:
-    return sizes[0] if len(sizes) == 1 and isinstance(sizes[0], tuple | list) else sizes
+def _sizes(first: int | Sequence[int], *more: int) -> Sequence[int]:
+    """Sizes or axes passed as one sequence or one by one."""
+    return first if not more and isinstance(first, tuple | list) else (first, *more)  # type: ignore[return-value]
 
 
 # ---- reshape, permute, expand
 
 
-def _reshape(x: Any, *shape: Any) -> Any:
-    return (x,), fill_reshape("reshape", x.shape, _sizes(shape))
+def _reshape(
+    x: Any, shape: int | Sequence[int], *sizes: int, copy: bool | None = None
+) -> Any:
+    """copy is part of the standard: no tensor changes with another here, so any answer is right."""
+    return (x,), fill_reshape("reshape", x.shape, _sizes(shape, *sizes))
 
 
 reshape = movement(
     "reshape", "The same elements in row-major order under another shape; -1 is worked out.",
     shape=lambda arg, _: arg, arguments=_reshape,
     grad=lambda g, y, x: (g.reshape(x.shape),),
-    reference=lambda np, x, *shape: np.reshape(x, _sizes(shape)), aliases=("view",),
-    samples=Samples(cases=(((2, 6), (3, 4)), ((2, 3, 4), (-1,)), ((1,), ()), ((0, 3), (3, 0)))),
+    reference=lambda np, x, *shape: np.reshape(x, _sizes(*shape)), aliases=("view",),
+    samples=Samples(cases=(((2, 6), (3, 4)), ((2, 3, 4), (-1,)), ((1,), ((),)), ((0, 3), (3, 0)))),
 )  # fmt: skip
 
 
-def _permute(x: Any, *axes: Any) -> Any:
-    chosen = tuple(axis_in("permute", axis, x.ndim) for axis in _sizes(axes))
+def _permute(x: Any, axes: int | Sequence[int], *more: int) -> Any:
+    chosen = tuple(axis_in("permute", axis, x.ndim) for axis in _sizes(axes, *more))
     if sorted(chosen) != list(range(x.ndim)):
         hint = f"name each of {x.ndim} axes once"
         raise ShapeError(explain("permute", "not a permutation", hint, axes=chosen))
@@ -58,13 +62,13 @@ permute = movement(
     "permute", "The axes in another order.",
     shape=lambda arg, shapes: tuple(shapes[0][axis] for axis in arg), arguments=_permute,
     grad=lambda g, y, x: (g.permute(inverse(y.arg)),),
-    reference=lambda np, x, *axes: np.transpose(x, _sizes(axes)), aliases=("permute_dims",),
+    reference=lambda np, x, *axes: np.transpose(x, _sizes(*axes)), aliases=("permute_dims",),
     samples=Samples(cases=(((2, 3), (1, 0)), ((2, 3, 4), (2, 0, 1)), ((17, 35), (1, 0)))),
 )  # fmt: skip
 
 
-def _expand(x: Any, *shape: Any) -> Any:
-    target = sizes_in("expand", _sizes(shape))
+def _expand(x: Any, shape: int | Sequence[int], *more: int) -> Any:
+    target = sizes_in("expand", _sizes(shape, *more))
     lead = len(target) - x.ndim
     if -1 in target and lead >= 0:  # the size it has
         sizes = (*(-1,) * lead, *x.shape)
@@ -92,7 +96,7 @@ def summed_to(g: Any, shape: Shape) -> Any:
 expand = movement(
     "expand", "Broadcast to a shape: size-1 axes repeat their element.",
     shape=lambda arg, _: arg, arguments=_expand, grad=lambda g, y, x: (summed_to(g, x.shape),),
-    reference=lambda np, x, *shape: np.broadcast_to(x, _sizes(shape)), aliases=("broadcast_to",),
+    reference=lambda np, x, *shape: np.broadcast_to(x, _sizes(*shape)), aliases=("broadcast_to",),
     samples=Samples(cases=(((3, 1), (3, 4)), ((1,), (2, 3, 5)), ((2, 1, 3), (2, 0, 3)))),
 )  # fmt: skip
 

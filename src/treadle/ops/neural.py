@@ -9,7 +9,7 @@ from treadle.base.errors import ShapeError, explain
 from treadle.ops.composite import as_float, composite, mean
 from treadle.ops.contract import dot, gather
 from treadle.ops.defs import Samples
-from treadle.ops.elementwise import detach, exp, log, sqrt, where
+from treadle.ops.elementwise import detach, eq, exp, log, sqrt, where
 from treadle.ops.movement import summed_to
 from treadle.ops.reduce import max_, sum_
 
@@ -119,10 +119,13 @@ def cross_entropy(logits: Any, labels: Any, /) -> Any:
 
 
 def _attention(
-    np: Any, q: Any, k: Any, v: Any, mask: Any = None, causal: bool = False, scale: Any = None
-) -> Any:
+    np: Any, q: Any, k: Any, v: Any, mask: Any = None, causal: bool = False, scale: Any = None,
+    is_causal: bool = False, enable_gqa: bool = True,
+) -> Any:  # fmt: skip
+    if q.ndim > 2 and q.shape[-3] > k.shape[-3]:
+        k, v = (np.repeat(x, q.shape[-3] // k.shape[-3], -3) for x in (k, v))
     s = q @ np.swapaxes(k, -1, -2) * (q.shape[-1] ** -0.5 if scale is None else scale)
-    if causal:
+    if causal or is_causal:
         s = np.where(np.tri(q.shape[-2], k.shape[-2], dtype=bool), s, -np.inf)
     s = s if mask is None else np.where(mask, s, -np.inf) if mask.dtype == bool else s + mask
     return _softmax(np, s) @ v
@@ -134,17 +137,50 @@ def _attention(
         ((2, 3, 5, 4), (2, 3, 6, 4), (2, 3, 6, 7), {}),
         ((2, 3, 8, 4), (2, 3, 8, 4), (2, 3, 8, 4), {"causal": True}),
         ((1, 3, 4), (1, 3, 4), (1, 3, 4), (3, 3), {"scale": 0.3}),
+        ((2, 6, 3, 4), (2, 2, 5, 4), (2, 2, 5, 3), (6, 3, 5), {"causal": True}),
+        ((4, 2, 3), (1, 5, 3), (1, 5, 2), {"is_causal": True}),
     )),
 )  # fmt: skip
 def scaled_dot_product_attention(
-    q: Any, k: Any, v: Any, mask: Any = None, /, causal: bool = False, scale: float | None = None
-) -> Any:
-    """softmax(q kᵀ scale + mask) v over the last two axes; scale defaults to 1/sqrt(width)."""
-    scores = dot(q, k.mT) * (q.shape[-1] ** -0.5 if scale is None else scale)
-    if causal:
+    q: Any, k: Any, v: Any, mask: Any = None, /, causal: bool = False, scale: float | None = None,
+    is_causal: bool = False, enable_gqa: bool = True,
+) -> Any:  # fmt: skip
+    """softmax(q kᵀ scale + mask) v over the last two axes; scale defaults to 1/sqrt(width).
+
+    A mask of bool says what is seen, another one is added. causal (PyTorch: is_causal): each row
+    sees the columns up to its own number. Rows that see nothing give 0. enable_gqa: k and v may
+    have fewer heads (axis -3) than q, which then share them in groups.
+    """
+    share = _heads_per_group(q, k, v) if enable_gqa else 1
+    scores = _grouped(q, k.mT, share) * (q.shape[-1] ** -0.5 if scale is None else scale)
+    if causal or is_causal:
         visible = scores.iota_like(-2) >= scores.iota_like(-1)
         scores = where(visible, scores, -math.inf)
     if mask is not None:
         masked = mask.dtype.kind == "bool"
         scores = where(mask, scores, -math.inf) if masked else scores + mask
-    return dot(softmax(scores, axis=-1), v)
+        blind = eq(max_(detach(scores), axis=-1, keepdims=True), -math.inf)
+        scores = where(blind, 0.0, scores)  # -inf minus -inf would be NaN
+        return _grouped(where(blind, 0.0, softmax(scores, axis=-1)), v, share)
+    return _grouped(softmax(scores, axis=-1), v, share)
+
+
+def _heads_per_group(q: Any, k: Any, v: Any) -> int:
+    """Heads of q that share one of k and v."""
+    if min(q.ndim, k.ndim, v.ndim) < 3 or q.shape[-3] <= k.shape[-3]:
+        return 1
+    heads, groups = q.shape[-3], k.shape[-3]
+    if v.shape[-3] != groups or not groups or heads % groups:
+        hint = "k and v have as many heads, and q has a multiple of them"
+        facts = {"q": q.shape, "k": k.shape, "v": v.shape}
+        raise ShapeError(explain("scaled_dot_product_attention", "heads do not fit", hint, **facts))
+    return int(heads // groups)
+
+
+def _grouped(x: Any, y: Any, share: int) -> Any:
+    """x times y, where share matrices of x are multiplied by one of y: as one tall matrix."""
+    if share == 1:
+        return dot(x, y)
+    *lead, heads, rows, width = x.shape
+    z = dot(x.reshape((*lead, heads // share, share * rows, width)), y)
+    return z.reshape((*z.shape[:-3], heads, rows, z.shape[-1]))

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from treadle.base.dtypes import DType, bool_, int64
+from treadle.base.dtypes import INTEGERS, DType, bool_, int64
 from treadle.base.dtypes import dtype as dtype_of
-from treadle.base.errors import ArgumentError, DtypeError, ShapeError, explain
+from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import axes_in, axis_in, drop_axes
 from treadle.ops.composite import Axes, as_float, composite, take
 from treadle.ops.contract import gather, scatter_add
@@ -16,6 +16,7 @@ from treadle.ops.defs import Op, Samples
 from treadle.ops.elementwise import cast, eq, minimum, ne, where
 from treadle.ops.movement import concat, pad, slice_
 from treadle.ops.reduce import max_, min_
+from treadle.ops.rules import require
 from treadle.ops.scan import CASES, argsort, cumprod, cumsum
 
 ORDER_CASES: tuple[tuple[Any, ...], ...] = (
@@ -38,12 +39,14 @@ def _part(x: Any, axis: int, start: int, stop: int) -> Any:
 # ---- sorting
 
 
-def _sorted(np: Any, x: Any, axis: int = -1, descending: bool = False) -> Any:
+def _sorted(
+    np: Any, x: Any, axis: int = -1, descending: bool = False, stable: bool = True
+) -> Any:
     return np.flip(np.sort(x, axis), axis) if descending else np.sort(x, axis)
 
 
 @composite(_sorted, Samples(cases=ORDER_CASES))
-def sort(x: Any, /, axis: int = -1, descending: bool = False) -> Any:
+def sort(x: Any, /, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """The elements in order along an axis, NaN counting as the largest; equal ones stay in order.
 
     >>> import treadle as td
@@ -150,15 +153,23 @@ def _searched(rng: Any, kind: Any, shapes: Any) -> list[Any]:
 
 
 @composite(
-    lambda np, sorted_, values, side="left": np.searchsorted(sorted_, values, side),
+    lambda np, sorted_, values, side="left", sorter=None: np.searchsorted(
+        sorted_, values, side, sorter
+    ),
     Samples(cases=(
         ((7,), (5,), {}), ((8,), (3, 4), {"side": "right"}), ((0,), (3,), {}), ((1,), (), {}),
         ((100,), (70,), {}),
     ), draw=_searched),
     grad="its result is an index",
 )  # fmt: skip
-def searchsorted(sorted: Any, values: Any, /, side: str = "left") -> Any:  # noqa: A002
-    """Where values would stand in a sorted tensor of one axis: before equal elements or after."""
+def searchsorted(
+    sorted: Any, values: Any, sorter: Any = None, /, side: str = "left"  # noqa: A002
+) -> Any:
+    """Where values would stand in a sorted tensor of one axis: before equal elements or after.
+
+    sorter: indices that sort the tensor, such as argsort(x), where it is not sorted.
+    """
+    sorted = sorted if sorter is None else take(sorted, sorter, axis=0)  # noqa: A001
     if side not in ("left", "right"):
         raise ArgumentError(explain("searchsorted", "side is 'left' or 'right'", side=side))
     if sorted.ndim != 1:
@@ -192,9 +203,9 @@ def bincount(x: Any, /, minlength: int = 0, length: int | None = None) -> Any:
     There are as many counts as the largest element asks for, at least minlength. That number has to
     be read, so a compiled function gives the length; elements outside of it are not counted.
     """
-    if x.ndim != 1 or not (x.dtype.is_integer or x.dtype is bool_):
-        facts = {"shape": x.shape, "dtype": x.dtype.name}
-        raise DtypeError(explain("bincount", "needs integers along one axis", **facts))
+    require("bincount", [x.dtype], (bool_, *INTEGERS))
+    if x.ndim != 1:
+        raise ShapeError(explain("bincount", "needs one axis", "x.reshape(-1)", shape=x.shape))
     x = cast(x, int64)
     if length is None:
         length = minlength
@@ -266,17 +277,26 @@ def cumulative_prod(
 
 
 @composite(
-    lambda np, x, axis=-1, n=1: np.diff(x, n, axis),
+    lambda np, x, before=None, after=None, axis=-1, n=1: np.diff(
+        np.concatenate([y for y in (before, x, after) if y is not None], axis), n, axis
+    ),
     Samples(cases=(
         ((5,), {}), ((3, 5), {"axis": 0}), ((3, 5), {"n": 2}), ((3, 5), {"n": 0}), ((1, 3), {}),
-        ((2, 3), {"n": 4}),
+        ((2, 3), {"n": 4}), ((3, 5), (3, 1), (3, 2), {"n": 2}),
     )),
 )  # fmt: skip
-def diff(x: Any, /, axis: int = -1, n: int = 1) -> Any:
-    """Each element less the one before it along an axis, n times; for bool whether they differ."""
+def diff(
+    x: Any, prepend: Any = None, append: Any = None, /, axis: int = -1, n: int = 1
+) -> Any:
+    """Each element less the one before it along an axis, n times; for bool whether they differ.
+
+    prepend, append: tensors that are joined to x before.
+    """
     axis = axis_in("diff", axis, x.ndim)
     if not isinstance(n, int) or n < 0:
         raise ArgumentError(explain("diff", "n is a number of times", n=n))
+    parts = [part for part in (prepend, x, append) if part is not None]
+    x = concat(parts, axis=axis) if len(parts) > 1 else x
     for _ in range(n):
         size = x.shape[axis]
         late, early = _part(x, axis, min(1, size), size), _part(x, axis, 0, max(0, size - 1))

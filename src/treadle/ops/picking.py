@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from treadle.base.dtypes import int64
-from treadle.base.errors import ArgumentError, DtypeError, ShapeError, explain
+from treadle.base.dtypes import INTEGERS, NUMBERS, int64
+from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import axis_in, broadcast, strides_of
 from treadle.ops.composite import composite, take
 from treadle.ops.contract import (
@@ -21,7 +21,8 @@ from treadle.ops.defs import Samples
 from treadle.ops.elementwise import cast, div, eq, floor_divide, where
 from treadle.ops.joining import stack
 from treadle.ops.movement import cut, reshape
-from treadle.ops.reduce import max_, sum_
+from treadle.ops.reduce import max_
+from treadle.ops.rules import require
 from treadle.ops.scan import cumsum
 from treadle.ops.shaping import broadcast_arrays, counting
 from treadle.ops.totals import truth_of
@@ -37,9 +38,7 @@ def _aligned(name: str, x: Any, index: Any, axis: int) -> tuple[Any, Any, int]:
     at = axis_in(name, axis, x.ndim)
     own, wanted = ((*t.shape[:at], 1, *t.shape[at + 1 :]) for t in (x, index))
     shape = broadcast(name, own, wanted)
-    x, index = (
-        t.expand((*shape[:at], t.shape[at], *shape[at + 1 :])) for t in (x, index)
-    )
+    x, index = (t.expand((*shape[:at], t.shape[at], *shape[at + 1 :])) for t in (x, index))
     return x, index, at
 
 
@@ -101,7 +100,9 @@ REDUCTIONS = {
 """How values meet, and what they start from without x: None is the least or the greatest."""
 
 
-def _reduced(np: Any, x: Any, index: Any, values: Any, axis: Any, how: str, include_self: bool = True) -> Any:
+def _reduced(
+    np: Any, x: Any, index: Any, values: Any, axis: Any, how: str, include_self: bool = True
+) -> Any:
     out = np.array(x)
     lines = np.moveaxis(out, axis, -1)
     places, written = np.moveaxis(index, axis, -1), np.moveaxis(values, axis, -1)
@@ -129,8 +130,7 @@ def scatter_reduce(
     if how not in REDUCTIONS:
         hint = f"one of {', '.join(REDUCTIONS)}"
         raise ArgumentError(explain("scatter_reduce", "no such reduction", hint, how=repr(how)))
-    if x.dtype.kind == "bool":
-        raise DtypeError(explain("scatter_reduce", "needs numbers", "cast it to int64", dtype="bool"))
+    require("scatter_reduce", [x.dtype], NUMBERS)
     op, start = REDUCTIONS[how]
     if start is None:
         start = x.dtype.least if how == "amax" else x.dtype.greatest
@@ -152,9 +152,7 @@ def scatter_reduce(
 )  # fmt: skip
 def one_hot(x: Any, /, classes: int = -1) -> Any:
     """A last axis of 0 with a 1 at each index; -1 classes: as many as the largest needs."""
-    if not x.dtype.is_integer:
-        hint = "cast it to int64 first"
-        raise DtypeError(explain("one_hot", "an index is an integer", hint, dtype=x.dtype.name))
+    require("one_hot", [x.dtype], INTEGERS)
     if classes < 0:
         classes = int(max_(x).item()) + 1 if math.prod(x.shape) else 0
     line = counting(x, classes).reshape((*(1,) * x.ndim, classes))
@@ -184,7 +182,9 @@ def places_of(mask: Any) -> Any:
     rank = cumsum(cast(flat, int64), axis=0).realize()
     count = int(cut(rank, 0, size - 1, size).reshape(()).item())
     target = where(flat, rank - 1, count)  # the others go to one place more
-    return cut(scatter(counting(mask, count + 1), target, counting(mask, size), axis=0), 0, 0, count)
+    return cut(
+        scatter(counting(mask, count + 1), target, counting(mask, size), axis=0), 0, 0, count
+    )
 
 
 @composite(
@@ -198,11 +198,13 @@ def masked_select(x: Any, mask: Any, /) -> Any:
     return take(x.reshape(-1), places_of(mask), axis=0)
 
 
-SPARSE = Samples(cases=(((3, 5), {}), ((4,), {}), ((2, 0), {}), ((2, 3, 70), {})), low=-1.0, high=1.0)
+SPARSE = Samples(
+    cases=(((3, 5), {}), ((4,), {}), ((2, 0), {}), ((2, 3, 70), {})), low=-1.0, high=1.0
+)
 
 
 @composite(lambda np, x: list(np.nonzero(x)), SPARSE, inline=True, grad="its result is an index")
-def nonzero(x: Any, /) -> Any:
+def nonzero(x: Any, /) -> list[Any]:
     """The indices of the elements that are not 0, a tensor for each axis; computed now."""
     if not x.shape:
         hint = "give it an axis: x.reshape(1)"
@@ -212,9 +214,7 @@ def nonzero(x: Any, /) -> Any:
     return [floor_divide(flat, max(1, step)) % max(1, size) for step, size in parts]
 
 
-@composite(
-    lambda np, x: np.argwhere(x), SPARSE, inline=True, grad="its result is an index"
-)
+@composite(lambda np, x: np.argwhere(x), SPARSE, inline=True, grad="its result is an index")
 def argwhere(x: Any, /) -> Any:
     """The indices of the elements that are not 0, a row for each; computed now."""
     return stack(nonzero(x), axis=1)

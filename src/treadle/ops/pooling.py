@@ -146,11 +146,11 @@ def _pooled(
         hint = "pad by at most half of the window"
         raise ArgumentError(explain(op, "too much padding", hint, padding=edges, window=spans))
     spatial = x.shape[x.ndim - count :]
-    padded = [n + 2 * edge for n, edge in zip(spatial, edges, strict=True)]
-    require_room(op, padded, spans, x.shape)
     both: tuple[tuple[int, int], ...] = ()
     for n, span, s, edge in zip(spatial, spans, strides, edges, strict=True):
         outputs = _outputs(n, span, s, edge, ceil_mode)
+        if outputs < 1:
+            require_room(op, [n + 2 * edge], (span,), x.shape)
         both += ((edge, max(0, (outputs - 1) * s + span - edge - n)),)
     over = tuple(range(x.ndim - count, x.ndim))
     if how == "max":

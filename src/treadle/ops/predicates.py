@@ -1,4 +1,4 @@
-"""Which rows ask a question of every element and answer with bool?"""
+"""Rows that ask a question of every element and answer with bool."""
 
 from __future__ import annotations
 

@@ -80,9 +80,10 @@ def reduction(
 ) -> Op:  # fmt: skip
     """A reduction row; empty says whether a reduction over no elements has a value."""
     cases = (*CASES, ((0, 3), {"axis": 0})) if empty else CASES
+    arguments = arguments_of(name, empty) if make is Op else arguments_of_total(name)
     return make(
         name, Kind.REDUCE, doc, types=partial(rule, name), shape=rules.reducing,
-        arguments=arguments_of(name, empty) if make is Op else arguments_of_total(name), grad=grad, reference=reference,
+        arguments=arguments, grad=grad, reference=reference,
         samples=Samples(cases=cases, smooth=smooth),
     )  # fmt: skip
 

@@ -6,7 +6,17 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
-from treadle.base.dtypes import FLOATS, INTEGERS, NUMBERS, DType, bool_, int64, promote, to_float
+from treadle.base.dtypes import (
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
+    DType,
+    bool_,
+    int64,
+    promote,
+    to_float,
+    uint64,
+)  # fmt: skip
 from treadle.base.errors import DtypeError, explain
 from treadle.base.shapes import Shape, broadcast, drop_axes
 
@@ -76,9 +86,9 @@ def choice(name: str, dtypes: Dtypes) -> Casts:
 
 
 def totals(name: str, dtypes: Dtypes) -> Casts:
-    """Sums: bool and small integers add up in int64."""
+    """Sums: bool and integers add up in the 64 bits of their kind."""
     d = dtypes[0]
-    result = int64 if d is bool_ or (d.is_integer and d.bits < 64) else d
+    result = d if d.is_float else uint64 if d.kind == "uint" else int64
     return (result,), result
 
 

@@ -101,7 +101,8 @@ logcumsumexp = _scan("logcumsumexp", rules.floating, "log(cumsum(exp(x))), witho
 # fmt: on
 
 
-def _argsort(x: Any, axis: int = -1, descending: bool = False) -> Any:
+def _argsort(x: Any, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+    """stable is part of the standard: every sort here is."""
     axis = axis_in("argsort", axis, x.ndim)
     if x.shape[axis] >= MOST:
         facts = {"size": x.shape[axis], "most": MOST - 1}

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
+from treadle.base.dtypes import bool_, promote
 from treadle.ops.composite import composite, take
 from treadle.ops.contract import scatter, scatter_add
 from treadle.ops.defs import Samples
-from treadle.ops.elementwise import ne
+from treadle.ops.elementwise import cast, eq, minimum, ne
 from treadle.ops.movement import concat, cut
+from treadle.ops.ordering import searchsorted, sort
 from treadle.ops.picking import places_of
 from treadle.ops.scan import argsort, cumsum
 from treadle.ops.shaping import counting
-
 
 
 def _drawn(rng: Any, kind: Any, shapes: Any) -> list[Any]:
@@ -35,8 +36,9 @@ class _Groups:
         self.size = flat.shape[0]
         self.order = argsort(flat, axis=0)
         self.ordered = take(flat, self.order, axis=0)
-        before, after = cut(self.ordered, 0, 0, max(0, self.size - 1)), cut(
-            self.ordered, 0, min(1, self.size), self.size
+        before, after = (
+            cut(self.ordered, 0, 0, max(0, self.size - 1)),
+            cut(self.ordered, 0, min(1, self.size), self.size),
         )
         first = counting(x, min(1, self.size)) >= 0
         self.starts = concat([first, ne(after, before)], axis=0).realize()
@@ -61,30 +63,68 @@ class _Groups:
         return scatter_add(zeros, self.members().reshape(-1), 1, axis=0)
 
 
-@composite(
-    lambda np, x: np.unique(x), REPEATED, inline=True, aliases=("unique_values",)
-)
+class Counts(NamedTuple):
+    """The values in a tensor, and how often each is there."""
+
+    values: Any
+    counts: Any
+
+
+class Inverse(NamedTuple):
+    """The values in a tensor, and for each element the index of its value."""
+
+    values: Any
+    inverse_indices: Any
+
+
+class Unique(NamedTuple):
+    """The values in a tensor, where each stands first, the index of each element, counts."""
+
+    values: Any
+    indices: Any
+    inverse_indices: Any
+    counts: Any
+
+
+@composite(lambda np, x: np.unique(x), REPEATED, inline=True, aliases=("unique_values",))
 def unique(x: Any, /) -> Any:
     """The values in x, once each, in order."""
     return _Groups(x).values()
 
 
 @composite(lambda np, x: list(np.unique_counts(x)), REPEATED, inline=True)
-def unique_counts(x: Any, /) -> Any:
+def unique_counts(x: Any, /) -> Counts:
     """(values in order, how often each is there)."""
     groups = _Groups(x)
-    return groups.values(), groups.counts()
+    return Counts(groups.values(), groups.counts())
 
 
 @composite(lambda np, x: list(np.unique_inverse(x)), REPEATED, inline=True)
-def unique_inverse(x: Any, /) -> Any:
+def unique_inverse(x: Any, /) -> Inverse:
     """(values in order, for each element of x the index of its value)."""
     groups = _Groups(x)
-    return groups.values(), groups.members()
+    return Inverse(groups.values(), groups.members())
 
 
 @composite(lambda np, x: list(np.unique_all(x)), REPEATED, inline=True)
-def unique_all(x: Any, /) -> Any:
+def unique_all(x: Any, /) -> Unique:
     """(values in order, where each stands first in flattened x, inverse indices, counts)."""
     groups = _Groups(x)
-    return groups.values(), groups.firsts(), groups.members(), groups.counts()
+    return Unique(groups.values(), groups.firsts(), groups.members(), groups.counts())
+
+
+@composite(
+    lambda np, x, elements, invert=False: np.isin(x, elements, invert=invert),
+    Samples(cases=(
+        ((3, 5), (4,), {}), ((7,), (2, 3), {"invert": True}), ((4,), (0,), {}), ((), (3,), {}),
+    ), draw=lambda rng, kind, shapes: [rng.integers(0, 5, s).astype(kind) for s in shapes]),
+    grad="its result is not continuous",
+)  # fmt: skip
+def isin(x: Any, elements: Any, /, invert: bool = False) -> Any:
+    """Is each element of x among the elements? The opposite if invert; NaN is among none."""
+    if not math.prod(elements.shape):
+        return (ne if invert else eq)(cast(x, bool_), ~cast(x, bool_))
+    common = promote(x.dtype, elements.dtype)
+    x, ordered = cast(x, common), sort(cast(elements, common).reshape(-1), axis=0)
+    place = minimum(searchsorted(ordered, x), ordered.shape[0] - 1)
+    return (ne if invert else eq)(take(ordered, place, axis=0), x)

@@ -1,4 +1,4 @@
-"""Rows of the views that are other views put together: which element stands where?"""
+"""Rows of the views that are other views put together: which element stands where."""
 
 from __future__ import annotations
 
@@ -45,8 +45,9 @@ def flatten(x: Any, /, start: int = 0, end: int = -1) -> Any:
     lambda np, x, axis, sizes: x.reshape(
         *x.shape[: axis % x.ndim], *sizes, *x.shape[axis % x.ndim + 1 :]
     ),
-    Samples(cases=(((2, 6), {"axis": 1, "sizes": (2, 3)}), ((6, 2), {"axis": -2, "sizes": (3, -1)}))),
-    inline=True,
+    Samples(cases=(
+        ((2, 6), {"axis": 1, "sizes": (2, 3)}), ((6, 2), {"axis": -2, "sizes": (3, -1)}),
+    )), inline=True,
 )  # fmt: skip
 def unflatten(x: Any, /, axis: int, sizes: Sequence[int]) -> Any:
     """One axis as several; one of their sizes may be -1."""
@@ -112,9 +113,7 @@ def matrix_transpose(x: Any, /) -> Any:
         ((2, 3, 4), {"source": (0, 1), "destination": (2, 0)}),
     )), inline=True, aliases=("moveaxis",),
 )  # fmt: skip
-def movedim(
-    x: Any, /, source: int | Sequence[int], destination: int | Sequence[int]
-) -> Any:
+def movedim(x: Any, /, source: int | Sequence[int], destination: int | Sequence[int]) -> Any:
     """Axes at other places; those not named keep their order."""
     places = [list(s) if isinstance(s, Sequence) else [s] for s in (source, destination)]
     start, end = ([axis_in("movedim", axis, x.ndim) for axis in part] for part in places)
@@ -147,7 +146,7 @@ def tensors_in(name: str, tensors: Sequence[Any]) -> list[Any]:
     Samples(cases=(((3, 1), (4,), {}), ((2, 1), (1, 5), (), {}), ((4,), {})), listed=True),
     inline=True, aliases=("broadcast_tensors",),
 )  # fmt: skip
-def broadcast_arrays(*tensors: Any) -> Any:
+def broadcast_arrays(*tensors: Any) -> list[Any]:
     """All tensors in the shape they broadcast to together."""
     found = tensors_in("broadcast_arrays", tensors)
     shape = broadcast("broadcast_arrays", *(x.shape for x in found)) if found else ()
@@ -162,7 +161,7 @@ def _grid(np: Any, xs: Any, indexing: str = "xy") -> Any:
     _grid, Samples(cases=(((3,), (4,), {}), ((3,), (2,), (4,), {"indexing": "ij"}), ((3,), {})),
                    listed=True), inline=True,
 )  # fmt: skip
-def meshgrid(*tensors: Any, indexing: str = "xy") -> Any:
+def meshgrid(*tensors: Any, indexing: str = "xy") -> list[Any]:
     """Coordinates of a grid from those of its axes; "xy" exchanges the first two axes."""
     found = [x.reshape(-1) for x in tensors_in("meshgrid", tensors)]
     if indexing not in ("xy", "ij"):
@@ -171,10 +170,7 @@ def meshgrid(*tensors: Any, indexing: str = "xy") -> Any:
     if indexing == "xy" and len(found) > 1:
         order[:2] = 1, 0
     shape = tuple(found[k].shape[0] for k in order)
-    grid = [
-        x.reshape(tuple(-1 if axis == k else 1 for axis in order))
-        for k, x in enumerate(found)
-    ]
+    grid = [x.reshape(tuple(-1 if axis == k else 1 for axis in order)) for k, x in enumerate(found)]
     return [x.expand(shape) for x in grid]
 
 
@@ -283,9 +279,7 @@ def _compared(x: Any, name: str, k: int) -> Any:
     return x.iota_like(-1) - x.iota_like(-2) - k
 
 
-TRIANGLES = Samples(
-    cases=(((3, 5), {}), ((3, 5), {"k": 1}), ((2, 4, 3), {"k": -2}), ((0, 3), {}))
-)
+TRIANGLES = Samples(cases=(((3, 5), {}), ((3, 5), {"k": 1}), ((2, 4, 3), {"k": -2}), ((0, 3), {})))
 
 
 @composite(lambda np, x, k=0: np.tril(x, k), TRIANGLES)
@@ -337,8 +331,9 @@ def trace(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 @composite(
     lambda np, x, k=0: np.diag(x, k),
-    Samples(cases=(((4,), {}), ((3,), {"k": -2}), ((3, 5), {"k": 1}), ((2,), {"k": 1}), ((0,), {}))),
-    inline=True,
+    Samples(cases=(
+        ((4,), {}), ((3,), {"k": -2}), ((3, 5), {"k": 1}), ((2,), {"k": 1}), ((0,), {}),
+    )), inline=True,
 )  # fmt: skip
 def diag(x: Any, /, k: int = 0) -> Any:
     """The k-th diagonal of a matrix, or the matrix with a vector there."""

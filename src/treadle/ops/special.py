@@ -1,4 +1,4 @@
-"""How are the error function's and the gamma function's relatives computed?
+"""The relatives of the error function and of the gamma function.
 
 Polynomials are truncated Chebyshev series of the exact functions, one for each width; the
 asymptotic series have their textbook coefficients.
@@ -15,6 +15,7 @@ from treadle.ops.composite import composite
 from treadle.ops.defs import Samples
 from treadle.ops.elementwise import (
     bitwise_or,
+    cast,
     eq,
     erf,
     exp,
@@ -120,25 +121,34 @@ def inverse_of_erf(x: float) -> float:
         return math.copysign(math.inf, x) if size == 1.0 else math.nan
     low, high = 0.0, 7.0
     while low < (middle := 0.5 * (low + high)) < high:
-        if size < 0.5:
-            below = math.erf(middle) < size
-        else:
-            below = math.erfc(middle) > 1.0 - size
+        below = math.erfc(middle) > 1.0 - size if size >= 0.5 else math.erf(middle) < size
         low, high = (middle, high) if below else (low, middle)
     return math.copysign(low, x)
 
 
-def _erfinv(x: Any) -> Any:
-    """A guess to three digits, then steps of the inverse's Taylor series to the third power."""
-    size = abs(x)
-    logarithm = log((1.0 - size) * (1.0 + size))
+def _inverse_guess(size: Any, rest: Any) -> Any:
+    """erfinv to three digits; rest is 1 - size, which size may be too coarse for."""
+    logarithm = log(rest * (1.0 + size))
     part = logarithm * 0.5 + 2.0 / (math.pi * 0.147)
     far = sqrt(sqrt(part * part - logarithm * (1.0 / 0.147)) - part)
-    y = where(lt(size, 0.2), size * (ROOT_PI / 2) * (size * size * (math.pi / 12) + 1.0), far)
-    for _ in range(1 if x.dtype is float32 else 2):
-        miss = where(lt(size, 0.5), size - erf(y), _erfc(y) - (1.0 - size))
-        step = miss * (ROOT_PI / 2) * exp(y * y)
-        y = y + step * (1.0 + step * (y + step * (y * y * (4 / 3) + 1 / 3)))
+    near = size * (ROOT_PI / 2) * (size * size * (math.pi / 12) + 1.0)
+    return where(lt(size, 0.2), near, far)
+
+
+def _inverse_step(y: Any, size: Any, rest: Any) -> Any:
+    """The Taylor series of the inverse at erf(y) to the third power: four times as many digits."""
+    miss = where(lt(size, 0.5), size - erf(y), _erfc(y) - rest)
+    step = miss * (ROOT_PI / 2) * exp(y * y)
+    return y + step * (1.0 + step * (y + step * (y * y * (4 / 3) + 1 / 3)))
+
+
+def _erfinv(x: Any) -> Any:
+    size = abs(x)
+    rest = 1.0 - size
+    short = cast(size, float32), cast(rest, float32)
+    y = _inverse_step(_inverse_guess(*short), *short)
+    if x.dtype is float64:
+        y = _inverse_step(cast(y, float64), size, rest)
     return with_sign(where(eq(size, 1.0), math.inf, y), x)
 
 
@@ -155,7 +165,7 @@ def erfinv(x: Any, /) -> Any:
 
 
 def _log_gamma_near(x: Any) -> Any:
-    """Of 0 < x < 8: by the recurrence to 1.5 <= x <= 2.5, where lgamma(2 + z) is z times a series."""
+    """Of 0 < x < 8: the recurrence leads to 2 + z with |z| <= 1/2, where it is z times a series."""
     factor = where(lt(x, 0.5), x * (x + 1.0), where(lt(x, 1.5), x, 1.0))
     z = where(lt(x, 0.5), x, where(lt(x, 1.5), x - 1.0, x - 2.0))
     for _ in range(6):
@@ -189,14 +199,16 @@ def _lgamma(x: Any) -> Any:
     return where(ge(x, 0.0), value, negative)
 
 
+def _lgamma_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
+    return (g * digamma(x),)
+
+
 def log_gamma(x: float) -> float:
     """math.lgamma with its poles."""
     return math.inf if x <= 0 and (math.isinf(x) or x == math.floor(x)) else math.lgamma(x)
 
 
-@composite(
-    reference(log_gamma), Samples(0.1, 8.0), lambda g, y, x: (g * digamma(x),), flops=60.0
-)
+@composite(reference(log_gamma), Samples(0.1, 8.0), _lgamma_grad, flops=60.0)
 def lgamma(x: Any, /) -> Any:
     """log(|gamma(x)|), infinite at 0 and the negative integers."""
     return precisely(_lgamma, x)
@@ -223,8 +235,7 @@ def _digamma(x: Any) -> Any:
     series = log(t) - 0.5 * r - square * polynomial(square, HARMONIC[:terms])
     value = series - above / product - first
     turn = where(below, _from_integer(x), 0.25)
-    angle = turn * math.pi
-    mirrored = value - math.pi / tan(where(eq(turn, 0.0), angle * math.nan, angle))
+    mirrored = where(eq(turn, 0.0), math.nan, value - math.pi / tan(turn * math.pi))
     return where(zero, -1.0 / where(zero, x, 1.0), where(below, mirrored, value))
 
 

@@ -101,17 +101,17 @@ class Syntax:
         """The same elements under another shape; -1 is worked out."""
         if len(shape) == 1 and shape[0] == self.shape:
             return self
-        return m.reshape(self, *shape)
+        return m.reshape(self, *(shape or ((),)))
 
     def expand(self, *shape: Any) -> Self:
         """Broadcast to a shape."""
         if len(shape) == 1 and shape[0] == self.shape:
             return self
-        return m.expand(self, *shape)
+        return m.expand(self, *(shape or ((),)))
 
     def permute(self, *axes: Any) -> Self:
         """The axes in another order."""
-        return m.permute(self, *axes)
+        return m.permute(self, *(axes or ((),)))
 
     def transpose(self, axis0: int, axis1: int) -> Self:
         """Two axes exchanged."""

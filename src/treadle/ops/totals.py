@@ -1,4 +1,4 @@
-"""Rows of products, norms and counts: what else do the elements along axes come to?"""
+"""Rows of products, norms and counts: what else the elements along axes come to."""
 
 from __future__ import annotations
 
@@ -101,30 +101,39 @@ def all_(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
     lambda np, x, axis=None, keepdims=False, correction=0: np.std(
         x, axis, ddof=correction, keepdims=keepdims
     ),
-    Samples(cases=(((3, 5), {}), ((3, 5), {"axis": 1, "correction": 1}), ((2, 3, 4), {"axis": (0, 2)}))),
+    Samples(cases=(
+        ((3, 5), {}), ((3, 5), {"axis": 1, "correction": 1}), ((2, 3, 4), {"axis": (0, 2)}),
+    )),
 )  # fmt: skip
 def std(x: Any, /, axis: Axes = None, keepdims: bool = False, correction: float = 0) -> Any:
     """Standard deviation along axes: the root of the variance."""
     return sqrt(var(x, axis=axis, keepdims=keepdims, correction=correction))
 
 
-def _norm(np: Any, x: Any, ord: float = 2, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A002
-    size = np.abs(x)
-    if math.isinf(ord):
-        return (np.max if ord > 0 else np.min)(size, axis, keepdims=keepdims)
-    if ord == 0:
+def _norm(np: Any, x: Any, axis: Any = None, keepdims: bool = False, **power: float) -> Any:
+    size, p = np.abs(x), power.get("ord", 2)
+    if math.isinf(p):
+        return (np.max if p > 0 else np.min)(size, axis, keepdims=keepdims)
+    if p == 0:
         return np.sum((size != 0) * 1.0, axis, keepdims=keepdims)
-    return np.sum(size**ord, axis, keepdims=keepdims) ** (1 / ord)
+    return np.sum(size**p, axis, keepdims=keepdims) ** (1 / p)
+
+
+POWERS = (1, 3, 2.5, -1, math.inf, -math.inf)
 
 
 @composite(
     _norm, Samples(cases=(
-        ((3, 5), {}), *(((3, 5), {"ord": p, "axis": 1}) for p in (1, 3, 2.5, -1, math.inf, -math.inf)),
+        ((3, 5), {}), *(((3, 5), {"ord": p, "axis": 1}) for p in POWERS),
         ((2, 3, 4), {"axis": (0, 2), "keepdims": True}), ((4, 3), {"ord": math.inf}), ((0,), {}),
     ), low=0.5), aliases=("vector_norm",),
 )  # fmt: skip
 def norm(
-    x: Any, /, ord: float = 2, axis: Axes = None, keepdims: bool = False  # noqa: A002
+    x: Any,
+    /,
+    ord: float = 2,  # noqa: A002 - the array API's name
+    axis: Axes = None,
+    keepdims: bool = False,
 ) -> Any:
     """(sum |x|**ord)**(1/ord) along axes; inf and -inf give the largest and smallest, 0 a count."""
     size = abs_(as_float(x))

@@ -58,6 +58,7 @@ shear: Op = movement(
     "shear", "Element i along axis is element i + factor * k + start, where k is the index along "
     "by; value where there is none.",
     shape=_shear_shape, arguments=_shear, grad=_shear_grad, reference=_shear_reference,
+    public=False,
     samples=Samples(cases=(
         ((9, 3), (0, 1, 1, 7)), ((9, 3), (0, 1, -2, 12)), ((4, 2, 20), (2, 0, 3, 17)),
         ((3, 40), (1, 0, -1, 42, 0, 1)), ((5, 2), (0, 1, 4, 0)), ((0, 2), (0, 1, 1, 3)),

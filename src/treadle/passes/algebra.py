@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from treadle.base.dtypes import DType, float32, int32
+from treadle.base.dtypes import DType, float32
 from treadle.ir.node import Node, const, full
 from treadle.ir.pattern import Rule, constant_value, hole, rule
 from treadle.ops import elementwise as e
@@ -18,7 +18,7 @@ x, y, z = hole("x"), hole("y"), hole("z")
 
 
 def _whole(d: DType) -> bool:
-    return not d.is_float
+    return d.is_integer or d.kind == "bool"
 
 
 def _floats(d: DType) -> bool:
@@ -132,23 +132,19 @@ def _constant_right(node: Node) -> Node | None:
     return node.op(b, a) if swap else None
 
 
-def _regrouped(exact: bool) -> Callable[[Node], Node | None]:
+def _regrouped(exact: bool, node: Node) -> Node | None:
     """(x + 2) + 3 as x + 5, the same for products and bits: exact on integers, which wrap."""
-
-    def apply(node: Node) -> Node | None:
-        if node.dtype.is_float is exact or node.dtype.kind == "bool":
-            return None
-        inner, second = node.operands
-        b = constant_value(second)
-        a = constant_value(inner.operands[1]) if b is not None and inner.op is node.op else None
-        if a is None or b is None:
-            return None
-        total = (_FOLDS.get(node.op) or _WHOLE_FOLDS[node.op])(a, b)
-        if node.dtype.is_integer:
-            total = wrapped(total, node.dtype)
-        return node.op(inner.operands[0], const(total, node.dtype, node.device))
-
-    return apply
+    if node.dtype.is_float is exact or node.dtype.kind == "bool":
+        return None
+    inner, second = node.operands
+    b = constant_value(second)
+    a = constant_value(inner.operands[1]) if b is not None and inner.op is node.op else None
+    if a is None or b is None:
+        return None
+    total = (_FOLDS.get(node.op) or _WHOLE_FOLDS[node.op])(a, b)
+    if node.dtype.is_integer:
+        total = wrapped(total, node.dtype)
+    return node.op(inner.operands[0], const(total, node.dtype, node.device))
 
 
 def wrapped(value: int, d: DType) -> int:
@@ -158,19 +154,15 @@ def wrapped(value: int, d: DType) -> int:
     return value - span if value > d.greatest else value
 
 
-def _div_constant(exact: bool) -> Callable[[Node], Node | None]:
+def _div_constant(exact: bool, node: Node) -> Node | None:
     """x / c as x * (1 / c): the same bits if c is a power of two."""
-
-    def apply(node: Node) -> Node | None:
-        value = held(constant_value(node.operands[1]), node.dtype)
-        if node.dtype.compute is not node.dtype or not value or not math.isfinite(value):
-            return None
-        mantissa, power = math.frexp(value)
-        if abs(power) >= 126 or exact is not (abs(mantissa) == 0.5):  # 1 / c is a normal float32
-            return None
-        return node.operands[0] * const(1.0 / value, node.dtype, node.device)
-
-    return apply
+    value = held(constant_value(node.operands[1]), node.dtype)
+    if node.dtype.compute is not node.dtype or not value or not math.isfinite(value):
+        return None
+    mantissa, power = math.frexp(value)
+    if abs(power) >= 126 or exact is not (abs(mantissa) == 0.5):  # 1 / c is a normal float32
+        return None
+    return node.operands[0] * const(1.0 / value, node.dtype, node.device)
 
 
 def _where_constant(node: Node) -> Node | None:
@@ -230,46 +222,21 @@ def _scalar_operands(node: Node) -> Node | None:
     return node.op(*operands) if changed else None
 
 
-def _fold_example(op: Op, _: Callable[..., Node]) -> Node:
-    if op in _WHOLE_FOLDS:
-        return op(const(-7, int32), const(3, int32))
-    two, three = const(2.0, float32), const(3.0, float32)
-    if op is e.cast:
-        return e.cast(two, "int32")
-    return e.neg(two) if op is e.neg else op(two, three)
-
-
-def _scalar_example(op: Op, leaf: Callable[..., Node]) -> Node:
-    x = leaf((3, 4))
-    return op(x, full(2, x.type))
-
-
-def _grouped_example(op: Op, kind: str, a: Any, b: Any, leaf: Callable[..., Node]) -> Node:
-    x = leaf((3,), kind)
-    return op(a, x) if b is None else op(op(x, a), b)
-
-
+SPREAD = (e.add, e.sub, e.mul, e.div, e.maximum, e.minimum, e.lt, e.le, e.gt, e.ge)
 TURNED = (e.add, e.mul, e.bitwise_and, e.bitwise_or, e.bitwise_xor)
 
 CONSTANTS = (
-    *(Rule(f"fold-{op}", op, _fold, partial(_fold_example, op)) for op in (*_FOLDS, *_WHOLE_FOLDS)),
-    *(Rule(f"scalar-{op}", op, _scalar_operands, partial(_scalar_example, op))
-      for op in (e.add, e.sub, e.mul, e.div, e.maximum, e.minimum, e.lt, e.le, e.gt, e.ge)),
-    *(Rule(f"constant-right-{op}", op, _constant_right,
-           partial(_grouped_example, op, "int32", 63, None)) for op in TURNED),
-    *(Rule(f"regroup-{op}", op, _regrouped(exact=True),
-           partial(_grouped_example, op, "int32", 63, 2**31 - 3)) for op in TURNED),
-    *(Rule(f"regroup-{op}-float", op, _regrouped(exact=False),
-           partial(_grouped_example, op, "float32", 1.1, 0.7), exact=False) for op in TURNED[:2]),
-    Rule("div-power-of-two", e.div, _div_constant(exact=True), lambda leaf: leaf((3,)) / 0.125),
-    Rule("div-constant", e.div, _div_constant(exact=False), lambda leaf: leaf((3,)) / 3.0,
-         exact=False),
-    Rule("where-constant", e.where, _where_constant,
-         lambda leaf: e.where(const(True, leaf((2,), "bool").dtype), leaf((3,)), leaf((3,)))),
-    Rule("where-same", e.where, _where_same,
-         lambda leaf: (lambda a: e.where(leaf((3,), "bool"), a, a))(leaf((3,)))),
-    Rule("cast-same", e.cast, _identity_cast, lambda leaf: e.cast(leaf((3,)), "float32")),
-    Rule("cast-cast", e.cast, _cast_cast,
-         lambda leaf: e.cast(e.cast(leaf((3,)), "float64"), "int32")),
-    Rule("detach", e.detach, lambda node: node.operands[0], lambda leaf: e.detach(leaf((3,)))),
+    *(Rule(f"fold-{op}", op, _fold) for op in (*_FOLDS, *_WHOLE_FOLDS)),
+    *(Rule(f"scalar-{op}", op, _scalar_operands) for op in SPREAD),
+    *(Rule(f"constant-right-{op}", op, _constant_right) for op in TURNED),
+    *(Rule(f"regroup-{op}", op, partial(_regrouped, True)) for op in TURNED),
+    *(Rule(f"regroup-{op}-float", op, partial(_regrouped, False), exact=False)
+      for op in TURNED[:2]),
+    Rule("div-power-of-two", e.div, partial(_div_constant, True)),
+    Rule("div-constant", e.div, partial(_div_constant, False), exact=False),
+    Rule("where-constant", e.where, _where_constant),
+    Rule("where-same", e.where, _where_same),
+    Rule("cast-same", e.cast, _identity_cast),
+    Rule("cast-cast", e.cast, _cast_cast),
+    Rule("detach", e.detach, lambda node: node.operands[0]),
 )  # fmt: skip

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from math import prod
 
 from treadle.ir.node import Node, expand
@@ -48,18 +46,14 @@ def _in_chunks(op: Op, x: Node) -> Node:
     return op(rows)
 
 
-def _example(op: Op, leaf: Callable[..., Node]) -> Node:
-    return op(leaf((5 * CHUNK + 7,)))
-
-
 def definitions() -> tuple[Rule, ...]:
     """A rule for every composite there is now: rows may be added at any time."""
     return tuple(
-        Rule(f"define-{op}", op, expand, lambda leaf: leaf((2,)))
+        Rule(f"define-{op}", op, expand)
         for op in TABLE.values()
         if op.kind is Kind.COMPOSITE and not isinstance(op, Inline)
     )
 
 
 REDUCTIONS = (sum_, max_, min_, prod_)
-SPLIT = tuple(Rule(f"split-{op}", op, _split, partial(_example, op)) for op in REDUCTIONS)
+SPLIT = tuple(Rule(f"split-{op}", op, _split) for op in REDUCTIONS)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 from treadle.ir.node import CONST, Node, full
 from treadle.ir.pattern import Rule, constant_value, is_number
 from treadle.ops import movement as m
-from treadle.ops.defs import Op
 from treadle.ops.elementwise import cast
 
 
@@ -203,71 +199,25 @@ def _concat_concat(node: Node) -> Node | None:
     return m.concat(parts, axis=node.arg) if len(parts) > len(node.operands) else None
 
 
-def _constant_example(op: Op, leaf: Callable[..., Node]) -> Node:
-    spread = full(2.0, leaf((3, 4)).type)
-    if op is m.reshape:
-        return m.reshape(spread, 12)
-    if op is m.permute:
-        return m.permute(spread, 1, 0)
-    if op is m.expand:
-        return m.expand(spread, 2, 3, 4)
-    if op is m.slice_:
-        return m.slice_(spread, [(0, 2, 1), (1, 4, 2)])
-    if op is m.pad:
-        return m.pad(spread, [(0, 2), (1, 0)], 2.0)
-    return m.flip(spread, 0)
-
-
-def _expanded_example(op: Op, leaf: Callable[..., Node]) -> Node:
-    spread = leaf((3, 1)).expand(2, 3, 4)
-    if op is cast:
-        return spread.cast("int32")
-    if op is m.reshape:
-        return spread.reshape(2, 1, 3, 4)
-    if op is m.permute:
-        return spread.permute(2, 0, 1)
-    return m.flip(spread) if op is m.flip else m.slice_(spread, [(0, 2, 2), (1, 3, 1), (0, 4, 3)])
-
-
-IDENTITIES = (m.reshape, m.expand, m.permute, m.slice_, m.pad, m.flip)
+VIEWS = (m.reshape, m.expand, m.permute, m.slice_, m.pad, m.flip)
 
 MOVEMENT = (
-    Rule("permute-identity", m.permute, _identity, lambda leaf: m.permute(leaf((2, 3)), 0, 1)),
-    Rule("reshape-identity", m.reshape, _identity, lambda leaf: m.reshape(leaf((2, 3)), 2, 3)),
-    Rule("expand-identity", m.expand, _identity, lambda leaf: m.expand(leaf((2, 3)), 2, 3)),
-    Rule("slice-identity", m.slice_, _identity,
-         lambda leaf: m.slice_(leaf((2, 3)), [(0, 2, 1), (0, 3, 1)])),
-    Rule("pad-identity", m.pad, _identity, lambda leaf: m.pad(leaf((2,)), [(0, 0)])),
-    Rule("flip-identity", m.flip, _identity, lambda leaf: m.flip(leaf((1, 3)), 0)),
-    *(Rule(f"{op}-constant", op, _move_constant, partial(_constant_example, op))
-      for op in IDENTITIES),
-    Rule("concat-constant", m.concat, _concat_constants,
-         lambda leaf: m.concat([full(2.0, leaf((n,)).type) for n in (3, 4)])),
-    Rule("reshape-reshape", m.reshape, _reshape_reshape,
-         lambda leaf: leaf((2, 6)).reshape(3, 4).reshape(12)),
-    Rule("permute-permute", m.permute, _permute_permute,
-         lambda leaf: leaf((2, 3, 4)).permute(1, 2, 0).permute(2, 1, 0)),
-    Rule("permute-as-reshape", m.permute, _permute_as_reshape,
-         lambda leaf: leaf((2, 1, 4)).permute(1, 0, 2)),
-    Rule("expand-expand", m.expand, _expand_expand,
-         lambda leaf: leaf((1, 3)).expand(2, 3).expand(4, 2, 3)),
-    Rule("expand-reshape", m.expand, _expand_reshape,
-         lambda leaf: leaf((3,)).reshape(1, 3).expand(4, 2, 3)),
-    Rule("flip-flip", m.flip, _flip_flip, lambda leaf: m.flip(m.flip(leaf((2, 3)), 0), (0, 1))),
-    *(Rule(f"{op}-expand", op, _view_expand, partial(_expanded_example, op))
+    *(Rule(f"{op}-identity", op, _identity) for op in VIEWS),
+    *(Rule(f"{op}-constant", op, _move_constant) for op in VIEWS),
+    Rule("concat-constant", m.concat, _concat_constants),
+    Rule("reshape-reshape", m.reshape, _reshape_reshape),
+    Rule("permute-permute", m.permute, _permute_permute),
+    Rule("permute-as-reshape", m.permute, _permute_as_reshape),
+    Rule("expand-expand", m.expand, _expand_expand),
+    Rule("expand-reshape", m.expand, _expand_reshape),
+    Rule("flip-flip", m.flip, _flip_flip),
+    *(Rule(f"{op}-expand", op, _view_expand)
       for op in (m.permute, m.reshape, m.slice_, m.flip, cast)),
-    Rule("slice-pad", m.slice_, _slice_pad,
-         lambda leaf: m.slice_(m.pad(leaf((5, 4)), [(2, 1), (0, 3)]), [(3, 8, 3), (0, 2, 1)])),
-    Rule("pad-pad", m.pad, _pad_pad,
-         lambda leaf: m.pad(m.pad(leaf((3,)), [(1, 2)], 1.5), [(0, 4)], 1.5)),
-    Rule("slice-slice", m.slice_, _slice_slice,
-         lambda leaf: m.slice_(m.slice_(leaf((20,)), [(2, 17, 2)]), [(1, 7, 3)])),
-    Rule("slice-concat", m.slice_, _slice_concat,
-         lambda leaf: m.slice_(m.concat([leaf((3,)), leaf((5,))]), [(4, 7, 1)])),
-    Rule("concat-slices", m.concat, _concat_slices,
-         lambda leaf: (lambda x: m.concat([m.slice_(x, [(1, 4, 1)]), m.slice_(x, [(4, 6, 1)])]))(
-             leaf((9,)))),
-    Rule("concat-one", m.concat, _concat_one, lambda leaf: m.concat([leaf((3,)), leaf((0,))])),
-    Rule("concat-concat", m.concat, _concat_concat,
-         lambda leaf: m.concat([m.concat([leaf((3,)), leaf((2,))]), leaf((5,))])),
+    Rule("slice-pad", m.slice_, _slice_pad),
+    Rule("pad-pad", m.pad, _pad_pad),
+    Rule("slice-slice", m.slice_, _slice_slice),
+    Rule("slice-concat", m.slice_, _slice_concat),
+    Rule("concat-slices", m.concat, _concat_slices),
+    Rule("concat-one", m.concat, _concat_one),
+    Rule("concat-concat", m.concat, _concat_concat),
 )  # fmt: skip

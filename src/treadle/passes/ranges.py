@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from operator import floordiv, mul, rshift
 
-from treadle.ir.node import CONST, IOTA, Node, const, full, iota
+from treadle.ir.node import CONST, IOTA, Node, const, full
 from treadle.ir.pattern import Rule, constant_value
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
@@ -52,16 +52,10 @@ def _hull(*parts: Bounds) -> Bounds:
     return min(low for low, _ in parts), max(high for _, high in parts)
 
 
-def _products(a: Bounds, b: Bounds) -> Bounds:
-    corners = [p * q for p in a for q in b]
-    return min(corners), max(corners)
-
-
-def _divided(a: Bounds, b: Bounds) -> Bounds | None:
-    if b[0] <= 0:
-        return None
-    corners = [p // q for p in a for q in b]
-    return min(corners), max(corners)
+def _corners(op: Callable[[int, int], int], a: Bounds, b: Bounds) -> Bounds:
+    """Of an op that grows or falls along each operand."""
+    values = [op(p, q) for p in a for q in b]
+    return min(values), max(values)
 
 
 def _left_over(a: Bounds, b: Bounds) -> Bounds | None:
@@ -75,23 +69,19 @@ def _masked(a: Bounds, b: Bounds) -> Bounds | None:
     return (0, min(tops)) if tops else None
 
 
-def _shifted(a: Bounds, b: Bounds) -> Bounds | None:
-    return (a[0] >> b[0], a[1] >> b[0]) if b[0] == b[1] and 0 <= b[0] < 64 else None
-
-
 _INTERVALS: dict[Op, Callable[..., Bounds | None]] = {
     e.add: lambda a, b: (a[0] + b[0], a[1] + b[1]),
     e.sub: lambda a, b: (a[0] - b[1], a[1] - b[0]),
     e.neg: lambda a: (-a[1], -a[0]),
-    e.mul: _products,
+    e.mul: partial(_corners, mul),
     e.cast: lambda a: a,
-    e.minimum: lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
-    e.maximum: lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
+    e.minimum: partial(_corners, min),
+    e.maximum: partial(_corners, max),
     e.where: lambda _, a, b: _hull(a, b),
-    e.floor_divide: _divided,
+    e.floor_divide: lambda a, b: _corners(floordiv, a, b) if b[0] > 0 else None,
     e.remainder: _left_over,
     e.bitwise_and: _masked,
-    e.shift_right: _shifted,
+    e.shift_right: lambda a, b: _corners(rshift, a, b) if b[0] >= 0 and b[1] < 64 else None,
 }
 
 
@@ -101,46 +91,41 @@ _INTERVALS: dict[Op, Callable[..., Bounds | None]] = {
 class Sum:
     """constant + sum of factor * part, as whole numbers."""
 
-    def __init__(self, node: Node) -> None:
-        self.parts: dict[Node, int] = {}
-        self.constant = 0
-        self._collect(node, 1, DEEP)
+    def __init__(self, parts: dict[Node, int], constant: int) -> None:
+        self.parts, self.constant = parts, constant
+
+    def add(self, node: Node, factor: int = 1, deep: int = DEEP) -> Sum:
+        """Add a node, taken apart."""
+        value = constant_value(node)
+        a, b = (node.operands * 2)[:2] or (node, node)
+        if value is not None:
+            self.constant += factor * int(value)
+        elif deep and node.op in (e.add, e.sub):
+            self.add(a, factor, deep - 1).add(b, factor if node.op is e.add else -factor, deep - 1)
+        elif deep and node.op is e.neg:
+            self.add(a, -factor, deep - 1)
+        elif deep and node.op is e.mul and (scale := constant_value(b)) is not None:
+            self.add(a, factor * int(scale), deep - 1)
+        else:
+            self.parts[node] = self.parts.get(node, 0) + factor
+        return self
 
     def fits(self, like: Node) -> bool:
         """Does the dtype of a node hold every value?"""
         low, high = self.bounds()
         return like.dtype.least <= low and high <= like.dtype.greatest
 
-    def _collect(self, node: Node, factor: int, deep: int) -> None:
-        value = constant_value(node)
-        if value is not None:
-            self.constant += factor * int(value)
-            return
-        a = node.operands[0] if node.operands else node
-        b = node.operands[1] if len(node.operands) == 2 else a
-        if deep and node.op in (e.add, e.sub):
-            self._collect(a, factor, deep - 1)
-            self._collect(b, factor if node.op is e.add else -factor, deep - 1)
-        elif deep and node.op is e.neg:
-            self._collect(a, -factor, deep - 1)
-        elif deep and node.op is e.mul and (scale := constant_value(b)) is not None:
-            self._collect(a, factor * int(scale), deep - 1)
-        else:
-            self.parts[node] = self.parts.get(node, 0) + factor
-
     def bounds(self) -> Bounds:
         """Smallest and largest value."""
-        scaled = [_products(bounds(x), (c, c)) for x, c in self.parts.items()]
+        scaled = [_corners(mul, bounds(x), (c, c)) for x, c in self.parts.items()]
         low, high = (self.constant + sum(pair[k] for pair in scaled) for k in (0, 1))
         return low, high
 
     def split(self, by: int) -> tuple[Sum, Sum]:
         """(what is divisible by `by`, divided; the rest)."""
-        whole, rest = Sum.__new__(Sum), Sum.__new__(Sum)
-        whole.parts = {x: c // by for x, c in self.parts.items() if c and c % by == 0}
-        rest.parts = {x: c for x, c in self.parts.items() if c % by}
-        whole.constant, rest.constant = divmod(self.constant, by)
-        return whole, rest
+        whole = {x: c // by for x, c in self.parts.items() if c and c % by == 0}
+        rest = {x: c for x, c in self.parts.items() if c % by}
+        return Sum(whole, self.constant // by), Sum(rest, self.constant % by)
 
     def node(self, like: Node) -> Node:
         """The sum in the dtype of a node."""
@@ -165,7 +150,7 @@ def _quotient(node: Node) -> Node | None:
     by, x = _divisor(node), node.operands[0]
     if not by:
         return None
-    whole, rest = (total := Sum(x)).split(by)
+    whole, rest = (total := Sum({}, 0).add(x)).split(by)
     low, high = rest.bounds()
     if total.fits(node) and low // by == high // by:
         whole.constant += low // by
@@ -193,7 +178,7 @@ def _mask(node: Node) -> Node | None:
 
 def _reduced(node: Node, by: int, x: Node) -> Node | None:
     """(8 i + j) % 8 = j where 0 <= j < 8; (x % (a b)) % b = x % b."""
-    whole, rest = (total := Sum(x)).split(by)
+    whole, rest = (total := Sum({}, 0).add(x)).split(by)
     low, high = rest.bounds()
     fits = total.fits(node)
     if fits and low // by == high // by:
@@ -231,21 +216,10 @@ def _compared(node: Node) -> Node | None:
     return full(always, node.type) if always or never else None
 
 
-def _grid(_: Any) -> Node:
-    return iota((6, 1), 0) * 8 + iota((1, 8), 1)
-
-
-def _compared_example(op: Op, leaf: Any) -> Node:
-    result: Node = op(_grid(leaf), 48)
-    return result
-
-
 RANGES = (
-    Rule("quotient", e.floor_divide, _quotient, lambda leaf: _grid(leaf) // 8),
-    Rule("remainder", e.remainder, _remainder, lambda leaf: _grid(leaf) % 8),
-    Rule("mask", e.bitwise_and, _mask, lambda leaf: (_grid(leaf) & 63) & 7),
-    Rule("minimum-range", e.minimum, _extreme, lambda leaf: e.minimum(_grid(leaf), 47)),
-    Rule("maximum-range", e.maximum, _extreme, lambda leaf: e.maximum(_grid(leaf), 0)),
-    *(Rule(f"{op}-range", op, _compared, partial(_compared_example, op))
-      for op in (e.lt, e.le, e.gt, e.ge, e.eq, e.ne)),
-)  # fmt: skip
+    Rule("quotient", e.floor_divide, _quotient),
+    Rule("remainder", e.remainder, _remainder),
+    Rule("mask", e.bitwise_and, _mask),
+    *(Rule(f"{op}-range", op, _extreme) for op in (e.minimum, e.maximum)),
+    *(Rule(f"{op}-range", op, _compared) for op in (e.lt, e.le, e.gt, e.ge, e.eq, e.ne)),
+)

@@ -12,7 +12,7 @@ import gc
 from typing import Any
 
 from treadle.ir.node import LEAF, RECORDING, Node
-from treadle.runtime.realize import COMPILING, TRACED, in_pieces
+from treadle.runtime.realize import COMPILING, in_pieces
 
 MOST_PENDING = 10_000  # ops
 COLLECTIONS = 24  # of the youngest objects between two looks: some 8,000 nodes
@@ -44,11 +44,12 @@ def count_pending(node: Node, most: int) -> int:
     seen, stack = {node}, [node]
     while stack and len(seen) <= most:
         for x in stack.pop().operands:
-            if x.buffer is TRACED or (x.buffer is None and x.op is LEAF):
-                return 0  # part of what a compiler works on, not of what somebody waits for
-            if x.buffer is None and x.operands and x not in seen:
-                seen.add(x)
-                stack.append(x)
+            if x.buffer is None and x not in seen:
+                if x.op is LEAF:
+                    return 0  # part of what a compiler works on, not of what somebody waits for
+                if x.operands:
+                    seen.add(x)
+                    stack.append(x)
     return len(seen)
 
 

@@ -18,7 +18,7 @@ from treadle.ops.elementwise import bitwise_and, eq, where
 from treadle.runtime.realize import TRACED
 from treadle.tensor.gradients import own_node, owned
 from treadle.tensor.indexing import Box, picked
-from treadle.tensor.keys import as_node, is_mask, understood
+from treadle.tensor.keys import array_of, as_node, is_mask, understood
 from treadle.tensor.tracing import TRACE
 
 if TYPE_CHECKING:
@@ -51,17 +51,8 @@ def _value(x: Node, value: Any) -> Node:
     if isinstance(value, bool | int | float):
         return const(value, x.dtype, x.device)
     if not isinstance(value, Node):
-        value = as_node(_array(value), x.device)
+        value = as_node(array_of(value), x.device)
     return value if value.dtype is x.dtype else value.cast(x.dtype)
-
-
-def _array(value: Any) -> Any:
-    import numpy as np
-
-    try:
-        return np.asarray(value)
-    except ValueError:  # lists of different lengths
-        return np.asarray(None)
 
 
 def assigned(x: Node, key: Any, value: Node) -> Node:
@@ -124,7 +115,7 @@ def _in_box(x: Node, box: Box, value: Node) -> Node:
         full = m.placed(inside, box.ranges, x.shape)
     else:
         full = value.reshape(()).expand(x.shape)
-    return where(reduce(bitwise_and, checks), full, x) if checks else full  # type: ignore[no-any-return]
+    return where(reduce(bitwise_and, checks), full, x) if checks else full
 
 
 def _inside(index: Node, each: tuple[int, int, int], size: int) -> list[Node]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -123,21 +124,27 @@ def full(shape: Shape | int, fill_value: Number, dtype: Any = None, device: Wher
 
 
 @makes_tensors(Kind.CREATION)
-def zeros(*shape: Any, dtype: Any = None, device: Where = None) -> Tensor:
+def zeros(
+    shape: int | Sequence[int] = (), *sizes: int, dtype: Any = None, device: Where = None
+) -> Tensor:
     """Zeros; the shape as one tuple or as several sizes."""
-    return _filled(_shape(shape), 0, _kind(0.0, dtype), device)
+    return _filled(_shape((shape, *sizes)), 0, _kind(0.0, dtype), device)
 
 
 @makes_tensors(Kind.CREATION)
-def ones(*shape: Any, dtype: Any = None, device: Where = None) -> Tensor:
+def ones(
+    shape: int | Sequence[int] = (), *sizes: int, dtype: Any = None, device: Where = None
+) -> Tensor:
     """Ones; the shape as one tuple or as several sizes."""
-    return _filled(_shape(shape), 1, _kind(0.0, dtype), device)
+    return _filled(_shape((shape, *sizes)), 1, _kind(0.0, dtype), device)
 
 
 @makes_tensors(Kind.CREATION)
-def empty(*shape: Any, dtype: Any = None, device: Where = None) -> Tensor:
+def empty(
+    shape: int | Sequence[int] = (), *sizes: int, dtype: Any = None, device: Where = None
+) -> Tensor:
     """A tensor whose values nobody has chosen yet: zeros, since values cannot be written later."""
-    return zeros(*shape, dtype=dtype, device=device)
+    return zeros(shape, *sizes, dtype=dtype, device=device)
 
 
 @makes_tensors(Kind.CREATION)

@@ -119,7 +119,7 @@ def array_of(x: Any) -> tuple[Any, DType]:
     try:
         array = np.from_dlpack(_Given(found))
     except (BufferError, RuntimeError, TypeError) as error:
-        facts: dict[str, object] = {"code": code, "bits": bits, "reason": error}
-        raise DtypeError(explain("from_dlpack", "cannot be read", **facts)) from None
+        wrong = f"cannot be read: {error}"
+        raise DtypeError(explain("from_dlpack", wrong, code=code, bits=bits)) from None
     own = dtype(array.dtype.name if narrow is None else narrow)
     return array.view(numpy_dtype(own)), own

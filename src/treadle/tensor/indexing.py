@@ -1,11 +1,10 @@
-"""`x[key]`: which elements does a key of any NumPy form give, and where do they stand?"""
+"""`x[key]`: which elements a key of any NumPy form gives, and where they stand."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
 from math import prod
-
 from typing import Any
 
 from treadle.base.errors import IndexingError, ShapeError, explain
@@ -36,7 +35,7 @@ class Box:
                 self.shape += (1,)
             elif isinstance(part, int):
                 self.ranges.append((part, part + 1, 1))
-            else:
+            elif part is not Ellipsis:
                 self._enter(part, x.shape[len(self.ranges)])
 
     def _enter(self, part: slice | Node, size: int) -> None:

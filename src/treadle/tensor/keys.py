@@ -1,8 +1,9 @@
-"""What does a key in `x[key]` name? Its parts checked, completed, and arrays made of lists."""
+"""What a key in `x[key]` names: its parts checked, completed, and arrays made of lists."""
 
 from __future__ import annotations
 
 from math import prod
+from types import EllipsisType
 from typing import Any
 
 from treadle.backends.registry import backend_of
@@ -15,18 +16,20 @@ from treadle.ops.picking import places_of
 from treadle.runtime.realize import in_memory
 from treadle.tensor.tracing import TRACE
 
-Part = int | slice | Node | None
+Part = int | slice | Node | EllipsisType | None
 HINT = "integers, slices, None, Ellipsis, masks, and lists, arrays or tensors of integers"
 
 
 def understood(x: Node, key: Any) -> tuple[Node, list[Part]]:
     """x and one part for each of its axes (and None for new ones): no masks are left.
 
-    A mask becomes the places where it is true along the axes it covers, which become one.
+    A mask becomes the places where it is true along the axes it covers, which become one. Ellipsis
+    stands for no axis any more; it still keeps what is left of it apart from what is right of it.
     """
     parts = _completed(x, [_plain(part) for part in (key if isinstance(key, tuple) else (key,))])
     shape: list[int] = []
     found: list[Part] = []
+    given: list[tuple[Any, int, int]] = []  # (part, axis, size) as the user wrote it
     axis = 0
     for part in parts:
         if isinstance(part, bool):  # a mask of no axes: chooses along a new one
@@ -35,10 +38,15 @@ def understood(x: Node, key: Any) -> tuple[Node, list[Part]]:
             continue
         covers = axes_of(part)
         size = prod(x.shape[axis : axis + covers])
-        if part is not None:
+        if covers:
             shape.append(size)
-        found.append(_checked(part, x, axis, size))
+            given.append((part, axis, size))
+            part = _placed(part, x, axis, size)  # noqa: PLW2901
+        found.append(part)
         axis += covers
+    if all(part.type.size for part in found if isinstance(part, Node)):  # else nothing is read
+        for each in given:
+            _require(*each)
     return x.reshape(tuple(shape)), found
 
 
@@ -75,15 +83,22 @@ def _plain(part: Any) -> Any:
     raise _cannot(part)
 
 
-def _array(part: Any) -> Any:
+def array_of(value: Any) -> Any:
+    """A NumPy array of lists or of anything that gives one; one of objects if it does not."""
     import numpy as np
 
     try:
-        array = np.asarray(part)
+        return np.asarray(value)
     except ValueError:  # lists of different lengths
-        raise _cannot(part) from None
+        return np.asarray(None)
+
+
+def _array(part: Any) -> Any:
+    array = array_of(part)
+    if array.dtype == object:
+        raise _cannot(part)
     if not array.size and isinstance(part, list):
-        array = array.astype(np.int64)
+        array = array.astype("int64")
     if array.dtype.kind not in "biu":
         hint = f"{HINT}; a part of its own is separated by a comma outside any list"
         raise IndexingError(explain("index", "an array of other elements", hint, dtype=array.dtype))
@@ -100,12 +115,12 @@ def _completed(x: Node, parts: list[Any]) -> list[Any]:
     if len(dots) > 1:
         raise IndexingError(explain("index", "only one Ellipsis", "use : for the others"))
     at = dots[0] if dots else len(parts)
-    return parts[:at] + [slice(None)] * (x.ndim - named) + parts[at + 1 :]
+    return parts[: at + 1] + [slice(None)] * (x.ndim - named) + parts[at + 1 :]
 
 
-def _checked(part: Any, x: Node, axis: int, size: int) -> Part:
-    """A part for an axis (those of a mask as one) of a size, known to lie inside."""
-    if part is None or isinstance(part, slice):
+def _placed(part: Any, x: Node, axis: int, size: int) -> Part:
+    """A part for an axis (those of a mask as one) of a size, counted from its start."""
+    if isinstance(part, slice):
         return part
     if isinstance(part, int):
         if not -size <= part < size:
@@ -116,13 +131,15 @@ def _checked(part: Any, x: Node, axis: int, size: int) -> Part:
         covered = x.shape[axis : axis + len(part.shape)]
         if tuple(part.shape) != covered:
             hint = "a mask has the sizes of the axes it chooses from"
-            facts = {"mask": tuple(part.shape), "axes": covered}
-            raise IndexingError(explain("index", "the mask does not fit", hint, **facts))
+            shapes = {"mask": tuple(part.shape), "axes": covered}
+            raise IndexingError(explain("index", "the mask does not fit", hint, **shapes))
         return _places(part, x.device)
-    if isinstance(part, Node):
-        return _of_tensor(part, axis, size)
-    _require(part, axis, size)
-    return as_node(part % max(1, size), x.device)
+    if not isinstance(part, Node):
+        return as_node(part % max(1, size), x.device)
+    index = part.cast(int64)
+    wrapped = where(index < 0, index + size, index)
+    inside: Node = minimum(maximum(wrapped, 0), max(0, size - 1))
+    return inside
 
 
 def _places(mask: Any, where_to: Device) -> Node:
@@ -136,23 +153,20 @@ def _places(mask: Any, where_to: Device) -> Node:
     return found
 
 
-def _of_tensor(index: Node, axis: int, size: int) -> Node:
-    """A tensor of indices: checked if it is in memory, else kept inside by its kernel."""
-    if in_memory(index) and index.device.backend == "cpu":
-        _require(backend_of(index.device).download(index.buffer, index.type), axis, size)
-    elif not size and index.type.size:
-        facts = {"axis": axis, "size": size}
-        raise IndexingError(explain("index", "an empty axis has no elements", **facts))
-    index = index.cast(int64)
-    wrapped = where(index < 0, index + size, index)
-    inside: Node = minimum(maximum(wrapped, 0), max(0, size - 1))
-    return inside
-
-
-def _require(array: Any, axis: int, size: int) -> None:
-    if array.size and not (-size <= int(array.min()) and int(array.max()) < size):
-        wrong = int(array.min()) if int(array.min()) < -size else int(array.max())
-        facts = {"index": wrong, "axis": axis, "size": size}
+def _require(part: Any, axis: int, size: int) -> None:
+    """Indices out of range are refused where they are known: a pending tensor's are not."""
+    if not hasattr(part, "shape") or is_mask(part):
+        return
+    if isinstance(part, Node):
+        if not in_memory(part) or part.device.backend != "cpu":
+            if not size:
+                facts = {"axis": axis, "size": size}
+                raise IndexingError(explain("index", "an empty axis has no elements", **facts))
+            return
+        part = backend_of(part.device).download(part.buffer, part.type)
+    low, high = int(part.min()), int(part.max())
+    if low < -size or high >= size:
+        facts = {"index": low if low < -size else high, "axis": axis, "size": size}
         raise IndexingError(explain("index", "out of range", **facts))
 
 

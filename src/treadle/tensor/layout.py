@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 SWEEPS = 6  # up and down again; more changes little
@@ -12,17 +11,14 @@ GAP = 18.0  # between boxes of a layer
 LANE = 10.0  # width of a line that passes a layer
 
 
-@dataclass(eq=False)
 class Box:
     """A node of the drawing, or (no height yet) a place where a line passes a layer."""
 
-    width: float
-    height: float
-    layer: int = 0
-    x: float = 0.0  # of the centre
-    y: float = 0.0  # of the top
-    above: list[Box] = field(default_factory=list)
-    below: list[Box] = field(default_factory=list)
+    def __init__(self, width: float, height: float, layer: int = 0) -> None:
+        self.width, self.height, self.layer = width, height, layer
+        self.x = self.y = 0.0  # of the centre and of the top
+        self.above: list[Box] = []
+        self.below: list[Box] = []
 
 
 Line = list[Box]

@@ -10,7 +10,6 @@ from treadle.ops import activations as activations_rows
 from treadle.ops import composite as composite_rows
 from treadle.ops import contract as contract_rows
 from treadle.ops import convolution as convolution_rows
-from treadle.ops import einsum as einsum_rows
 from treadle.ops import elementwise as elementwise_rows
 from treadle.ops import functions as functions_rows
 from treadle.ops import images as images_rows
@@ -21,6 +20,7 @@ from treadle.ops import ordering as ordering_rows
 from treadle.ops import picking as picking_rows
 from treadle.ops import pooling as pooling_rows
 from treadle.ops import predicates as predicates_rows
+from treadle.ops import products as products_rows
 from treadle.ops import regions as regions_rows
 from treadle.ops import scan as scan_rows
 from treadle.ops import sets as sets_rows
@@ -28,9 +28,10 @@ from treadle.ops import shaping as shaping_rows
 from treadle.ops import special as special_rows
 from treadle.ops import totals as totals_rows
 from treadle.ops import windows as windows_rows
+from treadle.ops.sets import Counts, Inverse, Unique
 
-# <sums tgj7fneh5npvsmkymah2mgqqfu2vb2fgkn2b32jdqe4bzecdhzutyoe6n5dtuqtostsidvukhfkji6ke>
-# </gen imports ikgbsoi2stcdvqu7te2pmu6xuof2p5c3azh7newb7i7vjpvsmk>
+# <sums tgj7fneh5npvsmkymah2mgqqfu2vb2fgkn2qe4bzecdhzutyoe6n5dtuqtostsidvukhfkji6keikgbs>
+# </gen imports oi2stkhhsccdvqu7te2pmu6xuof2p5c3azh7newb7i7vjduigdpvsmk>
 from treadle.ops.syntax import Syntax
 
 
@@ -65,11 +66,9 @@ class Methods(Syntax):
 
     # <gen prelu>
     def prelu(self, weight: Self) -> Self:
-        """x where positive, else weight times x; weight is one number or one for each channel
-        (axis 1).
-        """
+        """x where positive, else weight times x; there is one weight, or one a channel (axis 1)."""
         return activations_rows.prelu(self, weight)
-        # </gen prelu c336mp3y63liddrsdaupjj6lq>
+        # </gen prelu c336mh4weajj6lq>
 
     # <gen threshold>
     def threshold(self, threshold: float, value: float) -> Self:
@@ -216,10 +215,12 @@ class Methods(Syntax):
         # </gen argmin f4tq4wtz6f2pdqa>
 
     # <gen take>
-    def take(self, index: Self, axis: int = 0) -> Self:
-        """Slices of x at the indices, along an axis: an embedding look-up when axis is 0."""
+    def take(self, index: Self, axis: int | None = None) -> Self:
+        """Slices of x at the indices along an axis, the first if none is named: an embedding
+        look-up.
+        """
         return composite_rows.take(self, index, axis)
-        # </gen take qftv6gbu6yri5a5>
+        # </gen take 4s2dmexqw24j7risdaupri5a5>
 
     # <gen matmul>
     def matmul(self, b: Self) -> Self:
@@ -244,44 +245,44 @@ class Methods(Syntax):
         """Sum of products of two vectors; of more axes, over the last of a and the last but one
         of b.
         """
-        return einsum_rows.dot(self, b)
-        # </gen dot q7faxskggzc5bzxsdaup66ka5>
+        return products_rows.dot(self, b)
+        # </gen dot q7faxskggzc5bzxsdaupxoepj>
 
     # <gen inner>
     def inner(self, b: Self) -> Self:
         """Sums of products over the last axes of both; a 0-d operand scales."""
-        return einsum_rows.inner(self, b)
-        # </gen inner ziu262zx72svjp5>
+        return products_rows.inner(self, b)
+        # </gen inner ziu262zx72462pv>
 
     # <gen outer>
     def outer(self, b: Self) -> Self:
         """Every element of a vector times every element of another."""
-        return einsum_rows.outer(self, b)
-        # </gen outer e23adnpvkxdp34q>
+        return products_rows.outer(self, b)
+        # </gen outer e23adnpvkxekvef>
 
     # <gen vecdot>
     def vecdot(self, b: Self, axis: int = -1) -> Self:
         """Sum of products along one axis of both; the others broadcast."""
-        return einsum_rows.vecdot(self, b, axis)
-        # </gen vecdot 735jnplollib4qy>
+        return products_rows.vecdot(self, b, axis)
+        # </gen vecdot 735jnplollusv4g>
 
     # <gen bmm>
     def bmm(self, b: Self) -> Self:
         """Matrix products of a batch: (batch, n, k) times (batch, k, m)."""
-        return einsum_rows.bmm(self, b)
-        # </gen bmm u4hnohwktptxewx>
+        return products_rows.bmm(self, b)
+        # </gen bmm u4hnohwktp4wwle>
 
     # <gen mv>
     def mv(self, b: Self) -> Self:
         """A matrix times a vector."""
-        return einsum_rows.mv(self, b)
-        # </gen mv qiz3prlo7rtofak>
+        return products_rows.mv(self, b)
+        # </gen mv qiz3prlo7rxkfj5>
 
     # <gen kron>
     def kron(self, b: Self) -> Self:
         """Every element of a times all of b, laid side by side (the Kronecker product)."""
-        return einsum_rows.kron(self, b)
-        # </gen kron hnv7ahwcktx5kvz>
+        return products_rows.kron(self, b)
+        # </gen kron hnv7ahwcktabp3s>
 
     # <gen gather>
     def gather(self, index: Self, axis: int) -> Self:
@@ -420,8 +421,8 @@ class Methods(Syntax):
     # <gen tensordot>
     def tensordot(self, b: Self, axes: int | Sequence[Any] = 2) -> Self:
         """Products summed over pairs of axes: the last of a with the first of b, or those named."""
-        return einsum_rows.tensordot(self, b, axes)
-        # </gen tensordot itumcgddew2gnl7>
+        return products_rows.tensordot(self, b, axes)
+        # </gen tensordot itumcgddew3xab3>
 
     # <gen neg>
     def neg(self) -> Self:
@@ -857,22 +858,22 @@ class Methods(Syntax):
         # </gen pixel_unshuffle soepf5abbq7z5zi>
 
     # <gen split>
-    def split(self, size: int | Sequence[int], axis: int = 0) -> Self:
+    def split(self, size: int | Sequence[int], axis: int = 0) -> list[Self]:
         """Parts along an axis: of one size (the last may be smaller), or of the sizes listed."""
         return joining_rows.split(self, size, axis)
-        # </gen split 3beuwkeefr4gmfy>
+        # </gen split xxvl4keefr4gmfy>
 
     # <gen chunk>
-    def chunk(self, chunks: int, axis: int = 0) -> Self:
+    def chunk(self, chunks: int, axis: int = 0) -> list[Self]:
         """At most so many parts of equal size along an axis; the last may be smaller."""
         return joining_rows.chunk(self, chunks, axis)
-        # </gen chunk bmz5qgb2fb5gyj6>
+        # </gen chunk bonbbgb2fb5gyj6>
 
     # <gen unstack>
-    def unstack(self, axis: int = 0) -> Self:
+    def unstack(self, axis: int = 0) -> list[Self]:
         """The slices along an axis, without it."""
         return joining_rows.unstack(self, axis)
-        # </gen unstack v3etblerbcwvin6>
+        # </gen unstack 5eq6vlerbcwvin6>
 
     # <gen repeat>
     def repeat(self, repeats: Any, axis: int | None = None) -> Self:
@@ -936,18 +937,23 @@ class Methods(Syntax):
         mask: Self | None = None,
         causal: bool = False,
         scale: float | None = None,
+        is_causal: bool = False,
+        enable_gqa: bool = True,
     ) -> Self:
         """softmax(q kᵀ scale + mask) v over the last two axes; scale defaults to 1/sqrt(width)."""
-        return neural_rows.scaled_dot_product_attention(self, k, v, mask, causal, scale)
-        # </gen scaled_dot_product_attention n6rrz6a6rsxthi5wdk5e5ebtlzfcn3rgvenprv3yc3dlgw33ro>
+        return neural_rows.scaled_dot_product_attention(
+            self, k, v, mask, causal, scale, is_causal, enable_gqa
+        )
+        # <sums n6rrz6a6rsxthi5wdk5e5ebtlzfcn3rgvenultoowvowpprv3y>
+        # </gen scaled_dot_product_attention c3dlg6qtsfsexft7tujo>
 
     # <gen sort>
-    def sort(self, axis: int = -1, descending: bool = False) -> Self:
+    def sort(self, axis: int = -1, descending: bool = False, stable: bool = True) -> Self:
         """The elements in order along an axis, NaN counting as the largest; equal ones stay in
         order.
         """
-        return ordering_rows.sort(self, axis, descending)
-        # </gen sort 4rrz7thwzlic3lfsdaupplihf>
+        return ordering_rows.sort(self, axis, descending, stable)
+        # </gen sort pjqwmthwzlic3lfsdaupk6bh7>
 
     # <gen topk>
     def topk(self, k: int, axis: int = -1, largest: bool = True) -> tuple[Self, Self]:
@@ -977,12 +983,12 @@ class Methods(Syntax):
         # </gen quantile 2b6sd6a6rsbpynojlzedmbc33prv3y7nuikxoxh3sdaupgvp4p>
 
     # <gen searchsorted>
-    def searchsorted(self, values: Self, side: str = "left") -> Self:
+    def searchsorted(self, values: Self, sorter: Self | None = None, side: str = "left") -> Self:
         """Where values would stand in a sorted tensor of one axis: before equal elements or
         after.
         """
-        return ordering_rows.searchsorted(self, values, side)
-        # </gen searchsorted 7bhzvcisia6ggiosdauptkw7l>
+        return ordering_rows.searchsorted(self, values, sorter, side)
+        # </gen searchsorted nvb3hcisia6ggiosdaupkek6i>
 
     # <gen bincount>
     def bincount(self, minlength: int = 0, length: int | None = None) -> Self:
@@ -1009,12 +1015,14 @@ class Methods(Syntax):
         # </gen cumulative_prod r2cxmiekjtprv3yv4ozcdsnktsdauprqy2x>
 
     # <gen diff>
-    def diff(self, axis: int = -1, n: int = 1) -> Self:
+    def diff(
+        self, prepend: Self | None = None, append: Self | None = None, axis: int = -1, n: int = 1
+    ) -> Self:
         """Each element less the one before it along an axis, n times; for bool whether they
         differ.
         """
-        return ordering_rows.diff(self, axis, n)
-        # </gen diff eqhzxr46pw2heg4sdaupko3l6>
+        return ordering_rows.diff(self, prepend, append, axis, n)
+        # </gen diff pgczuqlodmprv3yr46pw2heg4sdaup572jn>
 
     # <gen take_along_axis>
     def take_along_axis(self, indices: Self, axis: int = -1) -> Self:
@@ -1065,10 +1073,10 @@ class Methods(Syntax):
         # </gen masked_select ruxcgw4cl2vo55jsdaupxu44d>
 
     # <gen nonzero>
-    def nonzero(self) -> Self:
+    def nonzero(self) -> list[Self]:
         """The indices of the elements that are not 0, a tensor for each axis; computed now."""
         return picking_rows.nonzero(self)
-        # </gen nonzero df7bbfua3oatwpz>
+        # </gen nonzero lb2orfua3oatwpz>
 
     # <gen argwhere>
     def argwhere(self) -> Self:
@@ -1393,12 +1401,12 @@ class Methods(Syntax):
         # </gen logcumsumexp byogtm6a73wa3sk>
 
     # <gen argsort>
-    def argsort(self, axis: int = -1, descending: bool = False) -> Self:
+    def argsort(self, axis: int = -1, descending: bool = False, stable: bool = True) -> Self:
         """Indices that sort along an axis; equal elements keep their order. NaN counts as the
         largest.
         """
-        return scan_rows.argsort(self, axis, descending)
-        # </gen argsort k6nnpdar2d7sajpsdaupafrx6>
+        return scan_rows.argsort(self, axis, descending, stable)
+        # </gen argsort j7yfrdar2d7sajpsdaupl63wk>
 
     # <gen unique>
     def unique(self) -> Self:
@@ -1407,22 +1415,28 @@ class Methods(Syntax):
         # </gen unique 5r4jsazztwphtye>
 
     # <gen unique_counts>
-    def unique_counts(self) -> Self:
+    def unique_counts(self) -> Counts:
         """(values in order, how often each is there)."""
         return sets_rows.unique_counts(self)
-        # </gen unique_counts 3l46zbsxt32327y>
+        # </gen unique_counts ueptlbsxt32327y>
 
     # <gen unique_inverse>
-    def unique_inverse(self) -> Self:
+    def unique_inverse(self) -> Inverse:
         """(values in order, for each element of x the index of its value)."""
         return sets_rows.unique_inverse(self)
-        # </gen unique_inverse bbqr5f634nedh4t>
+        # </gen unique_inverse dbznzf634nedh4t>
 
     # <gen unique_all>
-    def unique_all(self) -> Self:
+    def unique_all(self) -> Unique:
         """(values in order, where each stands first in flattened x, inverse indices, counts)."""
         return sets_rows.unique_all(self)
-        # </gen unique_all ru6sw2u45tkhgp7>
+        # </gen unique_all bdelg2u45tkhgp7>
+
+    # <gen isin>
+    def isin(self, elements: Self, invert: bool = False) -> Self:
+        """Is each element of x among the elements? The opposite if invert; NaN is among none."""
+        return sets_rows.isin(self, elements, invert)
+        # </gen isin 7mhujtcgipbqrlk>
 
     # <gen flatten>
     def flatten(self, start: int = 0, end: int = -1) -> Self:
@@ -1586,16 +1600,6 @@ class Methods(Syntax):
         return totals_rows.norm(self, ord, axis, keepdims)
         # </gen norm djui6gikd4prv3yvuhk6leoq4sdaupsdh3y>
 
-    # <gen shear>
-    def shear(
-        self, axis: int, by: int, factor: int, size: int, start: int = 0, value: float = 0
-    ) -> Self:
-        """Element i along axis is element i + factor * k + start, where k is the index along by;
-        value where there is none.
-        """
-        return windows_rows.shear(self, axis, by, factor, size, start, value)
-        # </gen shear ryry7p3v4lprv3yj27fjsvplfsdaupqubeg>
-
     # <gen windows>
     def windows(
         self,
@@ -1629,7 +1633,6 @@ class Methods(Syntax):
 
     # <gen aliases>
     clamp = clip
-    ger = outer
     negative = neg
     absolute = abs
     subtract = sub
@@ -1647,10 +1650,11 @@ class Methods(Syntax):
     unbind = unstack
     repeat_interleave = repeat
     bitwise_invert = bitwise_not
+    ger = outer
     unique_values = unique
     ravel = flatten
     expand_dims = unsqueeze
     moveaxis = movedim
     vector_norm = norm
-    # <sums nidihqxgzrdv5cqpr6zbs5q7c6r3irkvtokyakcvt5ih2dqcrtmeeecmd5qrqnozvpxkr2wwich>
-    # </gen aliases h3v42puahbjxgvbyeus42k6niqa54tnswxbyruq5ko756>
+    # <sums nidihdv5cqpr6zbs5q7c6r3irkvtokyakcvt5ih2dqcrtmeeecmd5qrqnozvpxkr2wwichh3v42>
+    # </gen aliases puahbjxgvbyeus4qxgzr2k6niqa54tnswxbyruq5ko756>

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Sequence
-from html import escape
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -46,6 +45,7 @@ TIP = (
     '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
     'orient="auto"><path d="M0 0.8 L7.5 4 L0 7.2 z" fill="#64748b"/></marker></defs>'
 )
+ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 OTHER = ("#fce7f3", "#db2777", "other")
 
 
@@ -197,16 +197,15 @@ def _drawn(node: Node, box: Box, lines: Sequence[str], root: bool) -> str:
     facts += [literal(node.arg)] if node.arg is not None and node.op is not CONST else []
     facts += [short_site(node.site)] if node.site else []
     parts = [(
-        f"<g><title>{escape(' | '.join(facts))}</title>"
+        f"<g><title>{' | '.join(facts).translate(ESCAPED)}</title>"
         f'<rect x="{left:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
         f'rx="6" fill="{fill}" stroke="{edge}" stroke-width="{width}"/>'
     )]  # fmt: skip
     for k, line in enumerate(lines):
         style = 'font-weight="600" fill="#0f172a"' if k == 0 else 'fill="#475569"'
         y = box.y + PADDING / 2 + (k + 0.76) * LINE
-        parts.append(
-            f'<text x="{box.x:.1f}" y="{y:.1f}" text-anchor="middle" {style}>{escape(line)}</text>'
-        )
+        place = f'x="{box.x:.1f}" y="{y:.1f}" text-anchor="middle"'
+        parts.append(f"<text {place} {style}>{line.translate(ESCAPED)}</text>")
     return "".join([*parts, "</g>"])
 
 

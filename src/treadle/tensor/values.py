@@ -186,6 +186,13 @@ class Readable(Differentiable):
             result = result._moved(target) if is_place else result.cast(target)
         return result
 
+    def to_device(self, device: str | Device, /, *, stream: Any = None) -> Self:
+        """On another device, as the array API standard spells it."""
+        if stream is not None:
+            hint = "transfers wait for what they read; leave stream out"
+            raise ArgumentError(explain("to_device", "streams are not taken", hint, got=stream))
+        return self._moved(device)
+
     def _moved(self, where: str | Device) -> Self:
         target = device(where)
         if target is self.device:

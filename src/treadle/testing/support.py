@@ -1,4 +1,4 @@
-"""Which op takes which dtypes on which device? The table that people read."""
+"""Which op takes which dtypes on which device, as a table that people read."""
 
 from __future__ import annotations
 

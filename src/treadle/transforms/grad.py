@@ -8,6 +8,7 @@ from typing import Any
 
 from treadle.base.errors import ArgumentError, GradientError, ShapeError, explain
 from treadle.base.trees import flatten, unflatten
+from treadle.ir.node import GRADIENTS
 from treadle.tensor.gradients import enable_grad, gradients, same
 from treadle.tensor.tensor import Tensor
 from treadle.transforms.compile import INLINE
@@ -122,12 +123,13 @@ def jvp(
 
 def recorded(f: Callable[..., Any], args: Sequence[Any], options: dict[str, Any]) -> Any:
     """f called with gradients recorded, and compiled functions in it like any other."""
+    before, GRADIENTS.on = GRADIENTS.on, True
     INLINE.push(f)
     try:
-        with enable_grad():
-            return f(*args, **options)
+        return f(*args, **options)
     finally:
         INLINE.pop()
+        GRADIENTS.on = before
 
 
 def marked(

@@ -1,4 +1,4 @@
-"""How do floats of 8 bits become float32 and back, whatever the processor knows of them?
+"""How floats of 8 bits become float32 and back, whatever the processor knows of them.
 
 Rounding is to nearest, ties to even; what overflows is infinity, or NaN in a type without one.
 """

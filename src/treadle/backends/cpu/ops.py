@@ -147,6 +147,9 @@ def _whole_quotient(ln: Lanes, d: DType, x: list[str]) -> str:
         t, _intrinsic(ln, d, "rint"), f"{t} {whole}"
     )  # it is an integer but for rounding
     plain = w.op(f"fdiv {t} {x[0]}, {x[1]}")
+    nothing = w.op(f"fcmp oeq {t} {whole}, zeroinitializer")  # it has the sign of the quotient
+    signed = w.call(t, _intrinsic(ln, d, "copysign"), f"{t} {whole}", f"{t} {plain}")
+    whole = w.op(f"select {mask} {nothing}, {t} {signed}, {t} {whole}")
     by_zero = w.op(f"fcmp oeq {t} {x[1]}, zeroinitializer")
     return w.op(f"select {mask} {by_zero}, {t} {plain}, {t} {whole}")
 
@@ -208,7 +211,9 @@ def _shift(up: bool) -> Row:
         inside = w.op(f"icmp ult {t} {x[1]}, {ln.number(d.bits, d)}")
         by = w.op(f"select {mask} {inside}, {t} {x[1]}, {t} {ln.number(d.bits - 1, d)}")
         moved = w.op(f"{'shl' if up else 'ashr' if signed else 'lshr'} {t} {x[0]}, {by}")
-        return moved if signed else w.op(f"select {mask} {inside}, {t} {moved}, {t} zeroinitializer")
+        if signed:
+            return moved
+        return w.op(f"select {mask} {inside}, {t} {moved}, {t} zeroinitializer")
 
     return row
 

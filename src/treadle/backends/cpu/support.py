@@ -1,4 +1,4 @@
-"""Which primitives and dtypes is there native code for? Nothing that compiles is loaded here."""
+"""The primitives and dtypes that there is native code for; no compiler is loaded here."""
 
 from __future__ import annotations
 

@@ -282,7 +282,7 @@ class Emitter:
         mask = self._mask(axes)
         if s.mode in ("set", "over"):
             self.line(f"tl.store({pointer}, {stored(value, d)}{mask})")
-        elif s.mode == "add" and d in ATOMIC:  # one lane's additions happen in order, and lanes never meet
+        elif s.mode == "add" and d in ATOMIC:  # a lane's sums are in order, and lanes never meet
             self.line(f'tl.atomic_add({pointer}, {value}{mask}, sem="relaxed")')
         else:
             before = self._registers(f"tl.load({pointer}{mask})", s)

@@ -1,4 +1,4 @@
-"""How do elements get from memory into registers and back, on any GPU that Triton knows?
+"""How elements get from memory into registers and back, on any GPU that Triton knows.
 
 Floats of 8 bits are bytes in memory, converted by integer arithmetic: GPUs before Hopper have no
 instruction for them, and those of Hopper turn what overflows into the largest number.

@@ -1,4 +1,4 @@
-"""Which primitives and dtypes is there code for GPUs for? Triton is not loaded here."""
+"""The primitives and dtypes that there is code for on GPUs; Triton is not loaded here."""
 
 from __future__ import annotations
 

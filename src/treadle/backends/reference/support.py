@@ -1,4 +1,4 @@
-"""Which primitives and dtypes does NumPy evaluate? Every row has its reference, so all."""
+"""The primitives and dtypes that NumPy evaluates: every row has its reference, so all."""
 
 from __future__ import annotations
 
