@@ -110,3 +110,19 @@ def test_what_a_tensor_shows_of_bytes(kind):
     assert x[1].item() == -0.5
     assert repr(x) == f"tensor([ 1. , -0.5,  3. ], dtype={kind})"
     assert x.sum().dtype is dtype(kind)
+
+
+@pytest.mark.parametrize("kind", NARROW)
+@pytest.mark.parametrize("shape", [(1000,), (70_000,), (3, 30_000), (70, 1000)], ids=str)
+def test_means_and_long_sums_are_computed_in_float32(kind, shape):
+    """Partial totals would overflow float8 at a few hundred and lose all but a few bits."""
+    given = np.resize(np.array([1.0, 2.0, -1.0, 0.5]), shape).astype(numpy_type(kind))
+    x, wide = td.tensor(given), given.astype(np.float64)
+    assert_same_bits(x.mean().numpy(), np.asarray(wide.mean()).astype(numpy_type(kind)))
+    assert_same_bits(x.mean(axis=-1).numpy(), wide.mean(-1).astype(numpy_type(kind)))
+    with np.errstate(over="ignore"):
+        total = wide.sum(-1).astype(numpy_type(kind))
+    assert_same_bits(x.sum(axis=-1).numpy(), total)
+    np.testing.assert_allclose(
+        x.var(axis=-1).numpy().astype(float), wide.var(-1), rtol=float(x.dtype.bits == 8) / 8 + 0.01
+    )

@@ -194,6 +194,16 @@ def test_a_compiled_function_draws_anew_at_each_call_and_by_key_the_same():
     assert keyed(key).tolist() == keyed(key).tolist() == td.random.permutation(9, key=key).tolist()
 
 
+def test_gradients_flow_to_what_moves_and_scales_the_samples():
+    mean, deviation = td.tensor(1.0, requires_grad=True), td.tensor(2.0, requires_grad=True)
+    key = td.random.key(3)
+    td.random.normal(100, mean, deviation, key=key).sum().backward()
+    assert float(mean.grad) == 100.0
+    np.testing.assert_allclose(
+        float(deviation.grad), td.random.normal(100, key=key).numpy().sum(), 1e-4
+    )
+
+
 def test_streams_of_one_draw_are_not_related():
     x = td.random.normal((2, COUNT), key=td.random.key(0)).numpy()
     assert abs(np.corrcoef(x)[0, 1]) < 4 / math.sqrt(COUNT)

@@ -44,7 +44,6 @@ def test_a_chain_nobody_looks_at_computes_itself(programs):
     expected = 1.0 + np.array([0.0, 1.0]) * 0.999**15_000
     np.testing.assert_allclose(x.numpy(), expected, rtol=1e-3)
     assert len(programs) <= 4  # pieces of a loop are equal
-    assert max(programs) < 2 * realize.LARGEST
 
 
 def test_a_long_chain_is_cut_when_looked_at_without_the_collector(programs):

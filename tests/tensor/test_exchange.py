@@ -230,6 +230,15 @@ def test_to_takes_devices_and_dtypes():
     assert x.to("cpu") is x
 
 
+def test_short_names_of_casts():
+    x = td.tensor([0.0, 2.5])
+    names = {"double": "float64", "half": "float16", "int": "int32", "long": "int64"}
+    for short, name in (names | {n: n for n in ("bfloat16", "bool")}).items():
+        assert getattr(x, short)().dtype.name == name
+    assert x.int().tolist() == [0, 2]
+    assert x.bool().float().tolist() == [0.0, 1.0]
+
+
 def test_gradients_do_not_get_lost_between_devices():
     x = td.tensor([1.0]).requires_grad_()
     assert x.to("reference").requires_grad

@@ -61,6 +61,17 @@ def as_float(x: Any) -> Any:
     return x if x.dtype.is_float else cast(x, float32)
 
 
+def _wide(x: Any) -> Any:
+    """x in the float that totals are computed in: one of 8 bits would overflow at a few hundred."""
+    wanted = to_float(x.dtype).compute
+    return x if x.dtype is wanted else cast(x, wanted)
+
+
+def _narrow(total: Any, x: Any) -> Any:
+    """A result computed wide in the dtype it has for x."""
+    return cast(total, x.dtype) if x.dtype.is_storage else total
+
+
 def _count(x: Any, axis: Axes, name: str) -> int:
     return math.prod(x.shape[k] for k in axes_in(name, axis, x.ndim))
 
@@ -71,9 +82,9 @@ def _count(x: Any, axis: Axes, name: str) -> int:
 )
 def mean(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
     """Arithmetic mean along axes."""
-    total = sum_(as_float(x), axis=axis, keepdims=keepdims)
+    total = sum_(_wide(x), axis=axis, keepdims=keepdims)
     count = _count(x, axis, "mean")
-    return total * (1.0 / count) if count else total / 0.0
+    return _narrow(total * (1.0 / count) if count else total / 0.0, x)
 
 
 @composite(
@@ -84,10 +95,11 @@ def mean(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
 )
 def var(x: Any, /, axis: Axes = None, keepdims: bool = False, correction: float = 0) -> Any:
     """Variance along axes: squared deviations over (count - correction)."""
-    centred = x - mean(x, axis=axis, keepdims=True)
+    wide = _wide(x)
+    centred = wide - mean(wide, axis=axis, keepdims=True)
     left = max(_count(x, axis, "var") - correction, 0)
     total = sum_(centred * centred, axis=axis, keepdims=keepdims)
-    return total * (1.0 / left) if left else total / 0.0
+    return _narrow(total * (1.0 / left) if left else total / 0.0, x)
 
 
 @composite(
@@ -148,6 +160,7 @@ def argmin(x: Any, /, axis: int | None = None, keepdims: bool = False) -> Any:
         cases=(((5, 3), (4,), {}), ((7, 40), (2, 3), {}), ((3, 6), (4,), {"axis": 1})),
         roles=("", "index"),
     ),
+    aliases=("index_select",),
 )
 def take(x: Any, index: Any, /, axis: int | None = None) -> Any:
     """Slices of x at the indices along an axis, the first if none is named: an embedding look-up."""

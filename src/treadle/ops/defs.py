@@ -193,6 +193,9 @@ class Chosen(tuple[Any, ...]):
         return [type(value) for _, value in self[1]] == [type(value) for _, value in other[1]]
 
 
+MOST_KNOWN = 1000  # options remembered for each composite
+
+
 def options_of(define: Callable[..., Any]) -> Callable[..., tuple[tuple[Any, ...], Any]]:
     """Arguments of a composite: what stands before `/` are operands, the rest are options.
 
@@ -206,8 +209,25 @@ def options_of(define: Callable[..., Any]) -> Callable[..., tuple[tuple[Any, ...
     defaults = {name: optional[name] for name in order if name in optional}
     required = [name for name in operands if name not in optional]
     count = len(operands)
+    known: dict[tuple[Any, ...], Chosen] = {}
 
     def arguments(*args: Any, **given: Any) -> tuple[tuple[Any, ...], Any]:
+        """Sort out what was passed; all of it by position, as functions do, is a look-up."""
+        if given or len(args) != len(names) or _lacks_one(args[:count]):
+            return sorted_out(*args, **given)
+        options = args[count:]
+        key = (options, tuple(map(type, options)))
+        try:
+            arg = known.get(key)
+        except TypeError:  # a list among the options
+            return sorted_out(*args)
+        if arg is None:
+            _, arg = sorted_out(*args)
+            if len(known) < MOST_KNOWN:
+                known[key] = arg
+        return args[:count], arg
+
+    def sorted_out(*args: Any, **given: Any) -> tuple[tuple[Any, ...], Any]:
         for name in operands[len(args) :]:
             args += (given.pop(name, None),)
         chosen = defaults | dict(zip(order, args[count:], strict=False)) | given
@@ -233,6 +253,13 @@ def _positional_only(define: Callable[..., Any]) -> tuple[str, ...]:
     """Names before the `/`. Read off the code: inspect would double the time of the import."""
     code = define.__code__
     return tuple(code.co_varnames[: code.co_posonlyargcount])
+
+
+def _lacks_one(operands: tuple[Any, ...]) -> bool:
+    for x in operands:  # `in` would compare tensors
+        if x is None:
+            return True
+    return False
 
 
 def _frozen(value: Any) -> Any:

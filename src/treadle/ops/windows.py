@@ -102,10 +102,27 @@ def _edges_of(edges: Any, count: int) -> Edges:
     return edges or ((0, 0),) * count
 
 
-def _windows_reference(
-    np: Any, x: Any, sizes: Any, strides: Any, dilations: Any, edges: Any = (), value: float = 0
-) -> Any:
+def _options(
+    op: str, x: Any, sizes: Any, strides: Any, dilations: Any, share: int
+) -> tuple[Shape, Shape, Shape]:
+    """Sizes, strides and dilations of every axis; share: axes of x that go with each."""
+    if not isinstance(sizes, tuple | list) or x.ndim < share * len(sizes):
+        hint = f"one size for each of the last axes; x has {share} of them for each"
+        raise ArgumentError(explain(op, "bad sizes", hint, sizes=sizes, shape=x.shape))
     count = len(sizes)
+    return (
+        per_axis(op, "sizes", sizes, count, 2 - share),
+        per_axis(op, "strides", strides, count, 1),
+        per_axis(op, "dilations", dilations, count, 1),
+    )
+
+
+def _windows_reference(
+    np: Any, x: Any, sizes: Any, strides: Any = 1, dilations: Any = 1, edges: Any = (),
+    value: float = 0,
+) -> Any:  # fmt: skip
+    count = len(sizes)
+    strides, dilations = (np.broadcast_to(n, count) for n in (strides, dilations))
     kept = [(max(b, 0), max(a, 0)) for b, a in _edges_of(edges, count)]
     x = np.pad(x, [(0, 0)] * (x.ndim - count) + kept, constant_values=value)
     for k, (before, after) in enumerate(_edges_of(edges, count)):
@@ -121,38 +138,42 @@ def _windows_reference(
 
 def _windows_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
     given = dict(y.arg[1])
-    sizes, strides, dilations = (given[name] for name in ("sizes", "strides", "dilations"))
-    starts = tuple([before for before, _ in _edges_of(given["edges"], len(sizes))])
-    return (fold(g, x.shape[x.ndim - len(sizes) :], strides, dilations, starts),)
+    count = len(given["sizes"])
+    starts = tuple([before for before, _ in _edges_of(given["edges"], count)])
+    spatial = x.shape[x.ndim - count :]
+    return (fold(g, spatial, given["strides"], given["dilations"], starts),)
 
 
 @composite(
     _windows_reference,
     Samples(cases=(
-        ((2, 9), {"sizes": (3,), "strides": (1,), "dilations": (1,)}),
-        ((7, 8), {"sizes": (3, 2), "strides": (2, 3), "dilations": (1, 1)}),
-        ((9,), {"sizes": (3,), "strides": (2,), "dilations": (2,), "edges": ((2, 1),)}),
-        ((9,), {"sizes": (1,), "strides": (2,), "dilations": (1,), "edges": ((-1, -2),)}),
-        ((2, 5), {"sizes": (2,), "strides": (1,), "dilations": (1,), "edges": ((1, 1),),
-                  "value": 1}),
+        ((2, 9), {"sizes": (3,)}), ((7, 8), {"sizes": (3, 2), "strides": (2, 3)}),
+        ((9,), {"sizes": (3,), "strides": 2, "dilations": 2, "edges": ((2, 1),)}),
+        ((9,), {"sizes": (1,), "strides": 2, "edges": ((-1, -2),)}),
+        ((2, 5), {"sizes": (2,), "edges": ((1, 1),), "value": 1}),
     )),
     grad=_windows_grad,
 )  # fmt: skip
 def windows(
-    x: Any, /, sizes: Shape, strides: Shape, dilations: Shape, edges: Edges = (), value: float = 0
-) -> Any:
+    x: Any, /, sizes: Sequence[int], strides: int | Sequence[int] = 1,
+    dilations: int | Sequence[int] = 1, edges: Sequence[tuple[int, int]] = (), value: float = 0,
+) -> Any:  # fmt: skip
     """Windows over the last axes of x: (..., *sizes, *number of windows).
 
     strides lie between windows, dilations between the elements of one. edges are (before, after)
     for each axis, filled with value; negative ones cut off.
     """
+    sizes, strides, dilations = _options("windows", x, sizes, strides, dilations, 1)
     count = len(sizes)
     lead, spatial = x.shape[: x.ndim - count], x.shape[x.ndim - count :]
+    edges = _edges_of(edges, count)
+    padded = [before + n + after for n, (before, after) in zip(spatial, edges, strict=True)]
+    require_room("windows", padded, spans_of(sizes, dilations), x.shape)
     wide = x.reshape((*lead, *(1,) * count, *spatial)).expand((*lead, *sizes, *spatial))
     ranges = [(0, n, 1) for n in wide.shape]
-    for k, (before, after) in enumerate(_edges_of(edges, count)):
+    for k, (before, after) in enumerate(edges):
         by, axis = len(lead) + k, len(lead) + count + k
-        reach = before + spatial[k] + after - dilations[k] * (sizes[k] - 1)
+        reach = padded[k] - dilations[k] * (sizes[k] - 1)
         if sizes[k] > 1 or before or after:
             wide = shear(wide, axis, by, dilations[k], reach, -before, value)
         ranges[axis] = (0, reach, strides[k])
@@ -160,16 +181,17 @@ def windows(
 
 
 def _fold_reference(
-    np: Any, x: Any, sizes: Any, strides: Any, dilations: Any, starts: Any = ()
+    np: Any, x: Any, sizes: Any, strides: Any = 1, dilations: Any = 1, starts: Any = 0
 ) -> Any:
     count = len(sizes)
+    strides, dilations, starts = (np.broadcast_to(n, count) for n in (strides, dilations, starts))
     shape = x.shape[x.ndim - 2 * count :]
     y = np.zeros((*x.shape[: x.ndim - 2 * count], *sizes), np.result_type(x.dtype, np.uint8))
     for at in np.ndindex(shape):
         place = [
             s * i + d * k - b
             for k, i, s, d, b in zip(
-                at[:count], at[count:], strides, dilations, starts or (0,) * count, strict=True
+                at[:count], at[count:], strides, dilations, starts, strict=True
             )
         ]
         if all(0 <= p < n for p, n in zip(place, sizes, strict=True)):
@@ -177,11 +199,18 @@ def _fold_reference(
     return y
 
 
+def _starts(starts: Any, count: int) -> Shape:
+    return tuple(starts) if isinstance(starts, tuple | list) else (starts,) * count
+
+
 def _fold_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
+    if 0 in x.shape:
+        return (x.zeros_like(),)
     given = dict(y.arg[1])
-    sizes, strides, dilations = (given[name] for name in ("sizes", "strides", "dilations"))
+    chosen = (given[name] for name in ("sizes", "strides", "dilations"))
+    sizes, strides, dilations = _options("fold", x, *chosen, 2)
     count, edges = len(sizes), []
-    starts = given["starts"] or (0,) * count
+    starts = _starts(given["starts"], count)
     shape = x.shape[x.ndim - 2 * count :]
     for k in range(count):
         end = (shape[count + k] - 1) * strides[k] + dilations[k] * (shape[k] - 1) + 1
@@ -192,22 +221,25 @@ def _fold_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
 @composite(
     _fold_reference,
     Samples(cases=(
-        ((2, 3, 7), {"sizes": (9,), "strides": (1,), "dilations": (1,)}),
-        ((3, 4), {"sizes": (8,), "strides": (2,), "dilations": (1,), "starts": (1,)}),
+        ((2, 3, 7), {"sizes": (9,)}), ((3, 4), {"sizes": (8,), "strides": 2, "starts": 1}),
         ((2, 3, 5, 4), {"sizes": (9, 10), "strides": (2, 3), "dilations": (1, 2)}),
-        ((2, 4), {"sizes": (9,), "strides": (2,), "dilations": (1,), "starts": (-1,)}),
-        ((1, 4), {"sizes": (6,), "strides": (2,), "dilations": (1,)}),
+        ((2, 4), {"sizes": (9,), "strides": 2, "starts": (-1,)}),
+        ((1, 4), {"sizes": (6,), "strides": 2}), ((2, 0), {"sizes": (3,)}),
     )),
     grad=_fold_grad,
 )  # fmt: skip
-def fold(x: Any, /, sizes: Shape, strides: Shape, dilations: Shape, starts: Shape = ()) -> Any:
+def fold(
+    x: Any, /, sizes: Sequence[int], strides: int | Sequence[int] = 1,
+    dilations: int | Sequence[int] = 1, starts: int | Sequence[int] = 0,
+) -> Any:  # fmt: skip
     """Windows laid back and added up where they meet: the transpose of `windows`.
 
     x is (..., *windows' sizes, *number of windows), the result (..., *sizes) from starts on.
     """
+    sizes, strides, dilations = _options("fold", x, sizes, strides, dilations, 2)
     count, dtype = len(sizes), x.dtype
     lead, shape = x.shape[: x.ndim - 2 * count], x.shape[x.ndim - 2 * count :]
-    starts = starts or (0,) * count
+    starts = _starts(starts, count)
     rank, phases, edges = len(lead), [], []
     for n, s, d, start in zip(shape, strides, dilations, starts, strict=False):
         # Element s q + r of the result has parts only of elements s j + r of windows.

@@ -8,6 +8,7 @@ from treadle.ir.node import Node, expand
 from treadle.ir.pattern import Rule
 from treadle.ops import movement as m
 from treadle.ops.defs import TABLE, Inline, Kind, Op
+from treadle.ops.elementwise import cast
 from treadle.ops.reduce import max_, min_, sum_
 from treadle.ops.totals import prod_
 
@@ -23,6 +24,9 @@ def _split(node: Node) -> Node | None:
     if prod(node.shape) > FEW_RESULTS or count < 4 * CHUNK:
         return None
     op = node.op
+    if x.dtype.is_storage:  # partial totals lie in memory, where they would be rounded
+        wide = op(cast(x, x.dtype.compute), axis=axes, keepdims=node.arg[1])
+        return cast(wide, node.dtype)
     if x.ndim != 1:
         if axes[-1] != x.ndim - 1:
             return None  # the last axis stays: columns are summed in blocks of rows instead

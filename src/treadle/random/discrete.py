@@ -18,14 +18,13 @@ from treadle.ops.scan import argsort
 from treadle.ops.special import lgamma
 from treadle.random.distributions import Draw, Where, parameter, standard_gumbel
 from treadle.random.keys import Bits, device_in, shape_in
-from treadle.tensor.tensor import Tensor, no_grad
+from treadle.tensor.tensor import Tensor
 
 FEW, STEPS = 10.0, 48  # below a mean of FEW, more than STEPS events happen once in 10^15 samples
 ATTEMPTS = 16  # a Poisson sample is refused at most once in 4 times
 
 
 @makes_tensors(Kind.RANDOM)
-@no_grad()
 def bernoulli(
     shape: Any, probability: Any = 0.5, device: Where = CPU, key: Tensor | None = None
 ) -> Tensor:
@@ -38,7 +37,6 @@ def bernoulli(
 
 
 @makes_tensors(Kind.RANDOM)
-@no_grad()
 def randint(
     low: int, high: int | None, shape: Any, dtype: Any = "int64", device: Where = CPU,
     key: Tensor | None = None,
@@ -70,7 +68,6 @@ def _integers(what: str, wanted: Any, low: int, high: int) -> Any:
 
 
 @makes_tensors(Kind.RANDOM)
-@no_grad()
 def categorical(
     logits: Tensor, /, axis: int = -1, count: int | None = None, key: Tensor | None = None
 ) -> Tensor:
@@ -86,7 +83,6 @@ def categorical(
 
 
 @makes_tensors(Kind.RANDOM)
-@no_grad()
 def multinomial(
     weights: Tensor, /, count: int, replacement: bool = False, key: Tensor | None = None
 ) -> Tensor:
@@ -104,7 +100,6 @@ def multinomial(
 
 
 @makes_tensors(Kind.RANDOM, aliases=("randperm",))
-@no_grad()
 def permutation(
     x: Tensor | int, /, axis: int = 0, device: Where = CPU, key: Tensor | None = None
 ) -> Tensor:
@@ -119,7 +114,6 @@ def permutation(
 
 
 @makes_tensors(Kind.RANDOM)
-@no_grad()
 def poisson(
     shape: Any, rate: Any, dtype: Any = "int64", device: Where = CPU, key: Tensor | None = None
 ) -> Tensor:

@@ -1,4 +1,7 @@
-"""Samples of continuous distributions, made of random bits inside the graph."""
+"""Samples of continuous distributions, made of random bits inside the graph.
+
+Parameters may be tensors; gradients flow to those that move and scale the samples.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,10 @@ from treadle.base.dtypes import DType, dtype, float32, float64
 from treadle.base.errors import ArgumentError, explain
 from treadle.ir.node import Node
 from treadle.ops.defs import Kind, makes_tensors
-from treadle.ops.elementwise import cast, cos, exp, log, maximum, sqrt, where
-from treadle.ops.functions import log1p
+from treadle.ops.elementwise import cast, cos, detach, exp, log, log1p, maximum, sqrt, where
 from treadle.ops.special import erfinv
 from treadle.random.keys import Bits, device_in, float_in, shape_in
-from treadle.tensor.tensor import Tensor, no_grad
+from treadle.tensor.tensor import Tensor
 
 ATTEMPTS = 12  # a gamma sample is refused less than once in 20 times: never in 12, in effect
 Where = str | Device
@@ -64,7 +66,6 @@ def parameter(what: str, name: str, value: Any, draw: Draw, positive: bool = Fal
 
 
 @makes_tensors(Kind.RANDOM)
-@no_grad()
 def uniform(
     shape: Any, low: Any = 0.0, high: Any = 1.0, dtype: Any = "float32", device: Where = CPU,
     key: Tensor | None = None,
@@ -78,7 +79,6 @@ def uniform(
 
 
 @makes_tensors(Kind.RANDOM)
-@no_grad()
 def normal(
     shape: Any, mean: Any = 0.0, deviation: Any = 1.0, dtype: Any = "float32", device: Where = CPU,
     key: Tensor | None = None,
@@ -90,7 +90,6 @@ def normal(
 
 
 @makes_tensors(Kind.RANDOM)
-@no_grad()
 def truncated_normal(
     shape: Any, low: float = -2.0, high: float = 2.0, mean: Any = 0.0, deviation: Any = 1.0,
     dtype: Any = "float32", device: Where = CPU, key: Tensor | None = None,
@@ -107,7 +106,6 @@ def truncated_normal(
 
 
 @makes_tensors(Kind.RANDOM)
-@no_grad()
 def exponential(
     shape: Any, rate: Any = 1.0, dtype: Any = "float32", device: Where = CPU,
     key: Tensor | None = None,
@@ -118,7 +116,6 @@ def exponential(
 
 
 @makes_tensors(Kind.RANDOM)
-@no_grad()
 def laplace(
     shape: Any, mean: Any = 0.0, scale: Any = 1.0, dtype: Any = "float32", device: Where = CPU,
     key: Tensor | None = None,
@@ -131,7 +128,6 @@ def laplace(
 
 
 @makes_tensors(Kind.RANDOM)
-@no_grad()
 def gumbel(
     shape: Any, mean: Any = 0.0, scale: Any = 1.0, dtype: Any = "float32", device: Where = CPU,
     key: Tensor | None = None,
@@ -148,7 +144,6 @@ def standard_gumbel(draw: Draw) -> Node:
 
 
 @makes_tensors(Kind.RANDOM)
-@no_grad()
 def gamma(
     shape: Any, concentration: Any, rate: Any = 1.0, dtype: Any = "float32", device: Where = CPU,
     key: Tensor | None = None,
@@ -156,6 +151,8 @@ def gamma(
     """Gamma distributed floats, by the method of Marsaglia and Tsang."""
     draw = Draw("gamma", shape, dtype, device, key)
     wanted = parameter("gamma", "concentration", concentration, draw, True)
+    if isinstance(wanted, Node):
+        wanted = detach(wanted)  # samples do not move smoothly with it: some are refused
     rate = parameter("gamma", "rate", rate, draw, True)
     if isinstance(wanted, float):
         wanted = draw.fraction() * 0.0 + wanted

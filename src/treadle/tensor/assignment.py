@@ -6,7 +6,9 @@ not change with it. Inside a compiled function a tensor that is closed over is u
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from treadle.base.errors import ArgumentError, GradientError, ShapeError, explain
@@ -18,7 +20,7 @@ from treadle.ops.elementwise import bitwise_and, eq, where
 from treadle.runtime.realize import TRACED
 from treadle.tensor.gradients import own_node, owned
 from treadle.tensor.indexing import Box, picked
-from treadle.tensor.keys import array_of, as_node, is_mask, understood
+from treadle.tensor.keys import Part, array_of, as_node, is_mask, understood
 from treadle.tensor.tracing import TRACE
 
 if TYPE_CHECKING:
@@ -63,11 +65,36 @@ def assigned(x: Node, key: Any, value: Node) -> Node:
     seen, parts = understood(x, key)
     if not any(isinstance(part, Node) for part in parts):
         return _in_box(seen, Box(seen, parts), value).reshape(x.shape)
+    lines = _along(seen, parts)
+    if lines is not None:
+        return _of_slices(seen, *lines, value).reshape(x.shape)
     numbers = iota((x.type.size,), 0, x.device).reshape(seen.shape)
     places = picked(numbers, parts)
     values = _fitted(value, places.shape).reshape(-1)
     result: Node = scatter(x.reshape(-1), places.reshape(-1), values, axis=0)
     return result.reshape(x.shape)
+
+
+def _along(x: Node, parts: Sequence[Part]) -> tuple[int, Node] | None:
+    """(axis, indices) if one index tensor goes along an axis and all others are whole."""
+    named = [part for part in parts if part is not Ellipsis]
+    indices = [(axis, part) for axis, part in enumerate(named) if isinstance(part, Node)]
+    box = Box(x, parts)
+    whole = [(0, size, 1) for size in x.shape]
+    if len(indices) > 1 or len(named) != x.ndim or box.ranges != whole or box.flips:
+        return None
+    return indices[0] if len(box.shape) == x.ndim else None
+
+
+def _of_slices(x: Node, axis: int, index: Node, value: Node) -> Node:
+    """x with slices along an axis replaced: those of different lines are independent."""
+    before, after = x.shape[:axis], x.shape[axis + 1 :]
+    shape = (prod(before), index.type.size, prod(after))
+    values = _fitted(value, (*before, *index.shape, *after)).reshape(shape)
+    wide = index.reshape((1, index.type.size, 1)).expand(shape)
+    lines = x.reshape((shape[0], x.shape[axis], shape[2]))
+    result: Node = scatter(lines, wide, values, axis=1)
+    return result
 
 
 def _where_true(x: Node, key: Any, value: Node) -> Node | None:

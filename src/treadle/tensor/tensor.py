@@ -158,3 +158,20 @@ def _fast(op: Op) -> Any:
 
 for _name, _op in (("add", e.add), ("sub", e.sub), ("mul", e.mul), ("truediv", e.div)):
     setattr(Tensor, f"__{_name}__", _fast(_op))
+
+
+def _in_dtype(name: str) -> Any:
+    """A cast under the short name that users of other libraries know."""
+
+    def method(self: Tensor) -> Tensor:
+        return self.cast(name)
+
+    method.__doc__ = f"The elements as {name}."
+    return method
+
+
+for _short, _long in (
+    ("float", "float32"), ("double", "float64"), ("half", "float16"), ("bfloat16", "bfloat16"),
+    ("int", "int32"), ("long", "int64"), ("bool", "bool"),
+):  # fmt: skip
+    setattr(Tensor, _short, _in_dtype(_long))

@@ -37,9 +37,7 @@ SPECIAL: dict[Op, Callable[..., Array]] = {
     shear: lambda n, x: shear.reference(np, x, *n.arg),  # type: ignore[misc]
     k.gather: lambda n, x, i: np.take_along_axis(x, _wrapped(i, x.shape[n.arg]), n.arg),
     e.cast: lambda n, x: x,
-    e.bitcast: lambda n, x: (
-        x.astype(numpy_dtype(n.operands[0].dtype)).view(numpy_dtype(n.dtype))
-    ),
+    e.bitcast: lambda n, x: x.astype(numpy_dtype(n.operands[0].dtype)).view(numpy_dtype(n.dtype)),
     IOTA: lambda n: np.arange(n.shape[n.arg]).reshape(n.shape),
     CONST: lambda n: np.asarray(n.arg),
 }
