@@ -14,7 +14,6 @@ from treadle.kernel.choose import choose
 from treadle.kernel.plan import plan_tasks
 from treadle.kernel.signature import Signature
 from treadle.ops import activations, neural
-from treadle.ops import composite as c
 from treadle.ops import elementwise as e
 from treadle.ops.contract import dot, scatter_add
 from treadle.passes.pipeline import simplify

@@ -32,11 +32,11 @@ __version__ = "0.1.0"
 __all__ = [
     "Device", "Dim", "Tensor", "TreadleError", "__array_api_version__", "__array_namespace_info__",
     "__version__", "astype", "bfloat16", "bool", "broadcast_shapes", "can_cast", "checkpoint",
-    "compile", "draw", "e", "enable_grad", "explain", "finfo", "float16", "float32", "float64", "float8_e4m3fn",
-    "float8_e5m2", "grad", "gradients", "graph", "hessian", "iinfo", "inf", "int16", "int32",
-    "int64", "int8", "isdtype", "jacobian", "jvp", "manual_seed", "memory_report", "nan", "newaxis",
-    "nn", "no_grad", "optim", "override", "pi", "promote_types", "random", "realize", "result_type",
-    "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
+    "compile", "draw", "e", "enable_grad", "explain", "finfo", "float16", "float32", "float64",
+    "float8_e4m3fn", "float8_e5m2", "grad", "gradients", "graph", "hessian", "iinfo", "inf",
+    "int16", "int32", "int64", "int8", "isdtype", "jacobian", "jvp", "manual_seed", "memory_report",
+    "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi", "promote_types", "random",
+    "realize", "result_type", "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
 ]
 
 # <gen imports>
@@ -53,30 +53,31 @@ from treadle.functions import (
     erfc, erfinv, exp, exp2, expand, expand_dims, expm1, flatten, flip, float_power, floor,
     floor_divide, fmax, fmin, fmod, fold, fractional_max_pool2d, fractional_max_pool3d, gather, ge,
     gelu, ger, glu, greater, greater_equal, gt, hardshrink, hardsigmoid, hardswish, hardtanh,
-    hstack, hypot, index_add, inner, interpolate, isclose, isfinite, isin, isinf, isnan, kron,
-    layer_norm, le, leaky_relu, lerp, less, less_equal, lgamma, linear, log, log10, log1p, log2,
-    log_softmax, logaddexp, logcumsumexp, logical_and, logical_not, logical_or, logical_xor,
-    logsigmoid, logsumexp, lp_pool1d, lp_pool2d, lp_pool3d, lt, masked_fill, masked_select, matmul,
-    matrix_product, matrix_transpose, max, max_pool1d, max_pool2d, max_pool3d, maximum, mean,
-    median, meshgrid, min, minimum, mish, moveaxis, movedim, mul, multiply, mv, nan_to_num, ne, neg,
-    negative, nextafter, nonzero, norm, not_equal, one_hot, outer, pad, permute, permute_dims,
-    pixel_shuffle, pixel_unshuffle, pool, positive, pow, prelu, prod, put_along_axis, quantile,
-    ravel, reciprocal, relu, relu6, remainder, repeat, repeat_interleave, resample, reshape, roll,
-    rot90, round, rsqrt, scaled_dot_product_attention, scatter, scatter_add, scatter_max,
-    scatter_min, scatter_mul, scatter_reduce, searchsorted, selu, shift_left, shift_right, sigmoid,
-    sign, signbit, silu, sin, sinh, slice, softmax, softplus, softshrink, softsign, sort, split,
-    sqrt, square, squeeze, stack, std, sub, subtract, sum, swapaxes, take, take_along_axis, tan,
-    tanh, tanhshrink, tensordot, threshold, tile, topk, trace, transpose, tril, triu, true_divide,
-    trunc, unbind, unflatten, unfold, unique, unique_all, unique_counts, unique_inverse,
-    unique_values, unsqueeze, unstack, var, vecdot, vector_norm, view, vstack, where, windows,
+    hstack, hypot, index_add, index_select, inner, interpolate, isclose, isfinite, isin, isinf,
+    isnan, kron, layer_norm, le, leaky_relu, lerp, less, less_equal, lgamma, linear, log, log10,
+    log1p, log2, log_softmax, logaddexp, logcumsumexp, logical_and, logical_not, logical_or,
+    logical_xor, logsigmoid, logsumexp, lp_pool1d, lp_pool2d, lp_pool3d, lt, masked_fill,
+    masked_select, matmul, matrix_product, matrix_transpose, max, max_pool1d, max_pool2d,
+    max_pool3d, maximum, mean, median, meshgrid, min, minimum, mish, moveaxis, movedim, mul,
+    multiply, mv, nan_to_num, ne, neg, negative, nextafter, nonzero, norm, not_equal, one_hot,
+    outer, pad, permute, permute_dims, pixel_shuffle, pixel_unshuffle, pool, positive, pow, prelu,
+    prod, put_along_axis, quantile, ravel, reciprocal, relu, relu6, remainder, repeat,
+    repeat_interleave, resample, reshape, roll, rot90, round, rsqrt, scaled_dot_product_attention,
+    scatter, scatter_add, scatter_max, scatter_min, scatter_mul, scatter_reduce, searchsorted, selu,
+    shift_left, shift_right, sigmoid, sign, signbit, silu, sin, sinh, slice, softmax, softplus,
+    softshrink, softsign, sort, split, sqrt, square, squeeze, stack, std, sub, subtract, sum,
+    swapaxes, take, take_along_axis, tan, tanh, tanhshrink, tensordot, threshold, tile, topk, trace,
+    transpose, tril, triu, true_divide, trunc, unbind, unflatten, unfold, unique, unique_all,
+    unique_counts, unique_inverse, unique_values, unsqueeze, unstack, var, vecdot, vector_norm,
+    view, vstack, where, windows,
 )
 from treadle.tensor.creation import (
     arange, asarray, empty, empty_like, eye, from_dlpack, from_numpy, full, full_like, linspace,
     logspace, ones, ones_like, tensor, zeros, zeros_like,
 )
-# <sums huxhai45aggena6tygvbi4m2wu3k3wqrpyncbvwut6777tt4de3rr2h76najmu2fdcctpmyyvinvqfxk>
-# <sums 3gm25frl7xhpwyrsi6b6cr5rmba4dx6oz6znolywizti46cevvjbycqoqjaaxr4cc46ac2qorkazvit5>
-# </gen imports suhl446ac2>
+# <sums huxhai45aggena6tygvbi4m2wu3k3wqrpyncbvwut6777tt4de3rr2h76najmu2fdsvtucbrkghejlrs>
+# <sums wxx2giypcziartcwegdn54p4gvnvym3kcd6fljztzgyxuek2wvgbdfbdhyw4od4vyn5zgb46ac2qorka>
+# </gen imports zvit5suhl446ac2>
 
 # <gen names>
 __all__ += [
@@ -96,27 +97,28 @@ __all__ += [
     "fmax", "fmin", "fmod", "fold", "fractional_max_pool2d", "fractional_max_pool3d", "from_dlpack",
     "from_numpy", "full", "full_like", "gather", "ge", "gelu", "ger", "glu", "greater",
     "greater_equal", "gt", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hstack", "hypot",
-    "index_add", "inner", "interpolate", "isclose", "isfinite", "isin", "isinf", "isnan", "kron",
-    "layer_norm", "le", "leaky_relu", "lerp", "less", "less_equal", "lgamma", "linear", "linspace",
-    "log", "log10", "log1p", "log2", "log_softmax", "logaddexp", "logcumsumexp", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "logsigmoid", "logspace", "logsumexp", "lp_pool1d",
-    "lp_pool2d", "lp_pool3d", "lt", "masked_fill", "masked_select", "matmul", "matrix_product",
-    "matrix_transpose", "max", "max_pool1d", "max_pool2d", "max_pool3d", "maximum", "mean",
-    "median", "meshgrid", "min", "minimum", "mish", "moveaxis", "movedim", "mul", "multiply", "mv",
-    "nan_to_num", "ne", "neg", "negative", "nextafter", "nonzero", "norm", "not_equal", "one_hot",
-    "ones", "ones_like", "outer", "pad", "permute", "permute_dims", "pixel_shuffle",
-    "pixel_unshuffle", "pool", "positive", "pow", "prelu", "prod", "put_along_axis", "quantile",
-    "ravel", "reciprocal", "relu", "relu6", "remainder", "repeat", "repeat_interleave", "resample",
-    "reshape", "roll", "rot90", "round", "rsqrt", "scaled_dot_product_attention", "scatter",
-    "scatter_add", "scatter_max", "scatter_min", "scatter_mul", "scatter_reduce", "searchsorted",
-    "selu", "shift_left", "shift_right", "sigmoid", "sign", "signbit", "silu", "sin", "sinh",
-    "slice", "softmax", "softplus", "softshrink", "softsign", "sort", "split", "sqrt", "square",
-    "squeeze", "stack", "std", "sub", "subtract", "sum", "swapaxes", "take", "take_along_axis",
-    "tan", "tanh", "tanhshrink", "tensor", "tensordot", "threshold", "tile", "topk", "trace",
-    "transpose", "tril", "triu", "true_divide", "trunc", "unbind", "unflatten", "unfold", "unique",
-    "unique_all", "unique_counts", "unique_inverse", "unique_values", "unsqueeze", "unstack", "var",
-    "vecdot", "vector_norm", "view", "vstack", "where", "windows", "zeros", "zeros_like",
+    "index_add", "index_select", "inner", "interpolate", "isclose", "isfinite", "isin", "isinf",
+    "isnan", "kron", "layer_norm", "le", "leaky_relu", "lerp", "less", "less_equal", "lgamma",
+    "linear", "linspace", "log", "log10", "log1p", "log2", "log_softmax", "logaddexp",
+    "logcumsumexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logsigmoid",
+    "logspace", "logsumexp", "lp_pool1d", "lp_pool2d", "lp_pool3d", "lt", "masked_fill",
+    "masked_select", "matmul", "matrix_product", "matrix_transpose", "max", "max_pool1d",
+    "max_pool2d", "max_pool3d", "maximum", "mean", "median", "meshgrid", "min", "minimum", "mish",
+    "moveaxis", "movedim", "mul", "multiply", "mv", "nan_to_num", "ne", "neg", "negative",
+    "nextafter", "nonzero", "norm", "not_equal", "one_hot", "ones", "ones_like", "outer", "pad",
+    "permute", "permute_dims", "pixel_shuffle", "pixel_unshuffle", "pool", "positive", "pow",
+    "prelu", "prod", "put_along_axis", "quantile", "ravel", "reciprocal", "relu", "relu6",
+    "remainder", "repeat", "repeat_interleave", "resample", "reshape", "roll", "rot90", "round",
+    "rsqrt", "scaled_dot_product_attention", "scatter", "scatter_add", "scatter_max", "scatter_min",
+    "scatter_mul", "scatter_reduce", "searchsorted", "selu", "shift_left", "shift_right", "sigmoid",
+    "sign", "signbit", "silu", "sin", "sinh", "slice", "softmax", "softplus", "softshrink",
+    "softsign", "sort", "split", "sqrt", "square", "squeeze", "stack", "std", "sub", "subtract",
+    "sum", "swapaxes", "take", "take_along_axis", "tan", "tanh", "tanhshrink", "tensor",
+    "tensordot", "threshold", "tile", "topk", "trace", "transpose", "tril", "triu", "true_divide",
+    "trunc", "unbind", "unflatten", "unfold", "unique", "unique_all", "unique_counts",
+    "unique_inverse", "unique_values", "unsqueeze", "unstack", "var", "vecdot", "vector_norm",
+    "view", "vstack", "where", "windows", "zeros", "zeros_like",
 ]
 # <sums wcm3d3a27dntzumvpz2eifjw6fie6snpaej7mb6yoz6liu7uv4rlvruni4sscjq3comqmkbtobi7nixshygi4>
-# <sums wcanomylfozkn7gd3mnorp6pl3irz7xwy6owvcgps5uguncqs7kk45ukuybhoglotkk6et2disdqoaww77rsc>
-# </gen names th4oqa4th44g4e5cljr4>
+# <sums pfyj5ut6pp2aud6qxd7rhvjoybp25d5m5ypvmxgdj7vgbrpt6jx7xv5mewsybxa3x33itzfbp5hwtt76dysz5>
+# </gen names tj4ua47jxaioq6qaxnt4cljr4>

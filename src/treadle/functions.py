@@ -799,17 +799,17 @@ def shift_right(x: Tensor | float, y: Tensor | float) -> Tensor:
 
 
 # <gen cast>
-def cast(x: Tensor, to: Any) -> Tensor:
+def cast(x: Tensor, to: Tensor) -> Tensor:
     """The elements converted to another dtype."""
     return elementwise_rows.cast(x, to)
-    # </gen cast 6hzfc7l44ogwqir>
+    # </gen cast i6c7p7l44ogwqir>
 
 
 # <gen bitcast>
-def bitcast(x: Tensor, to: Any) -> Tensor:
+def bitcast(x: Tensor, to: Tensor) -> Tensor:
     """The bits of the elements read as another dtype of their width."""
     return elementwise_rows.bitcast(x, to)
-    # </gen bitcast vc27r5sm5b75tcn>
+    # </gen bitcast mzgv35sm5b75tcn>
 
 
 # <gen detach>
@@ -2041,9 +2041,9 @@ def norm(
 # <gen windows>
 def windows(
     x: Tensor,
-    sizes: tuple[int, ...],
-    strides: tuple[int, ...],
-    dilations: tuple[int, ...],
+    sizes: Sequence[int],
+    strides: int | Sequence[int] = 1,
+    dilations: int | Sequence[int] = 1,
     edges: Sequence[tuple[int, int]] = (),
     value: float = 0,
 ) -> Tensor:
@@ -2053,23 +2053,23 @@ def windows(
     for each axis, filled with value; negative ones cut off.
     """
     return windows_rows.windows(x, sizes, strides, dilations, edges, value)
-    # </gen windows f6vjzelnnveql2323g24v7ppibig7lksz3uq76qktmnzhpvsmk3akfld3imyuqcdkc344v>
+    # </gen windows f6vjzelnnvr5fbqpccxctk5u6big7lksz3uq76qktmnzhpvsmk3akfld3imyuqcdkc344v>
 
 
 # <gen fold>
 def fold(
     x: Tensor,
-    sizes: tuple[int, ...],
-    strides: tuple[int, ...],
-    dilations: tuple[int, ...],
-    starts: tuple[int, ...] = (),
+    sizes: Sequence[int],
+    strides: int | Sequence[int] = 1,
+    dilations: int | Sequence[int] = 1,
+    starts: int | Sequence[int] = 0,
 ) -> Tensor:
     """Windows laid back and added up where they meet: the transpose of `windows`.
 
     x is (..., *windows' sizes, *number of windows), the result (..., *sizes) from starts on.
     """
     return windows_rows.fold(x, sizes, strides, dilations, starts)
-    # </gen fold ujh4zelnnveql2323g24v7ppiuoz3dq76qk6d2ocpvsmkfas2nuqcdkljjbe>
+    # </gen fold ujh4zelnnvr5fbqpccxctk5u675trpq76qk6d2ocpvsmkfas2nuqcdkljjbe>
 
 
 # <gen unfold>
@@ -2084,6 +2084,7 @@ def unfold(x: Tensor, axis: int = -1, size: int = 1, step: int = 1, dilation: in
 
 # <gen aliases>
 clamp = clip
+index_select = take
 negative = neg
 absolute = abs
 subtract = sub
@@ -2113,5 +2114,5 @@ swapaxes = transpose
 moveaxis = movedim
 broadcast_tensors = broadcast_arrays
 vector_norm = norm
-# <sums iyfy6up7vybwwtbubj5hfw6stwz5a4zxevjnrwpky6fysd5uph72kj33g3rtfwo2is2aqriyfo6np7mi>
-# </gen aliases 5gtnla7wo34cera3ff7vruizoovinah7byu4umgc6c5h5winioafwz7j2zar6ori3vybpo>
+# <sums iyfy67clnuup7vybwwtbubj5hfw6stwz5a4zxevjnrwpky6fysd5uph72kj33g3rtfwo2is2aqriyfo6>
+# </gen aliases np7mi5gtnla7wo34cera3ff7vruizoovinah7byu4umgc6c5h5winioafwz7j2zar6ori3vybpo>

@@ -12,9 +12,8 @@ from triton_host import node_of
 
 from treadle.autograd.backward import gradients
 from treadle.base.dtypes import bfloat16, float16
-from treadle.ops import activations
+from treadle.ops import activations, neural
 from treadle.ops import composite as c
-from treadle.ops import neural
 from treadle.ops.contract import SCATTERS, scatter_add
 from treadle.ops.elementwise import cast, exp, maximum, tanh
 from treadle.ops.movement import concat, flip, pad, slice_

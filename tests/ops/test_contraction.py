@@ -8,7 +8,7 @@ import pytest
 import treadle as td
 from treadle.base.errors import ArgumentError, DtypeError, OperandError, ShapeError
 from treadle.ops import einsum as e
-from treadle.ops.windows import shear
+from treadle.ops.windows import fold, shear, windows
 
 image = td.ones(2, 4, 8, 8)
 weight = td.ones(6, 4, 3, 3)
@@ -69,9 +69,9 @@ WRONG = {
     "unshuffle": (lambda: td.pixel_unshuffle(image, 3), ShapeError, "pixel_unshuffle", "divisible"),
     "unfold-size": (lambda: td.unfold(v, 0, 5), ShapeError, "unfold", "smaller window"),
     "unfold-axis": (lambda: td.unfold(v, 1, 2), ShapeError, "unfold", "axes run"),
-    "windows-sizes": (lambda: td.windows(m, 3), ArgumentError, "windows", "one size"),
-    "windows-large": (lambda: td.windows(m, (5,)), ShapeError, "windows", "smaller window"),
-    "fold-axes": (lambda: td.fold(m, (4, 4)), ArgumentError, "fold", "2 of them"),
+    "windows-sizes": (lambda: windows(m, 3), ArgumentError, "windows", "one size"),
+    "windows-large": (lambda: windows(m, (5,)), ShapeError, "windows", "smaller window"),
+    "fold-axes": (lambda: fold(m, (4, 4)), ArgumentError, "fold", "2 of them"),
     "shear-axes": (lambda: shear(m, 0, 0, 1, 3), ArgumentError, "shear", "two axes"),
     "einsum-count": (lambda: td.einsum("ij,jk", m), ArgumentError, "einsum", "each operand"),
     "einsum-rank": (lambda: td.einsum("ijk", m), ArgumentError, "einsum", "one letter"),

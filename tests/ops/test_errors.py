@@ -16,6 +16,7 @@ from treadle.base.errors import (
     ShapeError,
     TreadleError,
 )  # fmt: skip
+from treadle.ops.defs import TABLE
 
 x = td.tensor(np.arange(12.0, dtype=np.float32).reshape(3, 4))
 v = td.tensor(np.arange(4.0, dtype=np.float32))
@@ -64,9 +65,9 @@ CASES = {
                                                           td.ones(1, 2, 4)),
         ShapeError, "matmul", ""),
     # ---- operands
-    "add-three": (lambda: td.add(x, x, x), OperandError, "add", ""),
-    "add-one": (lambda: td.add(x), OperandError, "add", ""),
-    "where-two": (lambda: td.where(b, v), OperandError, "where", ""),
+    "add-three": (lambda: TABLE["add"](x, x, x), OperandError, "add", ""),
+    "add-one": (lambda: TABLE["add"](x), OperandError, "add", ""),
+    "where-two": (lambda: TABLE["where"](b, v), OperandError, "where", ""),
     "sum-list": (lambda: td.sum([1.0, 2.0]), OperandError, "sum", "td.tensor"),
     "concat-number": (lambda: td.concat([1.0, x]), OperandError, "concat", "td.tensor"),
     "index-mask": (lambda: x[v > 0], IndexingError, "index", "mask"),
@@ -109,7 +110,7 @@ CASES = {
     "add-none": (lambda: x + None, OperandError, "add", "td.tensor"),
     "mul-text": (lambda: x * "2", OperandError, "mul", "td.tensor"),
     "exp-number": (lambda: td.exp(1.0), OperandError, "exp", "td.tensor"),
-    "exp-nothing": (lambda: td.exp(), OperandError, "exp", "td.tensor"),
+    "exp-nothing": (lambda: TABLE["exp"](), OperandError, "exp", "td.tensor"),
     "where-array": (lambda: td.where(b, v, np.ones(4)), OperandError, "where", "td.tensor"),
     "concat-nothing": (lambda: td.concat([]), ArgumentError, "concat", ""),
     # ---- arguments
@@ -177,3 +178,9 @@ def test_errors_are_also_the_builtin_kind():
 
 def test_there_are_enough_cases():
     assert len(CASES) >= 60
+
+
+@pytest.mark.parametrize("call", [lambda: td.add(x, x, x), lambda: td.add(x), lambda: td.exp()])
+def test_another_number_of_arguments_is_what_python_says_it_is(call):
+    with pytest.raises(TypeError, match=r"(add|exp)\(\)"):
+        call()

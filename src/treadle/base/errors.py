@@ -56,3 +56,11 @@ def explain(what: str, wrong: str, hint: str = "", /, **facts: object) -> str:
     shown = ", ".join(f"{name}={value}" for name, value in facts.items())
     message = f"{what}: {wrong}" + (f" ({shown})" if shown else "")
     return f"{message}\n  hint: {hint}" if hint else message
+
+
+def said_by(op: str, error: TreadleError) -> TreadleError:
+    """An error from within an op in that op's name: `softmax: in sum: axis out of range ...`."""
+    inner, _, rest = str(error).partition(": ")
+    if inner != op:
+        error.args = (f"{op}: {rest if rest.startswith('in ') else f'in {inner}: {rest}'}",)
+    return error

@@ -17,6 +17,7 @@ from treadle.cli.merge import Piece
 from treadle.cli.signature import WIDTH, Signature, place_of, signature_of
 from treadle.cli.support import Support, dtype_text
 from treadle.ops.defs import TABLE, Kind, Op
+from treadle.ops.syntax import Syntax
 from treadle.tensor.methods import Methods
 from treadle.tensor.tensor import Tensor
 
@@ -130,10 +131,12 @@ def method_pieces(rows: Sequence[Row]) -> Iterator[Piece]:
             *_indented([*_docstring(summary, 8), *row.signature.call(row.target, method=True)]),
         ]
         yield Piece(row.op.name, tuple(_indented(lines)))
-    names = [
-        f"    {alias} = {row.op.name}"
-        for row in chosen for alias in row.op.aliases if alias not in by_hand
-    ]  # fmt: skip
+    names = []
+    for row in rows:
+        owner = "" if row in chosen else "Syntax." if row.op.name in vars(Syntax) else None
+        if row.is_method and owner is not None:
+            aliases = [alias for alias in row.op.aliases if alias not in by_hand]
+            names += [f"    {alias} = {owner}{row.op.name}" for alias in aliases]
     if names:
         yield Piece("aliases", tuple(names))
 

@@ -130,7 +130,9 @@ def _print_table(support: Support) -> None:
     if importlib.util.find_spec("rich") is None or not sys.stdout.isatty():
         print(support.plain())
         return
-    table = importlib.import_module("rich.table").Table(*support.head, box=None)
+    table = importlib.import_module("rich.table").Table(box=None, padding=(0, 2, 0, 0))
+    for name, style in zip(support.head, ("bold", *["green"] * len(support.head)), strict=False):
+        table.add_column(name, style=style, no_wrap=True, min_width=len(name))
     for op in support.ops:
         table.add_row(*support.cells(op))
     importlib.import_module("rich.console").Console().print(table)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import Enum
+from functools import wraps
 from typing import Any, TypeVar
 
 from treadle.base.dtypes import DType
-from treadle.base.errors import OperandError, explain
+from treadle.base.errors import ArgumentError, OperandError, TreadleError, explain, said_by
 from treadle.base.shapes import Shape
 
 TABLE: dict[str, Op] = {}
@@ -72,6 +73,10 @@ class Samples:
         return self.roles[k] if k < len(self.roles) else ""
 
 
+UNCLEAR = (TreadleError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What a call may raise in the words of what the row is made of."""
+
+
 class Op:
     """One row: everything there is to say about an operation, once."""
 
@@ -109,32 +114,52 @@ class Op:
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         """Record the op on tensors (or on graph nodes: both carry `_apply`)."""
-        operands, arg = args, None
-        if self.arguments is not None:
-            try:
+        try:
+            operands, arg = args, None
+            if self.arguments is not None:
                 operands, arg = self.arguments(*args, **options)
-            except AttributeError:  # no shape: perhaps not a tensor
-                self._require_tensors(args)
-                raise
-        elif options:
-            raise TypeError(f"{self.name}() takes no argument {', '.join(options)}")
-        for operand in operands:
-            if hasattr(operand, "_apply"):
-                return operand._apply(self, operands, arg)
+            elif options:
+                raise TypeError(f"{self.name}() takes no argument {', '.join(options)}")
+            for operand in operands:
+                if hasattr(operand, "_apply"):
+                    return operand._apply(self, operands, arg)
+        except UNCLEAR as error:
+            raise self.refusal(error, args, options) from error.__cause__
         hint = "make a tensor first: td.tensor(...)"
         got = ", ".join(type(operand).__name__ for operand in operands) or "nothing"
         raise OperandError(explain(self.name, "needs a tensor operand", hint, got=got))
+
+    def refusal(self, error: Exception, args: tuple[Any, ...], options: Any) -> Exception:
+        """The error in words about this row, the one that was called, not what it is made of."""
+        if isinstance(error, TreadleError):
+            return said_by(self.name, error)
+        called, _, said = str(error).partition("() ")
+        if isinstance(error, TypeError) and called.strip("_") == self.name:
+            return TypeError(f"{self.name}() {said}")  # other arguments than it has
+        lost = isinstance(error, AttributeError)  # a shape, or another part of a tensor
+        for x in self._needed(args) if lost or self.reference is not None else ():
+            number = isinstance(x, bool | int | float) and not lost
+            if not (number or x is None or hasattr(x, "_apply")):
+                hint = "wrap it with td.tensor(...)"
+                wrong = explain(self.name, "not a tensor", hint, got=type(x).__name__)
+                return OperandError(wrong).with_traceback(error.__traceback__)
+        source = self.define or self.arguments
+        names = source.__code__.co_varnames[: source.__code__.co_argcount] if source else ()
+        facts = {name: _shown(x) for name, x in (*zip(names, args, strict=False), *options.items())}
+        hint = f"it takes {', '.join(names)}"
+        wrong = explain(self.name, f"cannot use an argument: {error}", hint, **facts)
+        return ArgumentError(wrong).with_traceback(error.__traceback__)
+
+    def _needed(self, args: tuple[Any, ...]) -> Sequence[Any]:
+        """Of the arguments, those that have to be tensors."""
+        if args and isinstance(args[0], list | tuple):
+            return args[0]
+        return args[: len(self.operands) or max(1, len(self.samples.roles))]
 
     def called(self, arg: Any) -> str:
         """The row with its options, as people write it: softmax(axis=-1)."""
         options = arg[1] if isinstance(arg, Chosen) else ()
         return f"{self.name}({', '.join(f'{name}={value!r}' for name, value in options)})"
-
-    def _require_tensors(self, args: tuple[Any, ...]) -> None:
-        for x in args[0] if isinstance(args[0], list | tuple) else args[:1]:
-            if not hasattr(x, "_apply"):
-                hint = "wrap it with td.tensor(...)"
-                raise OperandError(explain(self.name, "not a tensor", hint, got=type(x).__name__))
 
 
 class Elementwise(Op):
@@ -161,22 +186,25 @@ class Inline(Op):
         assert self.define is not None, self
         try:
             return self.define(*args, **options)
-        except AttributeError:  # no shape: perhaps not a tensor
-            if self.operands and args:
-                self._require_tensors(args)
-            raise
+        except UNCLEAR as error:
+            raise self.refusal(error, args, options) from error.__cause__
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def makes_tensors(kind: Kind, aliases: tuple[str, ...] = ()) -> Callable[[Function], Function]:
-    """Enter a function that makes tensors into the table; it stays the function it is."""
+    """Enter a function that makes tensors into the table; what it refuses names it."""
 
     def entered(define: Function) -> Function:
         name = define.__name__.rstrip("_")
-        Inline(name, kind, define.__doc__ or "", define=define, flops=0.0, aliases=aliases)
-        return define
+        row = Inline(name, kind, define.__doc__ or "", define=define, flops=0.0, aliases=aliases)
+
+        @wraps(define)
+        def made(*args: Any, **options: Any) -> Any:
+            return row(*args, **options)
+
+        return made  # type: ignore[return-value]
 
     return entered
 
@@ -232,7 +260,8 @@ def options_of(define: Callable[..., Any]) -> Callable[..., tuple[tuple[Any, ...
             args += (given.pop(name, None),)
         chosen = defaults | dict(zip(order, args[count:], strict=False)) | given
         if len(chosen) > len(order) or len(args) > count + len(order):
-            raise TypeError(f"{define.__name__}() takes {operands} and {order}, got {given}")
+            wrong = f"takes {operands} and {order}, got {given or len(args)}"
+            raise TypeError(f"{define.__name__.rstrip('_')}() {wrong}")
         present = tuple(name for name, x in zip(operands, args, strict=False) if x is not None)
         missing = [name for name in required if name not in present]
         if missing:
@@ -255,8 +284,13 @@ def _positional_only(define: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(code.co_varnames[: code.co_posonlyargcount])
 
 
+def _shown(x: Any) -> str:
+    """An argument as a message names it."""
+    return f"tensor{list(x.shape)}" if hasattr(x, "_apply") else repr(x)
+
+
 def _lacks_one(operands: tuple[Any, ...]) -> bool:
-    for x in operands:  # `in` would compare tensors
+    for x in operands:  # noqa: SIM110 - faster; `in` would compare tensors
         if x is None:
             return True
     return False

@@ -193,17 +193,26 @@ threefry = Op(
     grad=INTEGERS, samples=Samples(0, 1 << 30), flops=100.0, public=False,
 )  # fmt: skip
 
+
+def _cast(x: Any, to: Any) -> Any:
+    return (x,), dtype(to)
+
+
+def _bitcast(x: Any, to: Any) -> Any:
+    return (x,), _as_wide(x.dtype, dtype(to))
+
+
 cast: Op = Op(
     "cast", Kind.ELEMENTWISE, "The elements converted to another dtype.",
     types=None, shape=lambda _, shapes: shapes[0],
-    arguments=lambda x, to: ((x,), dtype(to)),
+    arguments=_cast,
     grad=lambda g, y, x: (cast(g, x.dtype),) if y.dtype.is_float and x.dtype.is_float else (None,),
     reference=lambda np, x: x, samples=Samples(), flops=1.0,
 )  # fmt: skip
 bitcast: Op = Op(
     "bitcast", Kind.ELEMENTWISE, "The bits of the elements read as another dtype of their width.",
     types=None, shape=lambda _, shapes: shapes[0],
-    arguments=lambda x, to: ((x,), _as_wide(x.dtype, dtype(to))),
+    arguments=_bitcast,
     grad="it looks at bits", reference=lambda np, x: x, samples=Samples(), flops=0.0,
 )  # fmt: skip
 detach = Op(

@@ -232,4 +232,4 @@ def clone(x: Any, /) -> Any:
 @composite(lambda np, x: x, inline=True)
 def contiguous(x: Any, /) -> Any:
     """x: what is in memory always lies in row-major order."""
-    return x
+    return x.reshape(x.shape)

@@ -207,8 +207,9 @@ def _fold_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
     if 0 in x.shape:
         return (x.zeros_like(),)
     given = dict(y.arg[1])
-    chosen = (given[name] for name in ("sizes", "strides", "dilations"))
-    sizes, strides, dilations = _options("fold", x, *chosen, 2)
+    sizes, strides, dilations = _options(
+        "fold", x, given["sizes"], given["strides"], given["dilations"], 2
+    )
     count, edges = len(sizes), []
     starts = _starts(given["starts"], count)
     shape = x.shape[x.ndim - 2 * count :]

@@ -6,12 +6,12 @@ import weakref
 from collections.abc import Callable, Sequence
 from functools import wraps
 from itertools import count
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from typing import Any, Self, TypeVar
 
 from treadle.autograd.backward import gradients as node_gradients
 from treadle.base.errors import ArgumentError, GradientError, OperandError, ShapeError, explain
 from treadle.ir.graph import toposort
-from treadle.ir.node import GRADIENTS, Node, apply, leaf
+from treadle.ir.node import GRADIENTS, Node, apply, full, leaf
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
 from treadle.ops.defs import Kind
@@ -19,10 +19,8 @@ from treadle.ops.syntax import Syntax
 from treadle.runtime.realize import in_memory
 from treadle.tensor.tracing import TRACE
 
-if TYPE_CHECKING:
-    from treadle.tensor.tensor import Tensor
-
-Hook = Callable[["Tensor"], "Tensor | None"]
+Hook = Callable[[Any], Any]
+"""From a gradient to another, or to None."""
 
 
 class Switch:
@@ -124,7 +122,7 @@ class Differentiable(Syntax):
         if value is not None:
             _same_shape("grad", value, self)
         if TRACE:
-            TRACE.top.grads.setdefault(cast("Tensor", self), self._grad)
+            TRACE.top.grads.setdefault(self, self._grad)
         self._grad = value
 
     def requires_grad_(self, wanted: bool = True) -> Self:
@@ -296,10 +294,10 @@ def _given(node: Node, owner: Any, needs_grad: bool) -> Node:
 
 
 def gradients(
-    outputs: Tensor | Sequence[Tensor],
-    inputs: Sequence[Tensor],
-    cotangents: Tensor | Sequence[Tensor | None] | None = None,
-) -> list[Tensor]:
+    outputs: T | Sequence[T],
+    inputs: Sequence[T],
+    cotangents: T | Sequence[T | None] | None = None,
+) -> list[T]:
     """d(outputs · cotangents) / d(inputs); zeros where nothing depends on an input.
 
     Inputs that do not require a gradient are followed through what is not computed yet; values
@@ -310,9 +308,9 @@ def gradients(
     >>> gradients((x * x).sum(), [x])[0].tolist()
     [2.0, 4.0]
     """
-    roots: list[Any] = [outputs] if hasattr(outputs, "_node") else list(outputs)
-    if cotangents is None or hasattr(cotangents, "_node"):
-        cotangents = [cast("Tensor | None", cotangents)] * len(roots)
+    roots = [outputs] if isinstance(outputs, Differentiable) else list(outputs)
+    if cotangents is None or isinstance(cotangents, Differentiable):
+        cotangents = [cotangents] * len(roots)
     if len(roots) != len(cotangents):
         facts = {"outputs": len(roots), "cotangents": len(cotangents)}
         raise ArgumentError(explain("gradients", "one cotangent for each output", **facts))
@@ -321,19 +319,19 @@ def gradients(
         for y, c in zip(roots, cotangents, strict=True)
     ]
     nodes = [y._node for y in roots]
-    make = roots[0].__class__
     if not inputs:
         return []
+    make = inputs[0].__class__
     stop = needs_none if all(x.requires_grad for x in inputs) else None
     found = node_gradients(nodes, [x._node for x in inputs], seeds, stop, tap(make))
     if None in found:
         _forgotten(nodes, [x for x, g in zip(inputs, found, strict=True) if g is None])
     return [
-        make(g) if g is not None else x.zeros_like() for g, x in zip(found, inputs, strict=True)
+        make(full(0, x._node.type) if g is None else g) for g, x in zip(found, inputs, strict=True)
     ]
 
 
-def _forgotten(roots: Sequence[Node], unreached: Sequence[Tensor]) -> None:
+def _forgotten(roots: Sequence[Node], unreached: Sequence[Differentiable]) -> None:
     """Nothing depends on an input: is that so, or was it forgotten when a value was computed?"""
     if all(x.requires_grad for x in unreached):
         return

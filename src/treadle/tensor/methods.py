@@ -665,10 +665,10 @@ class Methods(Syntax):
         # </gen shift_right 43xe64jihyunjuo>
 
     # <gen bitcast>
-    def bitcast(self, to: Any) -> Self:
+    def bitcast(self, to: Self) -> Self:
         """The bits of the elements read as another dtype of their width."""
         return elementwise_rows.bitcast(self, to)
-        # </gen bitcast zi7prjbwhyvfe6q>
+        # </gen bitcast sxvp6jbwhyvfe6q>
 
     # <gen square>
     def square(self) -> Self:
@@ -1603,27 +1603,27 @@ class Methods(Syntax):
     # <gen windows>
     def windows(
         self,
-        sizes: tuple[int, ...],
-        strides: tuple[int, ...],
-        dilations: tuple[int, ...],
+        sizes: Sequence[int],
+        strides: int | Sequence[int] = 1,
+        dilations: int | Sequence[int] = 1,
         edges: Sequence[tuple[int, int]] = (),
         value: float = 0,
     ) -> Self:
         """Windows over the last axes of x: (..., *sizes, *number of windows)."""
         return windows_rows.windows(self, sizes, strides, dilations, edges, value)
-        # </gen windows aat3b6a6rscfx2capuceffrupllujasul6wprv3yg72y5bnlyy>
+        # </gen windows aat3b6a6rs57ajaewxe747fecllujasul6wprv3yg72y5bnlyy>
 
     # <gen fold>
     def fold(
         self,
-        sizes: tuple[int, ...],
-        strides: tuple[int, ...],
-        dilations: tuple[int, ...],
-        starts: tuple[int, ...] = (),
+        sizes: Sequence[int],
+        strides: int | Sequence[int] = 1,
+        dilations: int | Sequence[int] = 1,
+        starts: int | Sequence[int] = 0,
     ) -> Self:
         """Windows laid back and added up where they meet: the transpose of `windows`."""
         return windows_rows.fold(self, sizes, strides, dilations, starts)
-        # </gen fold aqr2q6a6rscfx2capuceffrupkklf3prv3y3rmydcldt6>
+        # </gen fold aqr2q6a6rs57ajaewxe747fec7st3wprv3y3rmydcldt6>
 
     # <gen unfold>
     def unfold(self, axis: int = -1, size: int = 1, step: int = 1, dilation: int = 1) -> Self:
@@ -1633,6 +1633,7 @@ class Methods(Syntax):
 
     # <gen aliases>
     clamp = clip
+    index_select = take
     negative = neg
     absolute = abs
     subtract = sub
@@ -1649,12 +1650,16 @@ class Methods(Syntax):
     bitwise_right_shift = shift_right
     unbind = unstack
     repeat_interleave = repeat
+    view = Syntax.reshape
+    permute_dims = Syntax.permute
+    broadcast_to = Syntax.expand
     bitwise_invert = bitwise_not
     ger = outer
     unique_values = unique
     ravel = flatten
     expand_dims = unsqueeze
+    swapaxes = Syntax.transpose
     moveaxis = movedim
     vector_norm = norm
-    # <sums nidihdv5cqpr6zbs5q7c6r3irkvtokyakcvt5ih2dqcrtmeeecmd5qrqnozvpxkr2wwichh3v42>
-    # </gen aliases puahbjxgvbyeus4qxgzr2k6niqa54tnswxbyruq5ko756>
+    # <sums nidihum4drdv5cqpr6zbs5q7c6r3irkvtokyakcvt5ih2dqcrtmeeecmd5qrqnozvpxkr2wwich>
+    # </gen aliases h3v42puahbjxgvbx6z4qxxfqlij44yyeus4qxgzr2k6niqa54tnswxb2yfceyruq5ko756>

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from treadle.ir.node import Node
 from treadle.runtime.stacks import ThreadStack
-
-if TYPE_CHECKING:
-    from treadle.tensor.tensor import Tensor
 
 
 class Tracing:
@@ -18,8 +15,8 @@ class Tracing:
 
     def __init__(self) -> None:
         self.made: set[Node] = set()  # nodes that did not exist before
-        self.assigned: dict[Tensor, Node] = {}  # tensor to the node it had before
-        self.grads: dict[Tensor, Tensor | None] = {}  # tensor to the gradient it had before
+        self.assigned: dict[Any, Node] = {}  # tensor to the node it had before
+        self.grads: dict[Any, Any] = {}  # tensor to the gradient it had before
 
 
 TRACE: ThreadStack[Tracing] = ThreadStack()

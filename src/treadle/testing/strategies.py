@@ -34,6 +34,7 @@ from treadle.ops import contract as k
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
 from treadle.ops import reduce as r
+from treadle.ops.windows import shear
 from treadle.testing.arrays import Array, array_type, node_of, unit_roundoff
 
 SIZES = (1, 2, 3, 5, 7, 16, 17, 33)
@@ -277,12 +278,13 @@ def _reduction(draw: Choice, x: Value, _: Graph) -> Value | None:
 
 
 def _movement(draw: Choice, x: Value, _: Graph) -> Value | None:
-    op = draw.one((_permuted, _flipped, _sliced, _padded, _reshaped, _expanded))
+    op = draw.one((_permuted, _flipped, _sliced, _padded, _reshaped, _expanded, _sheared))
     made = op(draw, x.node)
     if made is None:
         return None
     (error,) = by_reference_of(made, {x.node: x.error}) if x.node.dtype.is_float else (0.0,)
-    return _made(made, [x], np.abs(error) if made.op is not m.pad else x.error.max(initial=0), 0)
+    filled = made.op in (m.pad, shear)
+    return _made(made, [x], x.error.max(initial=0) if filled else np.abs(error), 0)
 
 
 def _permuted(draw: Choice, x: Node) -> Node:
@@ -304,6 +306,14 @@ def _sliced(draw: Choice, x: Node) -> Node:
 def _padded(draw: Choice, x: Node) -> Node:
     edges = [(draw.number(0, 3), draw.number(0, 3)) for _ in x.shape]
     return m.pad(x, edges, draw.one((0, 1)))
+
+
+def _sheared(draw: Choice, x: Node) -> Node | None:
+    if x.ndim < 2:
+        return None
+    axis, by = draw.order(x.ndim)[:2]
+    size, start = draw.number(0, 9), draw.number(-3, 3)
+    return shear(x, axis, by, draw.number(-2, 2), size, start, draw.one((0, 1)))
 
 
 def _reshaped(draw: Choice, x: Node) -> Node:
