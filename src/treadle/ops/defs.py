@@ -137,9 +137,9 @@ class Op:
         if isinstance(error, TypeError) and called.strip("_") == self.name:
             return TypeError(f"{self.name}() {said}")  # other arguments than it has
         lost = isinstance(error, AttributeError)  # a shape, or another part of a tensor
-        for x in self._needed(args) if lost or self.reference is not None else ():
-            number = isinstance(x, bool | int | float) and not lost
-            if not (number or x is None or hasattr(x, "_apply")):
+        for k, x in enumerate(self._needed(args) if lost or self.reference is not None else ()):
+            left_out = (x is None and k > 0) or (isinstance(x, bool | int | float) and not lost)
+            if not left_out and not hasattr(x, "_apply"):
                 hint = "wrap it with td.tensor(...)"
                 wrong = explain(self.name, "not a tensor", hint, got=type(x).__name__)
                 return OperandError(wrong).with_traceback(error.__traceback__)
@@ -152,7 +152,7 @@ class Op:
 
     def _needed(self, args: tuple[Any, ...]) -> Sequence[Any]:
         """Of the arguments, those that have to be tensors."""
-        if args and isinstance(args[0], list | tuple):
+        if self.samples.listed and args and isinstance(args[0], list | tuple):
             return args[0]
         return args[: len(self.operands) or max(1, len(self.samples.roles))]
 
@@ -269,13 +269,27 @@ def options_of(define: Callable[..., Any]) -> Callable[..., tuple[tuple[Any, ...
             wrong = f"{', '.join(missing)} is missing"
             raise OperandError(explain(define.__name__.rstrip("_"), wrong, hint))
         for name, value in chosen.items():
-            if hasattr(value, "_apply"):
-                wrong = f"{name} is a number, not a tensor"
-                raise OperandError(explain(define.__name__.rstrip("_"), wrong))
+            _require(define, name, value)
         frozen = tuple((name, _frozen(value)) for name, value in chosen.items())
         return tuple(x for x in args[:count] if x is not None), Chosen((present, frozen))
 
     return arguments
+
+
+NEEDED = {"float": "__float__", "int": "__index__", "str": "isalpha"}
+"""What a value has that fits an annotation."""
+
+
+def _require(define: Callable[..., Any], name: str, value: Any) -> None:
+    """Refuse a value that an option cannot have; axes are looked at where the rank is known."""
+    kind = str(define.__annotations__.get(name))
+    what = {"float": "a number", "int": "an integer", "str": "text"}.get(kind, "no tensor")
+    if hasattr(value, "_apply"):
+        wrong = explain(define.__name__.rstrip("_"), f"{name} is {what}", got=_shown(value))
+        raise OperandError(wrong)
+    if kind in NEEDED and not name.startswith("axis") and not hasattr(value, NEEDED[kind]):
+        wrong = explain(define.__name__.rstrip("_"), f"{name} is {what}", got=repr(value))
+        raise ArgumentError(wrong)
 
 
 def _positional_only(define: Callable[..., Any]) -> tuple[str, ...]:

@@ -21,9 +21,9 @@ def movement(name: str, doc: str, make: type[Op] = Op, **row: Any) -> Op:
     return make(name, Kind.MOVEMENT, doc, types=partial(rules.any_dtype, name), flops=0.0, **row)
 
 
-def _sizes(first: int | Sequence[int], *more: int) -> Sequence[int]:
+def _sizes(first: Any, *more: int) -> Sequence[int]:
     """Sizes or axes passed as one sequence or one by one."""
-    return first if not more and isinstance(first, tuple | list) else (first, *more)  # type: ignore[return-value]
+    return first if not more and isinstance(first, tuple | list) else (first, *more)
 
 
 # ---- reshape, permute, expand

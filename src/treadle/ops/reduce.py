@@ -9,7 +9,7 @@ from typing import Any
 from treadle.base.errors import ShapeError, explain
 from treadle.base.shapes import axes_in, drop_axes
 from treadle.ops import rules
-from treadle.ops.defs import Kind, Op, Samples
+from treadle.ops.defs import UNCLEAR, Kind, Op, Samples
 from treadle.ops.elementwise import cast, eq, where
 
 CASES: tuple[tuple[Any, ...], ...] = (
@@ -57,8 +57,11 @@ class Total(Op):
         dtype = options.pop("dtype", args[3] if len(args) > 3 else None)
         if dtype is None:
             return super().__call__(*args[:3], **options)
-        x, *rest = args[:3]
-        return cast(super().__call__(cast(x, dtype), *rest, **options), dtype)
+        try:
+            x, *rest = args[:3]
+            return cast(super().__call__(cast(x, dtype), *rest, **options), dtype)
+        except UNCLEAR as error:
+            raise self.refusal(error, args, options) from error.__cause__
 
 
 def spread(value: Any, y: Any, x: Any) -> Any:

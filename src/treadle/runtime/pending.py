@@ -11,7 +11,7 @@ from __future__ import annotations
 import gc
 from typing import Any
 
-from treadle.ir.node import LEAF, RECORDING, Node
+from treadle.ir.node import RECORDING, Node
 from treadle.runtime.realize import COMPILING, in_pieces
 
 MOST_PENDING = 10_000  # ops
@@ -40,16 +40,13 @@ def look(node: Node) -> None:
 
 
 def count_pending(node: Node, most: int) -> int:
-    """Ops that wait below a node; not counted further than most, nor where memory is missing."""
+    """Ops that wait below a node; not counted further than most."""
     seen, stack = {node}, [node]
     while stack and len(seen) <= most:
         for x in stack.pop().operands:
-            if x.buffer is None and x not in seen:
-                if x.op is LEAF:
-                    return 0  # part of what a compiler works on, not of what somebody waits for
-                if x.operands:
-                    seen.add(x)
-                    stack.append(x)
+            if x.buffer is None and x.operands and x not in seen:
+                seen.add(x)
+                stack.append(x)
     return len(seen)
 
 

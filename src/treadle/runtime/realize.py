@@ -107,7 +107,10 @@ def in_pieces(roots: Sequence[Node]) -> bool:
     Returns whether there was one. A piece ends where the fewest values are read later: so the
     pieces of a loop, and those of its gradient, are equal in structure and compiled once.
     """
-    order = [n for n in toposort(roots, is_realised) if n.buffer is None and n.operands]
+    reached = toposort(roots, is_realised)
+    if any(n.buffer is TRACED or (n.op is LEAF and n.buffer is None) for n in reached):
+        return False  # part of what a compiler works on, not of what somebody waits for
+    order = [n for n in reached if n.buffer is None and n.operands]
     place = {node: k for k, node in enumerate(order)}
     last = dict.fromkeys(order, -1)  # where a node is read for the last time
     for k, node in enumerate(order):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treadle.base.errors import ArgumentError, GradientError, ShapeError, explain
 from treadle.base.shapes import Shape
@@ -18,16 +18,13 @@ from treadle.ops import movement as m
 from treadle.ops.contract import scatter
 from treadle.ops.elementwise import bitwise_and, eq, where
 from treadle.runtime.realize import TRACED
-from treadle.tensor.gradients import own_node, owned
+from treadle.tensor.gradients import Differentiable, own_node, owned
 from treadle.tensor.indexing import Box, picked
 from treadle.tensor.keys import Part, array_of, as_node, is_mask, understood
 from treadle.tensor.tracing import TRACE
 
-if TYPE_CHECKING:
-    from treadle.tensor.tensor import Tensor
 
-
-def assign_item(tensor: Tensor, key: Any, value: Any) -> None:
+def assign_item(tensor: Differentiable, key: Any, value: Any) -> None:
     """Bind a tensor to its value with other elements where the key points."""
     before = tensor._node
     if before.needs_grad and before.owner is not None and GRADIENTS.on:

@@ -8,7 +8,7 @@ from typing import Any
 
 from treadle.backends.registry import backend_of
 from treadle.base.device import CPU, Device, device
-from treadle.base.dtypes import DType, bool_, dtype, float32, float64, int64
+from treadle.base.dtypes import DType, bool_, dtype, float32, float64, int64, uint64
 from treadle.base.errors import ArgumentError, DtypeError, ExchangeError, explain
 from treadle.base.shapes import Shape, sizes_in
 from treadle.ir.node import full as full_node
@@ -47,8 +47,12 @@ def asarray(
     """
     if isinstance(obj, Tensor):
         found = obj.detach() if copy else obj
-        found = found if dtype is None else found.cast(dtype)
-        return found if device is None else found.to(device)
+        found = found if dtype is None or found.dtype == dtype else found.cast(dtype)
+        found = found if device is None else found.to(device)
+        if copy is False and (found.dtype, found.device) != (obj.dtype, obj.device):
+            facts = {"own": obj.dtype.name, "asked": found.dtype.name}
+            raise ArgumentError(explain("asarray", "must copy", "leave copy out", **facts))
+        return found
     if copy is False and not hasattr(obj, "__array_interface__"):
         hint = "leave copy out, or pass a NumPy array or a tensor"
         raise ArgumentError(explain("asarray", "must copy", hint, got=type(obj).__name__))
@@ -88,6 +92,8 @@ def _from_array(data: Any, wanted: Any, where: str | Device, copy: bool) -> Tens
         array = np.asarray(data)
     except ValueError:  # lists of different lengths
         array = np.asarray(None)
+    if wanted is not None and dtype(wanted).is_integer and not hasattr(data, "dtype"):
+        array = _integers(data, dtype(wanted), array)
     if array.dtype == object or array.dtype.kind not in "biufV":
         hint = "numbers, or nested lists of equal lengths"
         raise ArgumentError(explain("tensor", "cannot be an array", hint, got=array.dtype))
@@ -99,6 +105,20 @@ def _from_array(data: Any, wanted: Any, where: str | Device, copy: bool) -> Tens
     target = device(where)
     type_ = type_of(tuple(array.shape), kind, target)
     return owned(Tensor(leaf(type_, backend_of(target).upload(array, type_, copy))))
+
+
+def _integers(data: Any, kind: DType, plain: Any) -> Any:
+    """Python numbers as integers of a dtype: untold, NumPy makes floats of the largest."""
+    import numpy as np
+
+    if plain.dtype.kind not in "iufO":
+        return plain
+    try:
+        return np.asarray(data, kind.name)
+    except OverflowError as error:
+        raise ArgumentError(explain("tensor", str(error), "take a wider dtype")) from None
+    except (TypeError, ValueError):  # not numbers, or NaN
+        return plain
 
 
 def _shape(shape: tuple[Any, ...]) -> Shape:
@@ -216,6 +236,8 @@ def arange(
     count = max(0, -int(-(stop - start) // step))
     whole = all(isinstance(x, int) for x in (start, stop, step))
     kind = _kind(0 if whole else 0.0, dtype)
+    if whole and kind is uint64:  # half of them are no int64: counted with wrap-around
+        return _ramp(count, start % (1 << 64), step % (1 << 64), uint64, device)
     return _ramp(count, start, step, int64 if whole else float64, device).cast(kind)
 
 
