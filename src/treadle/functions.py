@@ -242,11 +242,9 @@ def argmin(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor
 
 # <gen take>
 def take(x: Tensor, index: Tensor, axis: int | None = None) -> Tensor:
-    """Slices of x at the indices along an axis, the first if none is named: an embedding look-
-    up.
-    """
+    """Slices of x at indices along an axis, the first if none is named: an embedding look-up."""
     return composite_rows.take(x, index, axis)
-    # </gen take gi5dsh4zajxekhyuqcdkhxyv5>
+    # </gen take gi5dsvok6chxyv5>
 
 
 # <gen matmul>

@@ -296,7 +296,9 @@ def large_product():
 @case(4e-6)
 def classifier():
     x, w, b, label = r(32, 64), r(64, 10), r(10), integers(10, 32)
-    y = neural.cross_entropy(neural.layer_norm(activations.gelu(x, approximate="tanh")) @ w + b, label)
+    y = neural.cross_entropy(
+        neural.layer_norm(activations.gelu(x, approximate="tanh")) @ w + b, label
+    )
     return [y, *gradients([y], [x, w, b], [None])]
 
 

@@ -12,10 +12,9 @@ from treadle.autograd.backward import gradients
 from treadle.base.dtypes import dtype, int64
 from treadle.ir.graph import structure
 from treadle.ir.node import leaf, type_of
-from treadle.ops import activations
+from treadle.ops import activations, neural
 from treadle.ops import composite as c
 from treadle.ops import elementwise as e
-from treadle.ops import neural
 from treadle.ops.contract import dot
 from treadle.ops.defs import TABLE, Samples
 from treadle.ops.reduce import max_, sum_

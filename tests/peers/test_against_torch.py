@@ -112,6 +112,9 @@ THEIRS = {
     "sort": lambda x, axis=-1, descending=False, **_: (
         torch.sort(x, dim=axis, descending=descending, stable=True).values
     ),
+    "diff": lambda x, before=None, after=None, axis=-1, n=1: torch.diff(
+        x, n=n, dim=axis, prepend=before, append=after
+    ),
     "cummax": lambda x, axis=-1: torch.cummax(x, axis).values,
     "cummin": lambda x, axis=-1: torch.cummin(x, axis).values,
     "meshgrid": lambda xs, indexing="xy": torch.meshgrid(*xs, indexing=indexing),

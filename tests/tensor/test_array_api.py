@@ -9,6 +9,9 @@ from inspect import Parameter
 import array_api_strict as xp
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.array_api import make_strategies_namespace
 from strict import (
     ALL,
     FLOATS,
@@ -79,23 +82,29 @@ def test_a_tensor_has_every_method():
 
 # ---- elementwise functions
 
-UNARY = {
-    **dict.fromkeys(["abs", "ceil", "floor", "negative", "positive", "round", "sign", "square", "trunc"], NUMERIC),
-    **dict.fromkeys(["isfinite", "isinf", "isnan"], NUMERIC),
-    **dict.fromkeys(
-        ["acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "expm1", "log", "log10", "log1p", "log2", "reciprocal", "signbit", "sin", "sinh", "sqrt", "tan", "tanh"], FLOATS
-    ),
-    "bitwise_invert": ("bool", *INTEGERS), "logical_not": ("bool",),
-}  # fmt: skip
-BINARY = {
-    **dict.fromkeys(["add", "multiply", "subtract", "floor_divide", "remainder", "pow"], NUMERIC),
-    **dict.fromkeys(["maximum", "minimum", "less", "less_equal", "greater", "greater_equal"], NUMERIC),
-    **dict.fromkeys(["equal", "not_equal"], ALL),
-    **dict.fromkeys(["atan2", "copysign", "divide", "hypot", "logaddexp", "nextafter"], FLOATS),
-    **dict.fromkeys(["logical_and", "logical_or", "logical_xor"], ("bool",)),
-    **dict.fromkeys(["bitwise_and", "bitwise_or", "bitwise_xor"], ("bool", *INTEGERS)),
-    **dict.fromkeys(["bitwise_left_shift", "bitwise_right_shift"], INTEGERS),
-}  # fmt: skip
+
+def each(names, dtypes):
+    """The same dtypes for several functions."""
+    return dict.fromkeys(names.split(), dtypes)
+
+
+UNARY = (
+    each("abs ceil floor negative positive round sign square trunc", NUMERIC)
+    | each("isfinite isinf isnan", NUMERIC)
+    | each("acos acosh asin asinh atan atanh cos cosh exp expm1 log log10 log1p log2", FLOATS)
+    | each("reciprocal signbit sin sinh sqrt tan tanh", FLOATS)
+    | each("bitwise_invert", ("bool", *INTEGERS))
+    | each("logical_not", ("bool",))
+)
+BINARY = (
+    each("add multiply subtract floor_divide remainder pow maximum minimum", NUMERIC)
+    | each("less less_equal greater greater_equal", NUMERIC)
+    | each("equal not_equal", ALL)
+    | each("atan2 copysign divide hypot logaddexp nextafter", FLOATS)
+    | each("logical_and logical_or logical_xor", ("bool",))
+    | each("bitwise_and bitwise_or bitwise_xor", ("bool", *INTEGERS))
+    | each("bitwise_left_shift bitwise_right_shift", INTEGERS)
+)
 
 
 @pytest.mark.parametrize("name", sorted(UNARY))
@@ -135,6 +144,25 @@ def test_elementwise_functions_of_two(name):
             x = draw(rng, dtype, (3, 4), 1, 5)
             calls.add(x, number)
             calls.add(number, x)
+    calls.check()
+
+
+ARRAYS = make_strategies_namespace(td, api_version="2024.12")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_elementwise_functions_of_anything(data):
+    """Arrays as hypothesis makes them for any library that follows the standard."""
+    name = data.draw(st.sampled_from(sorted(UNARY | BINARY)))
+    dtype = data.draw(st.sampled_from((UNARY | BINARY)[name]))
+    shape = data.draw(ARRAYS.array_shapes(min_dims=0, min_side=0, max_dims=2, max_side=5))
+    some = ARRAYS.arrays(getattr(td, dtype), shape)
+    operands = [data.draw(some).numpy() for _ in range(1 + (name in BINARY))]
+    if name in BINARY:
+        operands[1] = defined(name, *operands, dtype)
+    calls = Calls(name)
+    calls.add(*operands)
     calls.check()
 
 

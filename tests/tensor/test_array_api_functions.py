@@ -123,6 +123,12 @@ def test_conversions():
     assert td.asarray([[1, 2]]).dtype is td.int64
     assert td.asarray(3.5).shape == ()
     assert td.asarray([1, 2.5]).dtype is td.float32
+    assert td.asarray([2**63 + 1, 0], dtype=td.uint64).tolist() == [2**63 + 1, 0]
+    assert td.arange(2**63, 2**63 + 2, dtype=td.uint64).tolist() == [2**63, 2**63 + 1]
+    with pytest.raises(ValueError, match="bounds"):
+        td.asarray([300], dtype=td.uint8)
+    with pytest.raises(ValueError, match="must copy"):
+        td.asarray(x, dtype=td.int8, copy=False)
 
 
 # ---- manipulation

@@ -7,6 +7,9 @@ import operator
 import array_api_strict as xp
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.array_api import make_strategies_namespace
 from strict import ALL, FLOATS, INTEGERS, NUMERIC, agree, draw, ours, strict
 
 import treadle as td
@@ -36,6 +39,22 @@ def test_basic_keys(key):
         value = draw(rng, dtype, z[key].shape)
         y[key], z[key] = ours(value), value
         np.testing.assert_array_equal(y.numpy(), z)
+
+
+ARRAYS = make_strategies_namespace(td, api_version="2024.12")
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_any_key(data):
+    shape = data.draw(ARRAYS.array_shapes(min_dims=0, min_side=0, max_dims=4, max_side=5))
+    key = data.draw(ARRAYS.indices(shape, allow_newaxis=True))
+    x = np.arange(np.prod(shape, dtype=int)).reshape(shape)
+    y = td.asarray(x, copy=True)
+    assert y[key].tolist() == x[key].tolist()
+    x[key] = -1
+    y[key] = -1
+    assert y.tolist() == x.tolist()
 
 
 def test_masks_and_index_arrays():

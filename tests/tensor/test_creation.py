@@ -84,12 +84,17 @@ def test_linspace_ends_exactly_where_it_should():
 
 
 def test_asarray_copies_only_when_asked():
-    array = np.arange(1024.0)
-    shared = td.asarray(array)
+    memory = np.arange(1032.0)
+    array = memory[-memory.ctypes.data % 64 // 8 :][:1024]  # only aligned memory is shared
+    array[0] = 0.0
+    shared = td.asarray(array, copy=False)
     copied = td.asarray(array, copy=True)
     array[0] = 5.0
     assert (float(shared[0]), float(copied[0])) == (5.0, 0.0)
     assert td.asarray(shared) is shared
+    assert float(td.asarray(array)[0]) == 5.0
+    with pytest.raises(ValueError, match="must copy"):
+        td.asarray(array[::2], copy=False)
 
 
 def test_tensor_may_ask_for_gradients_at_once():

@@ -6,9 +6,8 @@ import math
 from typing import Any
 
 from treadle.nn.module import Module, Parameter
-from treadle.ops import activations
+from treadle.ops import activations, neural
 from treadle.ops import composite as c
-from treadle.ops import neural
 from treadle.random import normal, uniform
 from treadle.tensor.creation import ones, zeros
 from treadle.tensor.tensor import Tensor

@@ -163,7 +163,7 @@ def argmin(x: Any, /, axis: int | None = None, keepdims: bool = False) -> Any:
     aliases=("index_select",),
 )
 def take(x: Any, index: Any, /, axis: int | None = None) -> Any:
-    """Slices of x at the indices along an axis, the first if none is named: an embedding look-up."""
+    """Slices of x at indices along an axis, the first if none is named: an embedding look-up."""
     axis = axis_in("take", axis or 0, x.ndim)
     before, after = x.shape[:axis], x.shape[axis + 1 :]
     shape = (math.prod(before), x.shape[axis], math.prod(after))

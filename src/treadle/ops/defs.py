@@ -136,21 +136,23 @@ class Op:
         called, _, said = str(error).partition("() ")
         if isinstance(error, TypeError) and called.strip("_") == self.name:
             return TypeError(f"{self.name}() {said}")  # other arguments than it has
+        source = self.define or self.arguments
+        names = source.__code__.co_varnames[: source.__code__.co_argcount] if source else ()
+        needed = len(names) - len(source.__defaults__ or ()) if source else 1
         lost = isinstance(error, AttributeError)  # a shape, or another part of a tensor
-        for k, x in enumerate(self._needed(args) if lost or self.reference is not None else ()):
-            left_out = (x is None and k > 0) or (isinstance(x, bool | int | float) and not lost)
-            if not left_out and not hasattr(x, "_apply"):
+        for k, x in enumerate(self._tensors(args) if lost or self.reference is not None else ()):
+            left_out = x is None and k >= needed
+            number = isinstance(x, bool | int | float) and not lost
+            if not (left_out or number or hasattr(x, "_apply")):
                 hint = "wrap it with td.tensor(...)"
                 wrong = explain(self.name, "not a tensor", hint, got=type(x).__name__)
                 return OperandError(wrong).with_traceback(error.__traceback__)
-        source = self.define or self.arguments
-        names = source.__code__.co_varnames[: source.__code__.co_argcount] if source else ()
         facts = {name: _shown(x) for name, x in (*zip(names, args, strict=False), *options.items())}
         hint = f"it takes {', '.join(names)}"
         wrong = explain(self.name, f"cannot use an argument: {error}", hint, **facts)
         return ArgumentError(wrong).with_traceback(error.__traceback__)
 
-    def _needed(self, args: tuple[Any, ...]) -> Sequence[Any]:
+    def _tensors(self, args: tuple[Any, ...]) -> Sequence[Any]:
         """Of the arguments, those that have to be tensors."""
         if self.samples.listed and args and isinstance(args[0], list | tuple):
             return args[0]
@@ -276,20 +278,21 @@ def options_of(define: Callable[..., Any]) -> Callable[..., tuple[tuple[Any, ...
     return arguments
 
 
-NEEDED = {"float": "__float__", "int": "__index__", "str": "isalpha"}
-"""What a value has that fits an annotation."""
+KINDS = {
+    "float": ("a number", "__float__"), "int": ("an integer", "__index__"),
+    "str": ("text", "isalpha"),
+}  # fmt: skip
+"""Annotations of options: what they mean, and what a value has that fits."""
 
 
 def _require(define: Callable[..., Any], name: str, value: Any) -> None:
     """Refuse a value that an option cannot have; axes are looked at where the rank is known."""
-    kind = str(define.__annotations__.get(name))
-    what = {"float": "a number", "int": "an integer", "str": "text"}.get(kind, "no tensor")
-    if hasattr(value, "_apply"):
-        wrong = explain(define.__name__.rstrip("_"), f"{name} is {what}", got=_shown(value))
-        raise OperandError(wrong)
-    if kind in NEEDED and not name.startswith("axis") and not hasattr(value, NEEDED[kind]):
-        wrong = explain(define.__name__.rstrip("_"), f"{name} is {what}", got=repr(value))
-        raise ArgumentError(wrong)
+    what, has = KINDS.get(str(define.__annotations__.get(name)), ("no tensor", "__class__"))
+    refused = OperandError if hasattr(value, "_apply") else ArgumentError
+    fits = hasattr(value, has) or name.startswith("axis")
+    if refused is OperandError or not fits:
+        row = define.__name__.rstrip("_")
+        raise refused(explain(row, f"{name} is {what}", got=_shown(value)))
 
 
 def _positional_only(define: Callable[..., Any]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from treadle.base.dtypes import DType
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import Shape, axes_in, axis_in, fill_reshape, sizes_in
 from treadle.ops import rules
-from treadle.ops.defs import Kind, Op, Samples
+from treadle.ops.defs import UNCLEAR, Kind, Op, Samples
 from treadle.ops.reduce import sum_
 
 Pair = tuple[int, int]
@@ -29,9 +29,7 @@ def _sizes(first: Any, *more: int) -> Sequence[int]:
 # ---- reshape, permute, expand
 
 
-def _reshape(
-    x: Any, shape: int | Sequence[int], *sizes: int, copy: bool | None = None
-) -> Any:
+def _reshape(x: Any, shape: int | Sequence[int], *sizes: int, copy: bool | None = None) -> Any:
     """copy is part of the standard: no tensor changes with another here, so any answer is right."""
     return (x,), fill_reshape("reshape", x.shape, _sizes(shape, *sizes))
 
@@ -73,10 +71,10 @@ def _expand(x: Any, shape: int | Sequence[int], *more: int) -> Any:
     if -1 in target and lead >= 0:  # the size it has
         sizes = (*(-1,) * lead, *x.shape)
         target = tuple(own if n == -1 else n for own, n in zip(sizes, target, strict=True))
-    if lead < 0 or any(
+    if lead < 0 or any(n < 0 for n in target) or any(
         a not in (1, b) for a, b in zip(x.shape, target[max(lead, 0) :], strict=False)
-    ):
-        hint = "sizes must be equal or 1, counted from the last axis"
+    ):  # fmt: skip
+        hint = "sizes must be equal or 1, counted from the last axis; -1 keeps the size of an axis"
         raise ShapeError(explain("expand", "cannot", hint, shape=x.shape, target=target))
     return (x,), target
 
@@ -183,11 +181,14 @@ class Padding(Op):
         """pad(x, edges, value=0, mode="constant")."""
         if len(args) < 4 and "mode" not in options:
             return super().__call__(*args, **options)
-        assert self.arguments is not None
-        (x,), (edges, _) = self.arguments(*args, **options)
         mode = options.get("mode", *args[3:4])
         if mode == "constant":
             return super().__call__(*args, **options)
+        assert self.arguments is not None
+        try:
+            (x,), (edges, _) = self.arguments(*args, **options)
+        except UNCLEAR as error:
+            raise self.refusal(error, args, options) from error.__cause__
         for axis, (before, after) in enumerate(edges):
             if before or after:
                 x = _surrounded(x, axis, before, after, mode)

@@ -39,9 +39,7 @@ def _part(x: Any, axis: int, start: int, stop: int) -> Any:
 # ---- sorting
 
 
-def _sorted(
-    np: Any, x: Any, axis: int = -1, descending: bool = False, stable: bool = True
-) -> Any:
+def _sorted(np: Any, x: Any, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     return np.flip(np.sort(x, axis), axis) if descending else np.sort(x, axis)
 
 
@@ -163,7 +161,11 @@ def _searched(rng: Any, kind: Any, shapes: Any) -> list[Any]:
     grad="its result is an index",
 )  # fmt: skip
 def searchsorted(
-    sorted: Any, values: Any, sorter: Any = None, /, side: str = "left"  # noqa: A002
+    sorted: Any,  # noqa: A002
+    values: Any,
+    sorter: Any = None,
+    /,
+    side: str = "left",
 ) -> Any:
     """Where values would stand in a sorted tensor of one axis: before equal elements or after.
 
@@ -285,9 +287,7 @@ def cumulative_prod(
         ((2, 3), {"n": 4}), ((3, 5), (3, 1), (3, 2), {"n": 2}),
     )),
 )  # fmt: skip
-def diff(
-    x: Any, prepend: Any = None, append: Any = None, /, axis: int = -1, n: int = 1
-) -> Any:
+def diff(x: Any, prepend: Any = None, append: Any = None, /, axis: int = -1, n: int = 1) -> Any:
     """Each element less the one before it along an axis, n times; for bool whether they differ.
 
     prepend, append: tensors that are joined to x before.

@@ -48,9 +48,7 @@ def keep(
         large = sum(1 for x in loads if 2 * x.type.size > size)
         fine = cost <= (FREE_FLOPS if not large else MOST_FLOPS) and large <= MOST_LOADS
         cluster = of.get(node)
-        alone = cluster is not None and (
-            cluster.level[node] == COLUMN or node.op.kind in APART
-        )
+        alone = cluster is not None and (cluster.level[node] == COLUMN or node.op.kind in APART)
         needed = node in forced or (node in crossing and (alone or not fine))
         if needed and node.op is not LEAF:
             kept.add(node)

@@ -11,7 +11,7 @@ from functools import reduce
 from math import prod
 from typing import Any
 
-from treadle.base.errors import ArgumentError, GradientError, ShapeError, explain
+from treadle.base.errors import ArgumentError, DeviceError, GradientError, ShapeError, explain
 from treadle.base.shapes import Shape
 from treadle.ir.node import GRADIENTS, Node, const, iota
 from treadle.ops import movement as m
@@ -51,6 +51,10 @@ def _value(x: Node, value: Any) -> Node:
         return const(value, x.dtype, x.device)
     if not isinstance(value, Node):
         value = as_node(array_of(value), x.device)
+    if value.device is not x.device:
+        hint = f"move the value: value.to({str(x.device)!r})"
+        both = f"{x.device} and {value.device}"
+        raise DeviceError(explain("index", "a value on another device", hint, devices=both))
     return value if value.dtype is x.dtype else value.cast(x.dtype)
 
 

@@ -56,13 +56,13 @@ def asarray(
     if copy is False and not hasattr(obj, "__array_interface__"):
         hint = "leave copy out, or pass a NumPy array or a tensor"
         raise ArgumentError(explain("asarray", "must copy", hint, got=type(obj).__name__))
-    return _from_array(obj, dtype, device or CPU, copy=bool(copy))
+    return _from_array(obj, dtype, device or CPU, copy)
 
 
 @makes_tensors(Kind.CREATION)
 def from_numpy(array: Any) -> Tensor:
     """A tensor over a NumPy array's own memory where it is contiguous and aligned."""
-    return _from_array(array, None, CPU, copy=False)
+    return _from_array(array, None, CPU, copy=None)
 
 
 @makes_tensors(Kind.CREATION)
@@ -85,7 +85,7 @@ def from_dlpack(x: Any, /, *, device: Where = None, copy: bool | None = None) ->
     return made if device is None else made.to(device)
 
 
-def _from_array(data: Any, wanted: Any, where: str | Device, copy: bool) -> Tensor:
+def _from_array(data: Any, wanted: Any, where: str | Device, copy: bool | None) -> Tensor:
     import numpy as np
 
     try:
@@ -104,7 +104,11 @@ def _from_array(data: Any, wanted: Any, where: str | Device, copy: bool) -> Tens
         kind = float32  # Python floats take the default
     target = device(where)
     type_ = type_of(tuple(array.shape), kind, target)
-    return owned(Tensor(leaf(type_, backend_of(target).upload(array, type_, copy))))
+    buffer = backend_of(target).upload(array, type_, bool(copy))
+    if copy is False and type_.nbytes and not getattr(buffer, "borrowed", False):
+        hint = "leave copy out: shared memory is contiguous, aligned to 64 bytes and of one dtype"
+        raise ArgumentError(explain("asarray", "must copy", hint, strides=array.strides))
+    return owned(Tensor(leaf(type_, buffer)))
 
 
 def _integers(data: Any, kind: DType, plain: Any) -> Any:

@@ -9,12 +9,13 @@ from treadle.ir.node import Node
 from treadle.ops import movement as m
 from treadle.runtime.realize import in_memory
 
+# The dots keep a view of no axes an array; without them NumPy gives a number.
 VIEWS = {
     m.reshape: lambda n, x: x.reshape(n.shape),
     m.permute: lambda n, x: x.transpose(n.arg),
-    m.slice_: lambda n, x: x[tuple(slice(*r) for r in n.arg)],
+    m.slice_: lambda n, x: x[..., *(slice(*r) for r in n.arg)],
     m.flip: lambda n, x: x[
-        tuple(slice(None, None, -1 if k in n.arg else 1) for k in range(x.ndim))
+        ..., *(slice(None, None, -1 if k in n.arg else 1) for k in range(x.ndim))
     ],
 }
 

@@ -216,11 +216,11 @@ class Methods(Syntax):
 
     # <gen take>
     def take(self, index: Self, axis: int | None = None) -> Self:
-        """Slices of x at the indices along an axis, the first if none is named: an embedding
-        look-up.
+        """Slices of x at indices along an axis, the first if none is named: an embedding look-
+        up.
         """
         return composite_rows.take(self, index, axis)
-        # </gen take 4s2dmexqw24j7risdaupri5a5>
+        # </gen take 4s2dmjxs6tf5n4ysdaupri5a5>
 
     # <gen matmul>
     def matmul(self, b: Self) -> Self:

@@ -125,14 +125,47 @@ def _intrinsic(ln: Lanes, d: DType, name: str) -> str:
     return f"llvm.{name}.v{ln.lanes}{'f64' if d.compute is float64 else 'f32'}"
 
 
-def _float_rest(ln: Lanes, d: DType, x: list[str]) -> tuple[str, str]:
-    """What division leaves, with the sign of x, and where that differs from the sign of y."""
+def _turned(ln: Lanes, d: DType, rest: str, other: str) -> str:
+    """Where a rest is not 0 and has another sign."""
     t, w = ln.type(d), ln.w
     mask = f"<{ln.lanes} x i1>"
-    rest = w.op(f"frem {t} {x[0]}, {x[1]}")
-    signs = [w.op(f"fcmp olt {t} {v}, zeroinitializer") for v in (rest, x[1])]
+    signs = [w.op(f"fcmp olt {t} {v}, zeroinitializer") for v in (rest, other)]
     left = w.op(f"fcmp one {t} {rest}, zeroinitializer")
-    return rest, w.op(f"and {mask} {left}, {w.op(f'xor {mask} {signs[0]}, {signs[1]}')}")
+    return w.op(f"and {mask} {left}, {w.op(f'xor {mask} {signs[0]}, {signs[1]}')}")
+
+
+def _fmod(ln: Lanes, d: DType, x: list[str]) -> str:
+    """x - y trunc(x / y), exactly: at once where the quotient is exact, else by the C function.
+
+    A quotient below 2^digits rounds to at most the next integer; then one y is too much.
+    """
+    t, w, kind = ln.type(d), ln.w, d.compute
+    mask = f"<{ln.lanes} x i1>"
+    plain = w.op(f"fdiv {t} {x[0]}, {x[1]}")
+    whole = w.call(t, _intrinsic(ln, d, "trunc"), f"{t} {plain}")
+    minus = w.op(f"fneg {t} {whole}")
+    rest = w.call(t, _intrinsic(ln, d, "fma"), f"{t} {minus}", f"{t} {x[1]}", f"{t} {x[0]}")
+    by = w.call(t, _intrinsic(ln, d, "copysign"), f"{t} {x[1]}", f"{t} {x[0]}")
+    turned = _turned(ln, d, rest, x[0])
+    back = w.op(f"fadd {t} {rest}, {by}")
+    rest = w.op(f"select {mask} {turned}, {t} {back}, {t} {rest}")
+    rest = w.call(t, _intrinsic(ln, d, "copysign"), f"{t} {rest}", f"{t} {x[0]}")
+    size = w.call(t, _intrinsic(ln, d, "fabs"), f"{t} {whole}")
+    far = w.op(f"fcmp uge {t} {size}, {ln.number(2.0 ** (kind.mantissa + 1), d)}")
+    y_size = w.call(t, _intrinsic(ln, d, "fabs"), f"{t} {x[1]}")
+    endless = w.op(f"fcmp oeq {t} {y_size}, {ln.number(float('inf'), d)}")
+    hard = w.op(f"or {mask} {far}, {endless}")
+    before = w.block
+    with w.when(w.call("i1", f"llvm.vector.reduce.or.v{ln.lanes}i1", f"{mask} {hard}")):
+        slow = w.op(f"frem {t} {x[0]}, {x[1]}")
+        within = w.block
+    return w.op(f"phi {t} [ {rest}, %{before} ], [ {slow}, %{within} ]")
+
+
+def _float_rest(ln: Lanes, d: DType, x: list[str]) -> tuple[str, str]:
+    """What division leaves, with the sign of x, and where that differs from the sign of y."""
+    rest = _fmod(ln, d, x)
+    return rest, _turned(ln, d, rest, x[1])
 
 
 def _whole_quotient(ln: Lanes, d: DType, x: list[str]) -> str:
@@ -143,9 +176,10 @@ def _whole_quotient(ln: Lanes, d: DType, x: list[str]) -> str:
     whole = w.op(f"fdiv {t} {w.op(f'fsub {t} {x[0]}, {rest}')}, {x[1]}")
     lower = w.op(f"fsub {t} {whole}, {ln.number(1, d)}")
     whole = w.op(f"select {mask} {turned}, {t} {lower}, {t} {whole}")
-    whole = w.call(
-        t, _intrinsic(ln, d, "rint"), f"{t} {whole}"
-    )  # it is an integer but for rounding
+    down = w.call(t, _intrinsic(ln, d, "floor"), f"{t} {whole}")  # an integer but for rounding
+    above = w.op(f"fcmp ogt {t} {w.op(f'fsub {t} {whole}, {down}')}, {ln.number(0.5, d)}")
+    upper = w.op(f"fadd {t} {down}, {ln.number(1, d)}")
+    whole = w.op(f"select {mask} {above}, {t} {upper}, {t} {down}")
     plain = w.op(f"fdiv {t} {x[0]}, {x[1]}")
     nothing = w.op(f"fcmp oeq {t} {whole}, zeroinitializer")  # it has the sign of the quotient
     signed = w.call(t, _intrinsic(ln, d, "copysign"), f"{t} {whole}", f"{t} {plain}")

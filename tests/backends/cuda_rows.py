@@ -1,0 +1,125 @@
+"""Every row of the op table as a CUDA program: which there are, and each against its reference."""
+
+from __future__ import annotations
+
+import zlib
+from itertools import islice
+
+import numpy as np
+from triton_host import error_of, node_of, plan_of, run_interpreted
+
+from treadle.autograd.backward import gradients
+from treadle.backends.cuda.compile import code_of
+from treadle.backends.registry import backend_of
+from treadle.base.device import device
+from treadle.base.dtypes import bfloat16, bool_, float16, float32, float64, int32, int64, uint8
+from treadle.ir.node import leaf, type_of
+from treadle.testing.arrays import by_reference, compiled
+from treadle.testing.closeness import check_close
+from treadle.testing.samples import cases, odd_cases, public_rows
+from treadle.testing.support import row_support
+
+USUAL = (float32, float64, float16, bfloat16, int32, int64, uint8, bool_)
+FEWER = 5  # other dtypes share code with one of these and have every fifth case
+ROWS = public_rows()
+PAIRS = [(name, d) for name, op in ROWS.items() for d in row_support(op)["cuda"]]
+DIFFERENTIABLE = [
+    name for name, d in PAIRS if d is float64 and not isinstance(ROWS[name].grad, str)
+]
+GRADIENT_ERROR = 1e-12  # of the largest derivative
+
+
+def label(value):
+    """A dtype or a row by its name."""
+    return value if isinstance(value, str) else value.name
+
+
+def drawn(name, kind):
+    """The cases of a row, the same ones in every process."""
+    rng = np.random.default_rng(zlib.crc32(f"{name} {kind.name}".encode()))
+    return cases(ROWS[name], kind, rng)
+
+
+def listed(results):
+    """One result or several as a list."""
+    return list(results) if isinstance(results, list | tuple) else [results]
+
+
+def on_host(array):
+    """A leaf that the interpreter reads."""
+    return node_of(array)
+
+
+def on_device(array):
+    """A leaf in the memory of the first GPU."""
+    where = device("cuda")
+    type_ = type_of(array.shape, array.dtype.name, where)
+    return leaf(type_, backend_of(where).upload(array, type_, True))
+
+
+def compare(case, nodes, results):
+    """Results of a case against NumPy."""
+    expected = listed(case.expected(nodes[0].dtype))
+    for node, result, wanted in zip(nodes, results, expected, strict=True):
+        assert result.dtype.name == node.dtype.name, case
+        check_close(case, result, wanted, node.dtype)
+
+
+# ---- without a device
+
+
+def compile_row(name, kind):
+    """Machine code for sm_90 of the row's first sample."""
+    case = next(drawn(name, kind))
+    plan, _ = plan_of(listed(case.record([on_host(x) for x in case.operands])))
+    for launch in plan.launches:
+        assert code_of(launch.source, 90).cubin[:4] == b"\x7fELF"
+
+
+def interpret_row(name, kind):
+    """The first sample of several elements, each kernel interpreted."""
+    found = list(drawn(name, kind))
+    case = next((x for x in found if min(map(np.size, x.operands)) > 1), found[0])
+    interpret(case)
+
+
+def interpret(case):
+    """One case, each kernel interpreted."""
+    nodes = listed(case.record([on_host(x) for x in case.operands]))
+    plan, leaves = plan_of(nodes)
+    results = run_interpreted(plan, [x.buffer.copy() for x in leaves])
+    compare(case, nodes, [x.reshape(n.shape) for x, n in zip(results, nodes, strict=True)])
+
+
+# ---- on a device
+
+
+def run_row(name, kind):
+    """All samples of a row on the GPU; returns how many."""
+    found = list(islice(drawn(name, kind), 0, None, 1 if kind in USUAL else FEWER))
+    op = ROWS[name]
+    if kind.is_float and not op.samples.cases and kind in (float32, float64, bfloat16):
+        found += odd_cases(op, kind)
+    for case in found:
+        nodes = listed(case.record([on_device(x) for x in case.operands]))
+        compare(case, nodes, compiled(nodes))
+    return len(found)
+
+
+def run_gradient(name):
+    """Gradients of all samples of a row on the GPU, against the same graph in NumPy."""
+    rng = np.random.default_rng(1)
+    count = 0
+    for case in drawn(name, float64):
+        leaves = [on_device(x) for x in case.operands]
+        results = [x for x in listed(case.record(leaves)) if x.dtype.is_float]
+        seeds = [on_device(np.asarray(rng.uniform(0.5, 1.5, x.shape))) for x in results]
+        wrt = [x for x in leaves if x.dtype.is_float]
+        found = [g for g in gradients(results, wrt, seeds) if g is not None]
+        expected = by_reference(found)
+        for g, result, wanted in zip(found, compiled(found), expected, strict=True):
+            assert result.shape == g.shape, case
+            error = error_of(result, wanted)
+            assert error <= GRADIENT_ERROR, (case, error)
+        count += 1
+    return count
