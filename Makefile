@@ -66,7 +66,7 @@ bench-rows: $(READY)
 	$(BIN)/python -m benchmarks.rows $(BENCH)
 
 test-gpu:
-	PYTHONPATH=src $(PYTHON) -m pytest tests -m gpu
+	PYTHONPATH=src $(PYTHON) -m pytest -m gpu $(CUDA_TESTS)
 
 # Each kernel twice: run by Triton's interpreter on the CPU, and compiled for sm_90. A test that
 # belongs to one of the two skips itself in the other by looking at TRITON_INTERPRET.

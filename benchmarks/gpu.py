@@ -32,8 +32,7 @@ from treadle.autograd.backward import gradients  # noqa: E402
 from treadle.backends.cuda.backend import Cuda  # noqa: E402
 from treadle.base.dtypes import bfloat16, dtype, float32  # noqa: E402
 from treadle.ir.node import leaf, type_of  # noqa: E402
-from treadle.ops import composite as c  # noqa: E402
-from treadle.ops import neural  # noqa: E402
+from treadle.ops import activations, neural  # noqa: E402
 from treadle.ops.defs import TABLE  # noqa: E402
 from treadle.ops.elementwise import cast, sigmoid, tanh  # noqa: E402
 
@@ -266,7 +265,7 @@ def products(bench: Bench, torch: Any) -> None:
             )
             gelu = torch.nn.functional.gelu if torch else None
             bench.row(
-                f"gelu(bf16 {n}^3)", [c.gelu(a @ b)], lambda x=x, y=y, f=gelu: f(x @ y), ops,
+                f"gelu(bf16 {n}^3)", [activations.gelu(a @ b)], lambda x=x, y=y, f=gelu: f(x @ y), ops,
                 "TFLOP/s", True,
             )  # fmt: skip
             s, t = torch_of(torch, *arrays)

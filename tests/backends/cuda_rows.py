@@ -21,6 +21,8 @@ from treadle.testing.support import row_support
 
 USUAL = (float32, float64, float16, bfloat16, int32, int64, uint8, bool_)
 FEWER = 5  # other dtypes share code with one of these and have every fifth case
+COMPILED = (float32, int32, bfloat16)
+INTERPRETED_WHOLE = (float32, int32)
 ROWS = public_rows()
 PAIRS = [(name, d) for name, op in ROWS.items() for d in row_support(op)["cuda"]]
 DIFFERENTIABLE = [
@@ -45,11 +47,6 @@ def listed(results):
     return list(results) if isinstance(results, list | tuple) else [results]
 
 
-def on_host(array):
-    """A leaf that the interpreter reads."""
-    return node_of(array)
-
-
 def on_device(array):
     """A leaf in the memory of the first GPU."""
     where = device("cuda")
@@ -71,24 +68,21 @@ def compare(case, nodes, results):
 def compile_row(name, kind):
     """Machine code for sm_90 of the row's first sample."""
     case = next(drawn(name, kind))
-    plan, _ = plan_of(listed(case.record([on_host(x) for x in case.operands])))
+    plan, _ = plan_of(listed(case.record([node_of(x) for x in case.operands])))
     for launch in plan.launches:
         assert code_of(launch.source, 90).cubin[:4] == b"\x7fELF"
 
 
 def interpret_row(name, kind):
-    """The first sample of several elements, each kernel interpreted."""
+    """Samples of a row, each kernel interpreted: all, or the first of several elements."""
     found = list(drawn(name, kind))
-    case = next((x for x in found if min(map(np.size, x.operands)) > 1), found[0])
-    interpret(case)
-
-
-def interpret(case):
-    """One case, each kernel interpreted."""
-    nodes = listed(case.record([on_host(x) for x in case.operands]))
-    plan, leaves = plan_of(nodes)
-    results = run_interpreted(plan, [x.buffer.copy() for x in leaves])
-    compare(case, nodes, [x.reshape(n.shape) for x, n in zip(results, nodes, strict=True)])
+    if kind not in INTERPRETED_WHOLE:
+        found = [x for x in found if min(map(np.size, x.operands)) > 1][:1] or found[:1]
+    for case in found:
+        nodes = listed(case.record([node_of(x) for x in case.operands]))
+        plan, leaves = plan_of(nodes)
+        results = run_interpreted(plan, [x.buffer.copy() for x in leaves])
+        compare(case, nodes, [x.reshape(n.shape) for x, n in zip(results, nodes, strict=True)])
 
 
 # ---- on a device

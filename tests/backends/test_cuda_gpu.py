@@ -1,6 +1,9 @@
-"""The CUDA backend on a device: every form of kernel, memory, graphs, the runtime on top."""
+"""The CUDA backend on a device: every row of the table, every form of kernel, memory, graphs."""
 
 from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
@@ -9,6 +12,7 @@ pytest.importorskip("triton")
 pytest.importorskip("cuda.bindings")
 
 from cuda_cases import CASES
+from cuda_rows import DIFFERENTIABLE, PAIRS, label, run_gradient, run_row
 from triton_host import INTERPRETED, PROCESSORS, check_on, error_of, simplified
 
 from treadle.base.device import device
@@ -34,6 +38,26 @@ def backend():
         return Cuda(0)
     except (DeviceError, RuntimeError, OSError) as error:
         pytest.skip(f"no CUDA device: {error}")
+
+
+@pytest.fixture(scope="module")
+def outcomes(request, backend):
+    """The work of all chosen rows, begun at once in many processes: most of it is compiling."""
+    work = {"test_row_on_the_device": run_row, "test_gradient_on_the_device": run_gradient}
+    chosen = [x for x in request.session.items if x.path == request.path and x.originalname in work]
+    pool = ProcessPoolExecutor(mp_context=get_context("spawn"))
+    yield {x.nodeid: pool.submit(work[x.originalname], **x.callspec.params) for x in chosen}
+    pool.shutdown(cancel_futures=True)
+
+
+@pytest.mark.parametrize(("name", "kind"), PAIRS, ids=label)
+def test_row_on_the_device(outcomes, request, name, kind):
+    assert outcomes[request.node.nodeid].result() > 0
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_gradient_on_the_device(outcomes, request, name):
+    assert outcomes[request.node.nodeid].result() > 0
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -59,7 +59,7 @@ def quicken():
     """Let the interpreter reduce by our own functions in NumPy instead of element by element.
 
     It also learns to turn one-element arrays into indices, which NumPy 2.4 no longer does by
-    itself, and to multiply bfloat16, which it keeps as bits.
+    itself, to multiply bfloat16, which it keeps as bits, and to add one number in many places.
     """
     import triton.language as tl
     from triton.runtime import interpreter
@@ -83,6 +83,12 @@ def quicken():
             a, b = (interpreter.TensorHandle(x, tl.float32) for x in wide)
         return product(self, a, b, *rest)
 
+    def atomic(self, how, pointer, value, *rest):
+        whole = interpreter.TensorHandle(np.ascontiguousarray(value.data), value.dtype)
+        return together(self, how, pointer, whole, *rest)
+
+    together = interpreter.InterpreterBuilder.create_atomic_rmw
+    interpreter.InterpreterBuilder.create_atomic_rmw = atomic
     product = interpreter.InterpreterBuilder.create_dot
     interpreter.InterpreterBuilder.create_dot = dot
     interpreter.ReduceOps.generic_reduce = quick

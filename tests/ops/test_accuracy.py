@@ -159,3 +159,52 @@ def test_trigamma_follows_from_digamma():
     t = td.tensor(x, requires_grad=True)
     (slope,) = td.gradients(td.digamma(t).sum(), [t])
     np.testing.assert_allclose(slope.numpy(), want, rtol=1e-13)
+
+
+def spread(kind, rng, count, exponents):
+    """Floats of both signs over many powers of two."""
+    size = rng.uniform(1, 2, count) * 2.0 ** rng.uniform(-exponents, exponents, count)
+    return (size * rng.choice([-1, 1], count)).astype(kind)
+
+
+ODD = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-40, -1e-40, 3e38, 1e-45, 2.5)
+DIVISIONS = {
+    "remainder": np.remainder, "fmod": np.fmod, "floor_divide": np.floor_divide,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_division_with_a_rest_is_exact(name, kind):
+    rng = np.random.default_rng(0)
+    near = spread(kind, rng, 4000, 2)
+    pairs = [
+        (spread(kind, rng, 4000, 30), spread(kind, rng, 4000, 30)),
+        ((rng.integers(1, 1 << 23, 4000) * near).astype(kind), near),  # quotients near integers
+        tuple(part.ravel() for part in np.meshgrid(np.array(ODD, kind), np.array(ODD, kind))),
+    ]
+    for x, y in pairs:
+        with np.errstate(all="ignore"):
+            want = DIVISIONS[name](x, y)
+        got = getattr(td, name)(td.tensor(x), td.tensor(y)).numpy()
+        np.testing.assert_array_equal(got, want)
+        real = ~np.isnan(want)
+        np.testing.assert_array_equal(np.signbit(got[real]), np.signbit(want[real]))
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+@pytest.mark.parametrize("sign", ["int", "uint"])
+def test_division_of_integers_is_exact(sign, bits):
+    rng, limits = np.random.default_rng(0), np.iinfo(f"{sign}{bits}")
+    odd = {limits.min, limits.max, limits.max - 1, 0, 1, 2, 3, limits.max // 2}
+    odd |= {-1, -2} if limits.min else set()
+    odd |= {(1 << 52) - 1, 1 << 52, (1 << 53) - 1} if bits == 64 else set()
+    values = np.array(sorted(odd), limits.dtype)
+    drawn = rng.integers(limits.min, limits.max, (2, 4000), limits.dtype, endpoint=True)
+    shifts = rng.integers(0, bits, (2, 4000)).astype(limits.dtype)
+    for x, y in (drawn >> shifts, [part.ravel() for part in np.meshgrid(values, values)]):
+        with np.errstate(all="ignore"):
+            expected = np.floor_divide(x, y), np.remainder(x, y)
+        a, b = td.tensor(x), td.tensor(y)
+        np.testing.assert_array_equal((a // b).numpy(), expected[0])
+        np.testing.assert_array_equal((a % b).numpy(), expected[1])

@@ -6,18 +6,21 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from treadle.base.dtypes import INTEGERS, DType, bool_, int64
+from treadle.base.dtypes import INTEGERS, DType, bool_, float32, float64, int32, int64
 from treadle.base.dtypes import dtype as dtype_of
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import axes_in, axis_in, drop_axes
 from treadle.ops.composite import Axes, as_float, composite, take
 from treadle.ops.contract import gather, scatter_add
 from treadle.ops.defs import Op, Samples
-from treadle.ops.elementwise import cast, eq, minimum, ne, where
-from treadle.ops.movement import concat, pad, slice_
+from treadle.ops.elementwise import bitcast, cast, eq, minimum, ne, where
+from treadle.ops.movement import concat, cut, pad
+from treadle.ops.predicates import bitwise_not
 from treadle.ops.reduce import max_, min_
 from treadle.ops.rules import require
 from treadle.ops.scan import CASES, argsort, cumprod, cumsum
+
+FEW = 8  # of this many largest elements each is looked for by itself
 
 ORDER_CASES: tuple[tuple[Any, ...], ...] = (
     ((5,), {}), ((3, 5), {}), ((3, 70), {"descending": True}), ((70, 3), {"axis": 0}),
@@ -27,13 +30,6 @@ STATISTIC_CASES: tuple[tuple[Any, ...], ...] = (
     ((5,), {}), ((3, 4), {}), ((3, 4), {"axis": 1}), ((3, 4, 5), {"axis": (0, 2)}),
     ((70, 3), {"axis": 0, "keepdims": True}),
 )  # fmt: skip
-
-
-def _part(x: Any, axis: int, start: int, stop: int) -> Any:
-    """A range of one axis."""
-    ranges = [(0, size, 1) for size in x.shape]
-    ranges[axis] = (start, stop, 1)
-    return slice_(x, ranges)
 
 
 # ---- sorting
@@ -64,6 +60,7 @@ def _largest(np: Any, x: Any, k: int, axis: int = -1, largest: bool = True) -> A
     _largest,
     Samples(cases=(
         ((5,), {"k": 2}), ((3, 70), {"k": 5, "largest": False}), ((9, 3), {"k": 1, "axis": 0}),
+        ((2, 40), {"k": 12}), ((3, 4), {"k": 4, "axis": 1}), ((3, 4), {"k": 0}),
     )),
     inline=True,
 )  # fmt: skip
@@ -73,8 +70,34 @@ def topk(x: Any, /, k: int, axis: int = -1, largest: bool = True) -> tuple[Any, 
     if not isinstance(k, int) or not 0 <= k <= x.shape[axis]:
         hint = f"a number from 0 to {x.shape[axis]}, the size of axis {axis}"
         raise ArgumentError(explain("topk", "there are not so many elements", hint, k=k))
-    index = _part(argsort(x, axis=axis, descending=largest), axis, 0, k)
+    if 0 < k <= FEW:
+        index = _best(x, k, axis, largest)
+    else:
+        index = cut(argsort(x, axis=axis, descending=largest), axis, 0, k)
     return gather(x, index, axis=axis), index
+
+
+def _best(x: Any, k: int, axis: int, largest: bool) -> Any:
+    """Indices of the k best, one after the other: a few passes over what one kernel has at hand."""
+    rank = _rank(x) if largest else bitwise_not(_rank(x))
+    place = x.iota_like(axis)
+    waiting, found = eq(place, place), []
+    for _ in range(k):
+        best = max_(where(waiting, rank, rank.dtype.least), axis=axis, keepdims=True)
+        hit = waiting & eq(rank, best)
+        found.append(min_(where(hit, place, x.shape[axis]), axis=axis, keepdims=True))
+        waiting = waiting & ne(place, found[-1])
+    return concat(found, axis=axis)
+
+
+def _rank(x: Any) -> Any:
+    """Integers in the order of the elements: NaN is the largest, both zeros are equal."""
+    if not x.dtype.is_float:
+        return cast(x, int64) if x.dtype is bool_ else x
+    x = x if x.dtype is float64 else cast(x, float32)
+    bits = bitcast(x + 0.0, int64 if x.dtype is float64 else int32)
+    order = where(bits < 0, bits ^ bits.dtype.greatest, bits)
+    return where(ne(x, x), order.dtype.greatest, order)
 
 
 # ---- order statistics
@@ -92,14 +115,14 @@ def _lines(name: str, x: Any, axis: Axes, q: Sequence[float]) -> list[Any]:
         raise ShapeError(explain(name, "no elements have no such value", shape=x.shape, axis=axis))
     lines = math.prod(x.shape[k] for k in kept)
     ordered = sort(x.permute(*kept, *axes).reshape((lines, size)), axis=1)
-    last = _part(ordered, 1, size - 1, size)
+    last = cut(ordered, 1, size - 1, size)
     found = []
     for fraction in q:
         at = fraction * (size - 1)
         low = min(math.floor(at), size - 1)
-        first, part = _part(ordered, 1, low, low + 1), at - low
+        first, part = cut(ordered, 1, low, low + 1), at - low
         if part:
-            second = _part(ordered, 1, low + 1, low + 2)
+            second = cut(ordered, 1, low + 1, low + 2)
             between = first + (second - first) * part
             first = where(eq(first, second), first, between)  # of two infinities, too
         found.append(where(ne(last, last), last, first).reshape((lines,)))  # NaN is last
@@ -216,7 +239,7 @@ def bincount(x: Any, /, minlength: int = 0, length: int | None = None) -> Any:
     if length < 0:
         raise ArgumentError(explain("bincount", "a length is not negative", length=length))
     counted = (x >= 0) & (x < length)
-    empty = pad(_part(x.zeros_like(), 0, 0, 0), [(0, length)])
+    empty = pad(cut(x.zeros_like(), 0, 0, 0), [(0, length)])
     return scatter_add(empty, x, cast(counted, int64), axis=0) if length else empty
 
 
@@ -299,6 +322,6 @@ def diff(x: Any, prepend: Any = None, append: Any = None, /, axis: int = -1, n: 
     x = concat(parts, axis=axis) if len(parts) > 1 else x
     for _ in range(n):
         size = x.shape[axis]
-        late, early = _part(x, axis, min(1, size), size), _part(x, axis, 0, max(0, size - 1))
+        late, early = cut(x, axis, min(1, size), size), cut(x, axis, 0, max(0, size - 1))
         x = ne(late, early) if x.dtype is bool_ else late - early
     return x

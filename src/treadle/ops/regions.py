@@ -13,10 +13,10 @@ from treadle.ops.composite import as_float, composite
 from treadle.ops.contract import dot, gather
 from treadle.ops.defs import Op, Samples
 from treadle.ops.elementwise import cast, where
-from treadle.ops.movement import slice_
-from treadle.ops.pooling import Sizes, each_region, named, pool, require_axes
+from treadle.ops.movement import concat, cut, slice_
+from treadle.ops.pooling import Sizes, named, pool, require_axes
 from treadle.ops.reduce import max_
-from treadle.ops.windows import per_axis, require_room, shear
+from treadle.ops.windows import per_axis, require_room
 
 Outputs = int | Sequence[int | None]
 
@@ -70,30 +70,12 @@ def _averaged(x: Any, outputs: Shape) -> Any:
 
 
 def _largest(x: Any, outputs: Shape) -> Any:
-    """The elements every output covers, the least number behind them, and of these the largest."""
-    count, fill = len(outputs), x.dtype.least
-    lead, spatial = x.shape[: x.ndim - count], x.shape[x.ndim - count :]
-    longest = [
-        max((end - start for start, end in (_bounds(o, n, m) for o in range(m))), default=1)
-        for n, m in zip(spatial, outputs, strict=True)
-    ]
-    seen = x.reshape((*lead, *(1,) * count, *spatial)).expand((*lead, *longest, *spatial))
-    for k, (n, m) in enumerate(zip(spatial, outputs, strict=True)):
-        by, axis = len(lead) + k, len(lead) + count + k
-        seen = shear(seen, axis, by, 1, n, 0, fill) if longest[k] > 1 else seen
-        seen = _started(seen, axis, n, m)
-        start, end = _bounds(seen.iota_like(axis), n, m)
-        seen = where(seen.iota_like(by) < end - start, seen, fill)
-    return max_(seen, axis=tuple(range(len(lead), len(lead) + count)))
-
-
-def _started(x: Any, axis: int, n: int, m: int) -> Any:
-    """Elements o n // m along an axis: every n-th where each stands m times."""
-    before, after = x.shape[:axis], x.shape[axis + 1 :]
-    wide = x.reshape((*before, n, 1, *after)).expand((*before, n, m, *after))
-    ranges = [(0, size, 1) for size in (*before, n * m, *after)]
-    ranges[axis] = (0, n * m, max(n, 1))
-    return slice_(wide.reshape((*before, n * m, *after)), ranges)
+    """The largest of every region along one axis after the other."""
+    for axis, m in enumerate(outputs, x.ndim - len(outputs)):
+        regions = [cut(x, axis, *_bounds(o, x.shape[axis], m)) for o in range(m)]
+        tops = [max_(region, axis=axis, keepdims=True) for region in regions]
+        x = concat(tops, axis=axis) if tops else cut(x, axis, 0, 0)
+    return x
 
 
 def _adaptive_row(count: int, how: str) -> Op:
@@ -109,7 +91,7 @@ def _adaptive_row(count: int, how: str) -> Op:
             edges = [(int(np.floor(o * n / m)), int(np.ceil((o + 1) * n / m))) for o in range(m)]
             regions.append([np.arange(*edge) for edge in edges])
         reduce = np.mean if how == "avg" else np.max
-        return each_region(np, x, regions, lambda seen, _: reduce(seen, last))
+        return eachcut(np, x, regions, lambda seen, _: reduce(seen, last))
 
     name = f"adaptive_{how}_pool{count}d"
     sizes = (3, None, 2)[:count]
@@ -223,7 +205,7 @@ def _fractional_row(count: int) -> Op:
                 step = (n - k) / max(m - 1, 1)
                 starts = [int((o + u) * step) - int(u * step) for o in range(m - 1)] + [n - k]
                 regions.append([np.arange(first, first + k) for first in starts])
-            found.append(each_region(np, plane, regions, lambda seen, _: seen.max(last)))
+            found.append(eachcut(np, plane, regions, lambda seen, _: seen.max(last)))
         return np.stack(found).reshape((*x.shape[:-count], *outputs))
 
     name = f"fractional_max_pool{count}d"

@@ -6,7 +6,8 @@ then (base, byte offset) of every buffer, then the slots of its signature.
 
 from __future__ import annotations
 
-from treadle.backends.cpu.ops import JOIN, ROWS, Lanes, identity, memory_type, register_type
+from treadle.backends.cpu.lanes import Lanes, register_type
+from treadle.backends.cpu.ops import JOIN, ROWS, identity, memory_type
 from treadle.backends.cpu.points import Access, Point
 from treadle.backends.cpu.writer import Int, Writer, module
 from treadle.base.dtypes import DType, bool_
@@ -19,8 +20,8 @@ from treadle.kernel.signature import Signature
 
 HEADER = 4  # words before the buffers
 KERNEL = ["ptr %bases", "ptr %params", "i64 %block", "i64 %tid"]
-EPILOGUE = ["ptr %bases", "ptr %params", "ptr %tile", "i64 %stride", "i64 %batch", "i64 %m",
-            "i64 %n", "i64 %rows", "i64 %cols"]  # fmt: skip
+SIZES = ["i64 %stride", "i64 %batch", "i64 %m", "i64 %n", "i64 %rows", "i64 %cols"]
+EPILOGUE = [*KERNEL[:2], "ptr %tile", *SIZES]  # works on the tile of a product
 
 
 class Emitter:
@@ -381,15 +382,15 @@ class Emitter:
         return self.w.load(self.ln.type(ex.dtype), place, 4)
 
     def _joined(self, r: Reduce, parts: list[str]) -> str:
-        """All accumulators and lanes joined by a fixed tree; every lane holds the result."""
+        """Accumulators, then lanes, joined by a fixed tree; every lane holds the result."""
         row, d, n = JOIN[r.kind], r.dtype, self.ln.lanes
         while len(parts) > 1:
-            pairs = [parts[k : k + 2] for k in range(0, len(parts), 2)]
-            parts = [row(self.ln, d, d, p) if len(p) == 2 else p[0] for p in pairs]
+            paired = [row(self.ln, d, d, parts[k : k + 2]) for k in range(0, len(parts) - 1, 2)]
+            parts = paired + parts[2 * len(paired) :]
         total, step = parts[0], n // 2
         while step:
-            lanes = [k ^ step for k in range(n)]
-            other = self.w.shuffle(register_type(d), total, "poison", lanes, n)
+            across = [k ^ step for k in range(n)]
+            other = self.w.shuffle(register_type(d), total, "poison", across, n)
             total = row(self.ln, d, d, [total, other])
             step //= 2
         return total

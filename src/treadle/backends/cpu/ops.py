@@ -2,56 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
+from treadle.backends.cpu.division import floor_divide, remainder
+from treadle.backends.cpu.lanes import Lanes, Row, register_type
 from treadle.backends.cpu.narrow import from_float8, to_float8, to_odd
 from treadle.backends.cpu.vmath import FUNCTIONS, Vec
-from treadle.backends.cpu.writer import Writer, float_bits, round_to_float32
 from treadle.base.dtypes import DType, bool_, float16, float64, uint32
-from treadle.base.target import Target
 from treadle.ops.defs import TABLE
 from treadle.ops.elementwise import ROTATIONS
-
-REGISTERS = {"float32": "float", "float64": "double", "bool": "i1"}
-
-
-def register_type(d: DType) -> str:
-    """The LLVM type of one lane in registers."""
-    d = d.compute
-    return REGISTERS.get(d.name) or f"i{d.bits}"
-
-
-@dataclass
-class Lanes:
-    """What a row needs to write its instructions."""
-
-    w: Writer
-    lanes: int
-    target: Target
-
-    def type(self, d: DType) -> str:
-        """The vector type of a dtype in registers."""
-        return f"<{self.lanes} x {register_type(d)}>"
-
-    def number(self, value: float | int | bool, d: DType) -> str:
-        """A constant vector."""
-        kind = register_type(d)
-        if kind == "float":
-            text = float_bits(round_to_float32(float(value)))
-        elif kind == "double":
-            text = float_bits(float(value))
-        else:
-            text = str(int(value) if kind != "i1" else int(bool(value)))
-        return f"splat ({kind} {text})"
-
-    def vec(self, value: str, d: DType) -> Vec:
-        """A float vector with arithmetic."""
-        return Vec(self.w, value, self.lanes, register_type(d), self.target)
-
-
-Row = Callable[[Lanes, DType, DType, list[str]], str]
-"""(lanes, dtype of the first value operand, dtype of the result, operands) -> result."""
 
 
 def _plain(on_float: str, on_int: str, on_bool: str = "") -> Row:
@@ -119,115 +76,6 @@ def _abs(ln: Lanes, d: DType, _: DType, x: list[str]) -> str:
 def _where(ln: Lanes, d: DType, result: DType, x: list[str]) -> str:
     t = ln.type(result)
     return ln.w.op(f"select <{ln.lanes} x i1> {x[0]}, {t} {x[1]}, {t} {x[2]}")
-
-
-def _intrinsic(ln: Lanes, d: DType, name: str) -> str:
-    return f"llvm.{name}.v{ln.lanes}{'f64' if d.compute is float64 else 'f32'}"
-
-
-def _turned(ln: Lanes, d: DType, rest: str, other: str) -> str:
-    """Where a rest is not 0 and has another sign."""
-    t, w = ln.type(d), ln.w
-    mask = f"<{ln.lanes} x i1>"
-    signs = [w.op(f"fcmp olt {t} {v}, zeroinitializer") for v in (rest, other)]
-    left = w.op(f"fcmp one {t} {rest}, zeroinitializer")
-    return w.op(f"and {mask} {left}, {w.op(f'xor {mask} {signs[0]}, {signs[1]}')}")
-
-
-def _fmod(ln: Lanes, d: DType, x: list[str]) -> str:
-    """x - y trunc(x / y), exactly: at once where the quotient is exact, else by the C function.
-
-    A quotient below 2^digits rounds to at most the next integer; then one y is too much.
-    """
-    t, w, kind = ln.type(d), ln.w, d.compute
-    mask = f"<{ln.lanes} x i1>"
-    plain = w.op(f"fdiv {t} {x[0]}, {x[1]}")
-    whole = w.call(t, _intrinsic(ln, d, "trunc"), f"{t} {plain}")
-    minus = w.op(f"fneg {t} {whole}")
-    rest = w.call(t, _intrinsic(ln, d, "fma"), f"{t} {minus}", f"{t} {x[1]}", f"{t} {x[0]}")
-    by = w.call(t, _intrinsic(ln, d, "copysign"), f"{t} {x[1]}", f"{t} {x[0]}")
-    turned = _turned(ln, d, rest, x[0])
-    back = w.op(f"fadd {t} {rest}, {by}")
-    rest = w.op(f"select {mask} {turned}, {t} {back}, {t} {rest}")
-    rest = w.call(t, _intrinsic(ln, d, "copysign"), f"{t} {rest}", f"{t} {x[0]}")
-    size = w.call(t, _intrinsic(ln, d, "fabs"), f"{t} {whole}")
-    far = w.op(f"fcmp uge {t} {size}, {ln.number(2.0 ** (kind.mantissa + 1), d)}")
-    y_size = w.call(t, _intrinsic(ln, d, "fabs"), f"{t} {x[1]}")
-    endless = w.op(f"fcmp oeq {t} {y_size}, {ln.number(float('inf'), d)}")
-    hard = w.op(f"or {mask} {far}, {endless}")
-    before = w.block
-    with w.when(w.call("i1", f"llvm.vector.reduce.or.v{ln.lanes}i1", f"{mask} {hard}")):
-        slow = w.op(f"frem {t} {x[0]}, {x[1]}")
-        within = w.block
-    return w.op(f"phi {t} [ {rest}, %{before} ], [ {slow}, %{within} ]")
-
-
-def _float_rest(ln: Lanes, d: DType, x: list[str]) -> tuple[str, str]:
-    """What division leaves, with the sign of x, and where that differs from the sign of y."""
-    rest = _fmod(ln, d, x)
-    return rest, _turned(ln, d, rest, x[1])
-
-
-def _whole_quotient(ln: Lanes, d: DType, x: list[str]) -> str:
-    """floor(x / y) of floats from what is left: x / y itself may round up to the next integer."""
-    t, w = ln.type(d), ln.w
-    mask = f"<{ln.lanes} x i1>"
-    rest, turned = _float_rest(ln, d, x)
-    whole = w.op(f"fdiv {t} {w.op(f'fsub {t} {x[0]}, {rest}')}, {x[1]}")
-    lower = w.op(f"fsub {t} {whole}, {ln.number(1, d)}")
-    whole = w.op(f"select {mask} {turned}, {t} {lower}, {t} {whole}")
-    down = w.call(t, _intrinsic(ln, d, "floor"), f"{t} {whole}")  # an integer but for rounding
-    above = w.op(f"fcmp ogt {t} {w.op(f'fsub {t} {whole}, {down}')}, {ln.number(0.5, d)}")
-    upper = w.op(f"fadd {t} {down}, {ln.number(1, d)}")
-    whole = w.op(f"select {mask} {above}, {t} {upper}, {t} {down}")
-    plain = w.op(f"fdiv {t} {x[0]}, {x[1]}")
-    nothing = w.op(f"fcmp oeq {t} {whole}, zeroinitializer")  # it has the sign of the quotient
-    signed = w.call(t, _intrinsic(ln, d, "copysign"), f"{t} {whole}", f"{t} {plain}")
-    whole = w.op(f"select {mask} {nothing}, {t} {signed}, {t} {whole}")
-    by_zero = w.op(f"fcmp oeq {t} {x[1]}, zeroinitializer")
-    return w.op(f"select {mask} {by_zero}, {t} {plain}, {t} {whole}")
-
-
-def _floor_divide(ln: Lanes, d: DType, result: DType, x: list[str]) -> str:
-    """Rounds down; an integer divided by zero gives 0, as NumPy does."""
-    t, w = ln.type(d), ln.w
-    if d.is_float:
-        return _whole_quotient(ln, d, x)
-    mask = f"<{ln.lanes} x i1>"
-    zero = w.op(f"icmp eq {t} {x[1]}, zeroinitializer")
-    by = w.op(f"select {mask} {zero}, {t} {ln.number(1, d)}, {t} {x[1]}")
-    if d.kind == "uint":
-        quotient = w.op(f"udiv {t} {x[0]}, {by}")
-    else:
-        least = w.op(f"icmp eq {t} {by}, {ln.number(-1, d)}")  # the one overflow: negate instead
-        safe = w.op(f"select {mask} {least}, {t} {ln.number(1, d)}, {t} {by}")
-        down = w.op(f"sdiv {t} {x[0]}, {safe}")
-        left = w.op(f"srem {t} {x[0]}, {safe}")
-        signs = w.op(f"xor {t} {left}, {safe}")
-        uneven = w.op(f"icmp ne {t} {left}, zeroinitializer")
-        differ = w.op(f"icmp slt {t} {signs}, zeroinitializer")
-        lower = w.op(f"and {mask} {uneven}, {differ}")
-        down = w.op(f"add {t} {down}, {w.op(f'sext {mask} {lower} to {t}')}")
-        negated = w.op(f"sub {t} zeroinitializer, {x[0]}")
-        quotient = w.op(f"select {mask} {least}, {t} {negated}, {t} {down}")
-    return w.op(f"select {mask} {zero}, {t} zeroinitializer, {t} {quotient}")
-
-
-def _remainder(ln: Lanes, d: DType, result: DType, x: list[str]) -> str:
-    """x - y floor(x / y); exact for floats as fmod is, with the sign of y."""
-    t, w = ln.type(d), ln.w
-    if d.is_float:
-        rest, turned = _float_rest(ln, d, x)
-        mask = f"<{ln.lanes} x i1>"
-        shifted = w.op(f"fadd {t} {rest}, {x[1]}")
-        rest = w.op(f"select {mask} {turned}, {t} {shifted}, {t} {rest}")
-        zero = w.op(f"fcmp oeq {t} {rest}, zeroinitializer")
-        signed = w.call(t, _intrinsic(ln, d, "copysign"), f"{t} {rest}", f"{t} {x[1]}")
-        return w.op(f"select {mask} {zero}, {t} {signed}, {t} {rest}")
-    quotient = _floor_divide(ln, d, result, x)
-    rest = w.op(f"sub {t} {x[0]}, {w.op(f'mul {t} {quotient}, {x[1]}')}")
-    zero = w.op(f"icmp eq {t} {x[1]}, zeroinitializer")
-    return w.op(f"select <{ln.lanes} x i1> {zero}, {t} zeroinitializer, {t} {rest}")
 
 
 def _rounding(name: str) -> Row:
@@ -363,7 +211,7 @@ ROWS: dict[str, Row] = {
     "neg": _neg, "abs": _abs, "cast": convert, "where": _where, "threefry": _threefry,
     "add": _plain("fadd", "add", "or"), "sub": _plain("fsub", "sub"),
     "mul": _plain("fmul", "mul", "and"), "div": _plain("fdiv", ""),
-    "floor_divide": _floor_divide, "remainder": _remainder,
+    "floor_divide": floor_divide, "remainder": remainder,
     "maximum": _extreme("ogt", "max", "or"), "minimum": _extreme("olt", "min", "and"),
     "eq": _compare("oeq", "eq"), "ne": _compare("une", "ne"),
     "lt": _compare("olt", "?lt"), "le": _compare("ole", "?le"),

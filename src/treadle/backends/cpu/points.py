@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from treadle.backends.cpu.ops import Lanes, memory_type, narrow, widen
+from treadle.backends.cpu.division import quotient_by_floats
+from treadle.backends.cpu.lanes import Lanes
+from treadle.backends.cpu.ops import memory_type, narrow, widen
 from treadle.backends.cpu.writer import Int
-from treadle.base.dtypes import DType
+from treadle.base.dtypes import DType, int64
 from treadle.kernel.index import Atom, Axis, Index, Looked, Quotient, Remainder
 from treadle.kernel.loops import Ex, Guard, looked_up
 from treadle.kernel.signature import Signature
@@ -173,9 +175,11 @@ class Access:
             assert value is not None, atom
             return self._clamped(value, self.slot("size", atom), f"<{n} x")
         assert isinstance(atom, Quotient)
-        by = w.splat("i64", self.slot("by", atom), n)
-        name = "urem" if isinstance(atom, Remainder) else "udiv"
-        return w.op(f"{name} {t} {self.vector(atom.of, at)}, {by}")
+        by, of = w.splat("i64", self.slot("by", atom), n), self.vector(atom.of, at)
+        whole = quotient_by_floats(self.ln, int64, of, by)
+        if not isinstance(atom, Remainder):
+            return whole
+        return w.op(f"sub {t} {of}, {w.op(f'mul {t} {whole}, {by}')}")
 
     def numbers(self) -> str:
         """<0, 1, 2, ...>."""

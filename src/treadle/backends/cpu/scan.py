@@ -13,7 +13,8 @@ from math import inf
 
 from treadle.backends.cpu.along import Params, Step, View, Work, view_of
 from treadle.backends.cpu.emit import KERNEL
-from treadle.backends.cpu.ops import ROWS, Lanes, memory_type, narrow, register_type, widen
+from treadle.backends.cpu.lanes import Lanes, register_type
+from treadle.backends.cpu.ops import ROWS, memory_type, narrow, widen
 from treadle.backends.cpu.points import suffix
 from treadle.backends.cpu.vmath import exp, log1p
 from treadle.backends.cpu.writer import Int, Writer, module

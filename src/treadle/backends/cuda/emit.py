@@ -274,12 +274,12 @@ class Emitter:
         if s.mode == "partial":
             self._add_partial(s, value)
             return
-        axes = s.position.axes().union(*(x.axes for x in looked_up(s.position)))
-        position = self.index(s.position)
-        if not axes & (self.outer | self.inner):
-            position += " + tl.zeros((1, 1), tl.int32)"
-        pointer = f"b{s.buffer} + {position}"
+        axes = _axes_of(s.position)
+        pointer = self._pointer(s.buffer, s.position)
         mask = self._mask(axes)
+        if self.tile and not (axes & self.outer and axes & self.inner):
+            pointer += " + tl.zeros((BM, BN), tl.int32)"  # one row or column of a tile is stored
+            mask = _mask([self.row_mask, self.column_mask])
         if s.mode in ("set", "over"):
             self.line(f"tl.store({pointer}, {stored(value, d)}{mask})")
         elif s.mode == "add" and d in ATOMIC:  # a lane's sums are in order, and lanes never meet
@@ -339,7 +339,12 @@ class Emitter:
         buffer, position, guards = ex.data
         mask = self._mask(ex.axes, guards)
         other = ", other=0" if mask else ""
-        return loaded(f"tl.load(b{buffer} + {self.index(position)}{mask}{other})", ex.dtype)
+        return loaded(f"tl.load({self._pointer(buffer, position)}{mask}{other})", ex.dtype)
+
+    def _pointer(self, buffer: int, position: Index) -> str:
+        """Addresses, as a tile even if there is one alone."""
+        single = not _axes_of(position) & (self.outer | self.inner)
+        return f"b{buffer} + {self.index(position)}" + " + tl.zeros((1, 1), tl.int32)" * single
 
     def inside(self, guards: tuple[Guard, ...]) -> str:
         """Where every guard holds."""
@@ -381,6 +386,11 @@ class Emitter:
         assert isinstance(atom, Quotient)
         sign = "%" if isinstance(atom, Remainder) else "//"
         return f"({self.index(atom.of)} {sign} {self.slot('by', atom)})"
+
+
+def _axes_of(position: Index) -> frozenset[Axis]:
+    """The axes along which a position moves, by itself or by what it looks up."""
+    return frozenset(position.axes()).union(*(x.axes for x in looked_up(position)))
 
 
 def _mask(parts: list[str]) -> str:

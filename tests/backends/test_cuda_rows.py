@@ -1,0 +1,31 @@
+"""Every row that the table says runs on CUDA: compiled for sm_90, interpreted against NumPy."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("triton")
+
+from cuda_rows import COMPILED, PAIRS, ROWS, USUAL, compile_row, interpret_row, label
+from triton_host import INTERPRETED
+
+
+@pytest.mark.skipif(INTERPRETED, reason="needs TRITON_INTERPRET=0")
+@pytest.mark.parametrize(("name", "kind"), [p for p in PAIRS if p[1] in COMPILED], ids=label)
+def test_row_compiles_for_sm_90(name, kind):
+    compile_row(name, kind)
+
+
+@pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
+@pytest.mark.parametrize(("name", "kind"), [p for p in PAIRS if p[1] in USUAL], ids=label)
+def test_interpreted_row_gives_what_numpy_gives(name, kind):
+    interpret_row(name, kind)
+
+
+def test_only_scans_and_sorts_are_left_out():
+    left_out = {name for name in ROWS if name not in {name for name, _ in PAIRS}}
+    assert left_out == {
+        "cumsum", "cumprod", "cummax", "cummin", "logcumsumexp", "cumulative_sum",
+        "cumulative_prod", "argsort", "sort", "topk", "median", "quantile", "masked_select",
+        "nonzero", "argwhere", "unique", "unique_counts", "unique_inverse", "unique_all", "isin",
+    }  # fmt: skip
