@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import accumulate, pairwise
 from typing import Any
 
 from treadle.base.dtypes import DType
@@ -272,13 +273,8 @@ def _concat_shape(axis: int, shapes: Sequence[Shape]) -> Shape:
 
 
 def _concat_grad(g: Any, y: Any, *operands: Any) -> tuple[Any, ...]:
-    parts, start = [], 0
-    for x in operands:
-        ranges = [(0, size, 1) for size in g.shape]
-        ranges[y.arg] = (start, start + x.shape[y.arg], 1)
-        parts.append(slice_(g, ranges))
-        start += x.shape[y.arg]
-    return tuple(parts)
+    ends = list(accumulate(x.shape[y.arg] for x in operands))
+    return tuple(cut(g, y.arg, *edge) for edge in pairwise((0, *ends)))
 
 
 concat = movement(

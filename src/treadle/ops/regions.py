@@ -14,7 +14,7 @@ from treadle.ops.contract import dot, gather
 from treadle.ops.defs import Op, Samples
 from treadle.ops.elementwise import cast, where
 from treadle.ops.movement import concat, cut, slice_
-from treadle.ops.pooling import Sizes, named, pool, require_axes
+from treadle.ops.pooling import Sizes, each_region, named, pool, require_axes
 from treadle.ops.reduce import max_
 from treadle.ops.windows import per_axis, require_room
 
@@ -91,7 +91,7 @@ def _adaptive_row(count: int, how: str) -> Op:
             edges = [(int(np.floor(o * n / m)), int(np.ceil((o + 1) * n / m))) for o in range(m)]
             regions.append([np.arange(*edge) for edge in edges])
         reduce = np.mean if how == "avg" else np.max
-        return eachcut(np, x, regions, lambda seen, _: reduce(seen, last))
+        return each_region(np, x, regions, lambda seen, _: reduce(seen, last))
 
     name = f"adaptive_{how}_pool{count}d"
     sizes = (3, None, 2)[:count]
@@ -205,7 +205,7 @@ def _fractional_row(count: int) -> Op:
                 step = (n - k) / max(m - 1, 1)
                 starts = [int((o + u) * step) - int(u * step) for o in range(m - 1)] + [n - k]
                 regions.append([np.arange(first, first + k) for first in starts])
-            found.append(eachcut(np, plane, regions, lambda seen, _: seen.max(last)))
+            found.append(each_region(np, plane, regions, lambda seen, _: seen.max(last)))
         return np.stack(found).reshape((*x.shape[:-count], *outputs))
 
     name = f"fractional_max_pool{count}d"

@@ -307,8 +307,7 @@ class Emitter:
         element = memory_type(d)
         mine = w.gep(self.to.pointers[s.buffer], w.mul("%block", columns), element)
         with w.loop(0, columns) as (c, _, _):
-            zero = "0.0" if d.is_float else "0"
-            w.store(element, zero, w.gep(mine, c, element), d.size)
+            w.store(element, "0.0" if d.is_float else "0", w.gep(mine, c, element), d.size)
         return mine
 
     # ---- values
