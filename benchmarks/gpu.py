@@ -265,8 +265,8 @@ def products(bench: Bench, torch: Any) -> None:
             )
             gelu = torch.nn.functional.gelu if torch else None
             bench.row(
-                f"gelu(bf16 {n}^3)", [activations.gelu(a @ b)], lambda x=x, y=y, f=gelu: f(x @ y), ops,
-                "TFLOP/s", True,
+                f"gelu(bf16 {n}^3)", [activations.gelu(a @ b)],
+                lambda x=x, y=y, f=gelu: f(x @ y), ops, "TFLOP/s", True,
             )  # fmt: skip
             s, t = torch_of(torch, *arrays)
             bench.row(f"f32 {n}^3", [wide[0] @ wide[1]], lambda s=s, t=t: s @ t, ops, "TFLOP/s")

@@ -166,6 +166,7 @@ def _rows(jit: Jit) -> dict[str, Maker]:
         "B.sum_axis0_4096sq": lambda x: x.sum(0),
         "B.sum_axis1_4096sq": lambda x: x.sum(1),
         "B.transpose_4096sq": lambda x: x.T,
+        "B.cumsum_4096x1024": lambda x: td.cumsum(x, axis=-1),
         "C.gemm_bias_gelu": lambda x, w, b: td.gelu(x @ w + b, approximate="tanh"),
         **dict.fromkeys(PLAIN_PRODUCTS, lambda a, b: a @ b),
     }

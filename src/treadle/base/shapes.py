@@ -57,7 +57,7 @@ def sizes_in(what: str, sizes: Sequence[Any]) -> Shape:
     """Sizes as integers; a Dim stays one."""
     try:
         found = tuple([n if isinstance(n, int) else index(n) for n in sizes])
-        return Wanted(found) if any(isinstance(n, Dim) for n in found) else found
+        return Wanted(found) if Dim in map(type, found) else found
     except TypeError:
         raise ShapeError(explain(what, "a size is an integer", got=tuple(sizes))) from None
 

@@ -69,12 +69,12 @@ permute = movement(
 def _expand(x: Any, shape: int | Sequence[int], *more: int) -> Any:
     target = sizes_in("expand", _sizes(shape, *more))
     lead = len(target) - x.ndim
-    if -1 in target and lead >= 0:  # the size it has
-        sizes = (*(-1,) * lead, *x.shape)
-        target = tuple(own if n == -1 else n for own, n in zip(sizes, target, strict=True))
-    if lead < 0 or any(n < 0 for n in target) or any(
-        a not in (1, b) for a, b in zip(x.shape, target[max(lead, 0) :], strict=False)
-    ):  # fmt: skip
+    sizes = (1,) * lead + x.shape
+    if -1 in target[max(lead, 0) :]:  # the size it has
+        kept = zip(x.shape, target[max(lead, 0) :], strict=False)
+        target = (*target[: max(lead, 0)], *[own if n == -1 else n for own, n in kept])
+    changed = [(own, n) for own, n in zip(sizes, target, strict=False) if own != n]
+    if lead < 0 or [n for own, n in changed if own != 1 or n < 0]:
         hint = "sizes must be equal or 1, counted from the last axis; -1 keeps the size of an axis"
         raise ShapeError(explain("expand", "cannot", hint, shape=x.shape, target=target))
     return (x,), target

@@ -15,7 +15,6 @@ from treadle.ir.node import full as full_node
 from treadle.ir.node import iota, leaf, type_of
 from treadle.ops.defs import Kind, makes_tensors
 from treadle.ops.elementwise import where
-from treadle.tensor import dlpack
 from treadle.tensor.gradients import owned
 from treadle.tensor.tensor import Tensor
 
@@ -74,6 +73,8 @@ def from_dlpack(x: Any, /, *, device: Where = None, copy: bool | None = None) ->
     if isinstance(x, Tensor):
         found = deepcopy(x) if copy else x.detach()
         return found if device is None else found.to(device)
+    from treadle.tensor import dlpack
+
     array, kind = dlpack.array_of(x)
     type_ = type_of(tuple(array.shape), kind, CPU)
     buffer = backend_of(CPU).upload(array, type_, bool(copy))

@@ -6,7 +6,6 @@ import gc
 import sys
 from typing import Any
 
-from treadle.base.cache import folder
 from treadle.ir.graph import is_realised, toposort
 from treadle.ir.node import Node
 from treadle.runtime.explain import quantity
@@ -61,6 +60,8 @@ class MemoryReport:
         self.scratch_bytes = max((getattr(p, "scratch_bytes", 0) for p in known), default=0)
 
     def _count_cache(self) -> None:
+        from treadle.base.cache import folder
+
         root = folder()
         sizes = []
         for path in root.glob("??/*") if root is not None else ():

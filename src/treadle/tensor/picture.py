@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from treadle.base.errors import OperandError, explain
@@ -66,6 +64,9 @@ class Picture:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the picture; a page if the name ends in .html. Readers see all of it or none."""
+        import tempfile
+        from pathlib import Path
+
         target = Path(path)
         page = f'<!doctype html><meta charset="utf-8">{self._repr_html_()}\n'
         text = page if target.suffix == ".html" else self.svg

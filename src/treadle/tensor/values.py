@@ -14,11 +14,9 @@ from treadle.base.errors import ArgumentError, DtypeError, GradientError, Operan
 from treadle.ir.node import leaf, type_of
 from treadle.runtime.pending import bound_pending
 from treadle.runtime.realize import in_memory, realize_one
-from treadle.tensor import dlpack
 from treadle.tensor.display import pending_text, text_of
 from treadle.tensor.gradients import Differentiable, owned
 from treadle.tensor.hosted import peek
-from treadle.tensor.notebook import html_of
 from treadle.tensor.tracing import TRACE
 
 
@@ -79,10 +77,14 @@ class Readable(Differentiable):
         copy: bool | None = None,
     ) -> Any:
         """A capsule through which another library reads the memory; it must not write there."""
+        from treadle.tensor import dlpack
+
         array = self.numpy() if self.device is CPU else None
         return dlpack.capsule(array, self._node.type, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
+        from treadle.tensor import dlpack
+
         return dlpack.place_of(self.device)
 
     # ---- numbers
@@ -150,6 +152,8 @@ class Readable(Differentiable):
 
     def _repr_html_(self) -> str | None:
         """What a notebook shows; its text where the value cannot be computed."""
+        from treadle.tensor.notebook import html_of
+
         if TRACE and not in_memory(self._node):
             return None
         try:

@@ -8,7 +8,8 @@ from typing import Any
 
 from treadle.base.errors import ArgumentError, GradientError, ShapeError, explain
 from treadle.base.trees import flatten, unflatten
-from treadle.ir.node import GRADIENTS
+from treadle.ir.node import GRADIENTS, leaf
+from treadle.runtime.realize import TRACED
 from treadle.tensor.gradients import enable_grad, gradients, same
 from treadle.tensor.tensor import Tensor
 from treadle.transforms.compile import INLINE
@@ -152,7 +153,9 @@ def marked(
 
 
 def _mark(x: Tensor) -> Tensor:
-    node = same(x._node)
+    before = x._node
+    traced = before.buffer is None or before.buffer is TRACED  # not to be read by another name
+    node = same(before) if traced else leaf(before.call.type, before.buffer)
     node.needs_grad = True
     return Tensor(node)
 
