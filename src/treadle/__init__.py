@@ -6,11 +6,11 @@ from treadle import nn, optim, random
 from treadle.base.device import Device
 from treadle.base.dtypes import (
     bfloat16, bool_ as bool, float16, float32, float64, float8_e4m3fn, float8_e5m2, int8, int16,
-    int32, int64, promote as promote_types, uint8, uint16, uint32, uint64,
+    int32, int64, uint8, uint16, uint32, uint64,
 )
 from treadle.base.errors import TreadleError
 from treadle.base.knobs import override
-from treadle.base.limits import can_cast, finfo, iinfo, isdtype, result_type
+from treadle.base.limits import can_cast, finfo, iinfo, isdtype, promote_types, result_type
 from treadle.base.shapes import Dim
 from treadle.random import manual_seed
 from treadle.tensor.gradients import enable_grad, gradients, no_grad

@@ -61,6 +61,37 @@ def test_gradient_is_the_slope_of_the_value(name):
     assert checked > 1
 
 
+def small_cases(op, rng):
+    """The two smallest calls of a row that have several elements."""
+    found = [case for case in cases(op, float64, rng) if all(x.size for x in case.operands)]
+    found.sort(key=lambda case: sum(x.size for x in case.operands))
+    large = [case for case in found if sum(x.size for x in case.operands) > 3]
+    return (large or found)[:2]
+
+
+def slopes(case, weights, inputs):
+    """The gradients of one call, as one tensor."""
+    wrt = [x for x in inputs if x.dtype.is_float]
+    result = joined(case.record(inputs))
+    found = td.gradients(result, wrt, td.tensor(weights(result.shape)))
+    return td.concat([g.reshape(-1) for g in found])
+
+
+@pytest.mark.parametrize("name", [n for n in WITH_GRADIENT if ROWS[n].samples.smooth])
+def test_gradient_of_a_smooth_row_has_a_slope_that_is_its_gradient(name):
+    rng = np.random.default_rng(zlib.crc32(name.encode()))
+    for case in small_cases(ROWS[name], rng):
+        operands = apart(case, rng)
+
+        def weights(shape):
+            return np.random.default_rng(7).uniform(0.5, 1.5, shape)
+
+        if away_from_jumps(case, operands):
+            gradcheck(
+                lambda *xs, case=case: slopes(case, weights, xs), operands, directions=2
+            )
+
+
 @pytest.mark.parametrize("name", STOPS)
 def test_gradient_stops_where_the_value_is_constant(name):
     x = td.tensor(np.array([-1.3, 0.4]), dtype="float64")

@@ -41,6 +41,8 @@ def device(spec: str | Device) -> Device:
         hint = "cpu, cuda, cuda:1, or reference (NumPy, for checking)"
         raise DeviceError(explain("device", "unknown device", hint, got=repr(spec)))
     key = (match[1], int(match[2] or 0))
+    if key[1] and key[0] != "cuda":
+        raise DeviceError(explain("device", "there is only one", f"{key[0]!r}", got=repr(spec)))
     return _DEVICES.setdefault(key, Device(*key))
 
 

@@ -61,6 +61,14 @@ def explain(what: str, wrong: str, hint: str = "", /, **facts: object) -> str:
 def said_by(op: str, error: TreadleError) -> TreadleError:
     """An error from within an op in that op's name: `softmax: in sum: axis out of range ...`."""
     inner, _, rest = str(error).partition(": ")
-    if inner != op:
-        error.args = (f"{op}: {rest if rest.startswith('in ') else f'in {inner}: {rest}'}",)
+    if rest.startswith("in "):
+        inner, _, rest = rest.removeprefix("in ").partition(": ")
+    error.args = (f"{op}: {rest}" if inner == op else f"{op}: in {inner}: {rest}",)
     return error
+
+
+def require_function(what: str, given: object) -> None:
+    """Refuse what cannot be called."""
+    if not callable(given):
+        hint = "pass the function itself, not what it returns"
+        raise OperandError(explain(what, "not a function", hint, got=type(given).__name__))

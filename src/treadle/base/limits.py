@@ -91,6 +91,15 @@ def result_type(*parts: object) -> DType:
     return found
 
 
+def promote_types(a: object, b: object) -> DType:
+    """The smallest dtype that two (or two tensors') convert to.
+
+    >>> promote_types("uint8", "int8")
+    treadle.int16
+    """
+    return promote(_dtype_of(a), _dtype_of(b))
+
+
 def can_cast(source: object, to: object) -> bool:
     """Does promotion lead from one dtype (or a tensor's) to the other?
 

@@ -9,6 +9,7 @@ from treadle.nn.module import Module, Parameter
 from treadle.ops import activations, neural
 from treadle.ops import composite as c
 from treadle.random import normal, uniform
+from treadle.random.keys import shape_in
 from treadle.tensor.creation import ones, zeros
 from treadle.tensor.tensor import Tensor
 
@@ -21,8 +22,9 @@ class Linear(Module):
     """
 
     def __init__(self, inputs: int, outputs: int, bias: bool = True) -> None:
+        shape = shape_in("Linear", (outputs, inputs))
         bound = 1.0 / math.sqrt(inputs) if inputs else 0.0
-        self.weight = Parameter(uniform((outputs, inputs), -bound, bound))
+        self.weight = Parameter(uniform(shape, -bound, bound))
         self.bias = Parameter(uniform((outputs,), -bound, bound)) if bias else None
 
     def forward(self, x: Tensor) -> Any:
@@ -34,7 +36,7 @@ class Embedding(Module):
     """A vector for each of `count` numbers."""
 
     def __init__(self, count: int, size: int) -> None:
-        self.weight = Parameter(normal((count, size)))
+        self.weight = Parameter(normal(shape_in("Embedding", (count, size))))
 
     def forward(self, index: Tensor) -> Any:
         """The vectors at integer indices."""

@@ -183,6 +183,10 @@ def matmul(a: Any, b: Any, /) -> Any:
     if a.ndim == 0 or b.ndim == 0:
         facts = {"shapes": f"{a.shape} and {b.shape}"}
         raise ShapeError(explain("matmul", "needs at least one axis", "use * to scale", **facts))
+    if a.shape[-1] != b.shape[-2 if b.ndim > 1 else -1]:
+        hint = "the last axis of the first must equal the last but one of the second"
+        facts = {"shapes": f"{a.shape} and {b.shape}"}
+        raise ShapeError(explain("matmul", "shapes do not fit", hint, **facts))
     if b.ndim == 1:
         y = matmul(a, b.reshape((-1, 1)))
         return y.reshape(y.shape[:-1])

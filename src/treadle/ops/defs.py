@@ -156,7 +156,7 @@ class Op:
         """Of the arguments, those that have to be tensors."""
         if self.samples.listed and args and isinstance(args[0], list | tuple):
             return args[0]
-        return args[: len(self.operands) or max(1, len(self.samples.roles))]
+        return args[: len(self.operands) if self.define else max(1, len(self.samples.roles))]
 
     def called(self, arg: Any) -> str:
         """The row with its options, as people write it: softmax(axis=-1)."""

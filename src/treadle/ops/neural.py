@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from treadle.base.errors import ShapeError, explain
+from treadle.base.shapes import axis_in
 from treadle.ops.composite import as_float, composite, mean
 from treadle.ops.contract import dot, gather
 from treadle.ops.defs import Samples
@@ -62,6 +63,7 @@ def _layer_norm(np: Any, x: Any, weight: Any = None, bias: Any = None, eps: floa
 
 def _normalised(x: Any, eps: float) -> tuple[Any, Any]:
     """(x - mean) / deviation along the last axis, and 1 / deviation."""
+    axis_in("layer_norm", -1, x.ndim)
     scale = 1.0 / x.shape[-1] if x.shape[-1] else 1.0
     centred = x - sum_(x, axis=-1, keepdims=True) * scale
     spread = sum_(centred * centred, axis=-1, keepdims=True) * scale

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from treadle.base.errors import ArgumentError, explain
 from treadle.ops.elementwise import float_power, sqrt
 from treadle.optim.optimizer import Optimizer
 from treadle.tensor.tensor import Tensor
@@ -19,6 +20,8 @@ class Adam(Optimizer):
         betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0.0,
     ) -> None:  # fmt: skip
         super().__init__(parameters, lr)
+        if not isinstance(betas, Sequence) or len(betas) != 2 or not all(0 <= b < 1 for b in betas):
+            raise ArgumentError(explain("optimizer", "betas are two numbers in [0, 1)", betas=betas))
         self.betas, self.eps, self.weight_decay = betas, eps, weight_decay
         self.state = self._zeros("mean", "square")
 

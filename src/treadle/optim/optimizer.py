@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from treadle.base.errors import ArgumentError, explain
+from treadle.base.errors import ArgumentError, OperandError, explain
 from treadle.tensor.creation import tensor, zeros
 from treadle.tensor.gradients import no_grad, owned
 from treadle.tensor.tensor import Tensor, realize
@@ -18,8 +18,14 @@ class Optimizer:
         self.parameters = list(parameters)
         if not self.parameters:
             raise ArgumentError(explain("optimizer", "got no parameters"))
-        if lr < 0:
-            raise ArgumentError(explain("optimizer", "a learning rate is not negative", lr=lr))
+        for parameter in self.parameters:
+            if not isinstance(parameter, Tensor):
+                hint = "pass tensors, such as model.parameters()"
+                got = type(parameter).__name__
+                raise OperandError(explain("optimizer", "not a parameter", hint, got=got))
+        if not hasattr(lr, "__float__") or not float(lr) >= 0:
+            wrong = "a learning rate is a number, not negative"
+            raise ArgumentError(explain("optimizer", wrong, lr=repr(lr)))
         device = self.parameters[0].device
         self._lr = tensor(lr, "float32", device)
         self.steps = tensor(0.0, "float32", device)

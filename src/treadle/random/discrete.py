@@ -87,6 +87,8 @@ def multinomial(
     weights: Tensor, /, count: int, replacement: bool = False, key: Tensor | None = None
 ) -> Tensor:
     """Numbers of count elements of the last axis, likely as their weights."""
+    if not isinstance(count, int) or count < 0:
+        raise ArgumentError(explain("multinomial", "count is a number of elements", count=count))
     logits = Tensor(log(cast(weights._node, float32)))
     if replacement:
         return categorical(logits, count=count, key=key)
@@ -120,10 +122,8 @@ def poisson(
     """How many events happen where `rate` are expected."""
     kind = _integers("poisson", dtype, 0, 1)
     draw = Draw("poisson", shape, float64, device, key)
-    mean = parameter("poisson", "rate", rate, draw)
+    mean = parameter("poisson", "rate", rate, draw, sign=False)
     if isinstance(mean, float):
-        if not mean >= 0:
-            raise ArgumentError(explain("poisson", "rate is not negative", got=mean))
         found = _few(draw, mean) if mean < FEW else _many(draw, mean + draw.fraction() * 0.0)
     else:
         small = mean < FEW

@@ -54,14 +54,18 @@ class Draw:
         return Tensor(cast(samples, self.result) if samples.dtype is not self.result else samples)
 
 
-def parameter(what: str, name: str, value: Any, draw: Draw, positive: bool = False) -> Any:
-    """A parameter as a number or a node of the dtype computed in."""
+def parameter(
+    what: str, name: str, value: Any, draw: Draw, positive: bool = False, sign: bool = True
+) -> Any:
+    """A parameter as a number or a node of the dtype computed in; sign: may it be negative?"""
     if isinstance(value, Tensor):
         return cast(value._node, draw.dtype)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ArgumentError(explain(what, f"{name} is a number or a tensor", got=repr(value)))
     if positive and not value > 0:
         raise ArgumentError(explain(what, f"{name} is positive", got=value))
+    if not sign and not value >= 0:
+        raise ArgumentError(explain(what, f"{name} is not negative", got=value))
     return float(value)
 
 
@@ -86,7 +90,8 @@ def normal(
     """Normally distributed floats."""
     draw = Draw("normal", shape, dtype, device, key)
     mean = parameter("normal", "mean", mean, draw)
-    return draw.made(draw.normal() * parameter("normal", "deviation", deviation, draw) + mean)
+    deviation = parameter("normal", "deviation", deviation, draw, sign=False)
+    return draw.made(draw.normal() * deviation + mean)
 
 
 @makes_tensors(Kind.RANDOM)
@@ -99,7 +104,7 @@ def truncated_normal(
         raise ArgumentError(explain("truncated_normal", "low < high", low=low, high=high))
     draw = Draw("truncated_normal", shape, dtype, device, key)
     mean = parameter("truncated_normal", "mean", mean, draw)
-    deviation = parameter("truncated_normal", "deviation", deviation, draw)
+    deviation = parameter("truncated_normal", "deviation", deviation, draw, sign=False)
     first, last = (math.erf(edge * math.sqrt(0.5)) for edge in (low, high))
     raw = erfinv(draw.fraction() * (last - first) + first) * math.sqrt(2.0)
     return draw.made(where(raw < low, low, where(raw > high, high, raw)) * deviation + mean)

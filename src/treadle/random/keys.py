@@ -42,25 +42,25 @@ def key(seed: int, device: str | Device = CPU) -> Tensor:
 
 def split(key: Tensor, count: int = 2) -> Tensor:
     """count new keys from one, as the rows of a (count, 2) tensor; do not use the old one again."""
-    k0, k1 = _words(key)
+    k0, k1 = _words("split", key)
     numbers = cast(iota((_whole("split", "count", count), 1), 0, key.device), uint32)
     return Tensor(concat([threefry(k0, k1, numbers, word) for word in (0, 1)], axis=1))
 
 
 def fold_in(key: Tensor, number: int) -> Tensor:
     """The key of a numbered part, such as a step or a layer."""
-    k0, k1 = _words(key)
+    k0, k1 = _words("fold_in", key)
     low = const(_whole("fold_in", "number", number) & 0xFFFFFFFF, uint32, key.device)
     parts = [threefry(k0, k1, low, word).reshape((1,)) for word in (2, 3)]
     return Tensor(concat(parts))
 
 
-def _words(key: Tensor) -> tuple[Node, Node]:
+def _words(what: str, key: Tensor) -> tuple[Node, Node]:
     """The two words of a key."""
     if not isinstance(key, Tensor) or key.shape != (2,) or key.dtype is not uint32:
         got = f"{key.dtype}{key.shape}" if isinstance(key, Tensor) else type(key).__name__
         hint = "make one with td.random.key(seed) or a row of td.random.split(key)"
-        raise ArgumentError(explain("random", "not a key", hint, got=got))
+        raise ArgumentError(explain(what, "not a key", hint, got=got))
     low, high = (slice_(key._node, [(k, k + 1, 1)]).reshape(()) for k in (0, 1))
     return low, high
 
@@ -70,7 +70,7 @@ class Bits:
 
     def __init__(self, shape: Shape, where: Device, key: Tensor | None = None) -> None:
         if key is not None:
-            self.key, where = _words(key), key.device
+            self.key, where = _words("random", key), key.device
         else:
             words, number = draw(where)
             k0, k1, first = (slice_(words, [(k, k + 1, 1)]).reshape(()) for k in range(3))
@@ -119,7 +119,7 @@ def float_in(what: str, kind: DType) -> DType:
 
 def device_in(where: str | Device, key: Tensor | None) -> Device:
     """Where the samples are made: beside the key if there is one."""
-    return device(where) if key is None else key.device
+    return key.device if isinstance(key, Tensor) else device(where)
 
 
 def _whole(what: str, name: str, value: Any) -> int:

@@ -309,6 +309,10 @@ def gradients(
     [2.0, 4.0]
     """
     roots = [outputs] if isinstance(outputs, Differentiable) else list(outputs)
+    for x in (*roots, *inputs):
+        if not isinstance(x, Differentiable):
+            hint = "gradients(outputs, inputs) of tensors by tensors"
+            raise OperandError(explain("gradients", "not a tensor", hint, got=type(x).__name__))
     if cotangents is None or isinstance(cotangents, Differentiable):
         cotangents = [cotangents] * len(roots)
     if len(roots) != len(cotangents):

@@ -107,6 +107,9 @@ class Tensor(Readable, Methods):
 
     def assign(self, value: Tensor) -> Tensor:
         """Rebind this tensor to another value of the same type: how parameters are updated."""
+        if not isinstance(value, Tensor):
+            hint = "wrap it with td.tensor(...)"
+            raise OperandError(explain("assign", "not a tensor", hint, got=type(value).__name__))
         if value._node.type is not self._node.type:
             facts = {"own": self._node.type, "value": value._node.type}
             raise ArgumentError(explain("assign", "needs the same shape and dtype", **facts))
@@ -133,6 +136,10 @@ def _unwrapped(key: Any) -> Any:
 
 def realize(*tensors: Tensor) -> None:
     """Compute several tensors together."""
+    for t in tensors:
+        if not isinstance(t, Tensor):
+            hint = "tensors one by one: realize(x, y)"
+            raise OperandError(explain("realize", "not a tensor", hint, got=type(t).__name__))
     realize_nodes([t._node for t in tensors])
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from treadle.autograd.checkpoint import SEGMENTS, segment_of
-from treadle.base.errors import ArgumentError, explain
+from treadle.base.errors import ArgumentError, explain, require_function
 from treadle.base.trees import flatten, unflatten
 from treadle.ir.node import GRADIENTS
 from treadle.tensor.gradients import same
@@ -25,6 +25,7 @@ def checkpoint(f: Callable[..., Any], *args: Any, **options: Any) -> Any:
     >>> [round(value, 4) for value in x.grad.tolist()]
     [1.2534, -1.0331]
     """
+    require_function("checkpoint", f)
     given: list[Tensor] = []
     shape = flatten((args, options), _is_tensor, given)
     if not given:

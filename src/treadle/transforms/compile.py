@@ -13,7 +13,7 @@ from functools import update_wrapper
 from typing import Any
 
 from treadle.backends.registry import backend_of
-from treadle.base.errors import ArgumentError, explain
+from treadle.base.errors import ArgumentError, explain, require_function
 from treadle.base.knobs import FAST_MATH
 from treadle.base.trace import stage
 from treadle.base.trees import Structure, builder, flatten, unflatten
@@ -88,6 +88,7 @@ def compile(function: Callable[..., Any]) -> Compiled:  # noqa: A001
     >>> float(f(td.tensor([1.0, 2.0])))
     5.0
     """
+    require_function("compile", function)
     return Compiled(function)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from treadle.base import trace
+from treadle.base.errors import require_function
 from treadle.base.trees import flatten
 from treadle.ir.node import RECORDING
 from treadle.runtime.explain import Explanation
@@ -21,6 +22,7 @@ def explain(function: Callable[..., Any], *args: Any, **options: Any) -> Explana
     >>> [row.ops for row in found.rows]
     [('mul×2', 'max', 'sub', 'exp', 'sum', 'div')]
     """
+    require_function("explain", function)
     plain = function.function if isinstance(function, Compiled) else function
     tensors: list[Tensor] = []
     shape = flatten((args, options), lambda x: isinstance(x, Tensor), tensors)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
-from treadle.base.errors import ArgumentError, GradientError, ShapeError, explain
+from treadle.base.errors import ArgumentError, GradientError, ShapeError, explain, require_function
 from treadle.base.trees import flatten, unflatten
 from treadle.ir.node import GRADIENTS, leaf
 from treadle.runtime.realize import TRACED
@@ -27,6 +27,7 @@ def value_and_grad(
     >>> [float(part.sum()) for part in f(td.tensor([1.0, 2.0]))]
     [5.0, 6.0]
     """
+    require_function("value_and_grad", f)
     numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
 
     @wraps(f)
@@ -57,6 +58,7 @@ def grad(
     >>> slope(td.tensor(2.0)).item(), grad(slope)(td.tensor(2.0)).item()
     (12.0, 12.0)
     """
+    require_function("grad", f)
     both = value_and_grad(f, argnums, has_aux)
 
     @wraps(f)
@@ -78,6 +80,7 @@ def vjp(f: Callable[..., Any], *args: Tensor, has_aux: bool = False) -> Any:
     >>> pullback(td.tensor([1.0, 10.0]))[0].tolist()
     [2.0, 40.0]
     """
+    require_function("vjp", f)
     args, chosen = marked("vjp", args, tuple(range(len(args))))
     result = recorded(f, args, {})
     y, aux = _parts("vjp", result) if has_aux else (result, None)
@@ -89,6 +92,10 @@ def vjp(f: Callable[..., Any], *args: Tensor, has_aux: bool = False) -> Any:
         if flatten(cotangents, _is_tensor, given) != shape:
             hint = "pass cotangents nested like the result"
             raise ArgumentError(explain("vjp", "another form than the result's", hint))
+        for y, g in zip(outputs, given, strict=True):
+            if y.shape != g.shape:
+                facts = {"result": y.shape, "cotangent": g.shape}
+                raise ShapeError(explain("vjp", "a cotangent has its result's shape", **facts))
         return tuple(gradients(outputs, chosen, given))
 
     return (y, pullback, aux) if has_aux else (y, pullback)
@@ -106,6 +113,7 @@ def jvp(
     >>> change.tolist()
     [2.0, 2.0]
     """
+    require_function("jvp", f)
     if [x.shape for x in primals] != [t.shape for t in tangents]:
         facts = {"primals": [x.shape for x in primals], "tangents": [t.shape for t in tangents]}
         raise ShapeError(explain("jvp", "a tangent has the shape of its primal", **facts))

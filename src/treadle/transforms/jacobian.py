@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
-from treadle.base.errors import GradientError, explain
+from treadle.base.errors import GradientError, explain, require_function
 from treadle.ops.movement import concat
 from treadle.tensor.creation import arange, tensor, zeros
 from treadle.tensor.gradients import gradients
@@ -26,6 +26,7 @@ def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callabl
     >>> jacobian(lambda x: x * x)(td.tensor([1.0, 3.0])).tolist()
     [[2.0, 0.0], [0.0, 6.0]]
     """
+    require_function("jacobian", f)
     numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
 
     @wraps(f)
@@ -49,6 +50,7 @@ def hessian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Tensor]:
     >>> hessian(lambda x: (x * x * x).sum())(td.tensor([1.0, 2.0])).tolist()
     [[6.0, 0.0], [0.0, 12.0]]
     """
+    require_function("hessian", f)
     return jacobian(grad(f, argnums), argnums)
 
 
