@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+import treadle
 from treadle.cli.merge import parts_of
-from treadle.ops.defs import TABLE
+from treadle.ops.defs import TABLE, Kind
 
 ROOT = Path(__file__).parent.parent
 SRC = ROOT / "src" / "treadle"
@@ -129,6 +130,35 @@ def test_every_exception_is_still_needed():
 
 def lines_of(layer: str) -> int:
     return sum(line_count(path) for path in MODULES if name_of(path).startswith(f"{layer}/"))
+
+
+PUBLIC = {
+    "td": treadle, "td.nn": treadle.nn, "td.optim": treadle.optim, "td.random": treadle.random,
+}  # fmt: skip
+CONSTANTS = (str, float, type(None))  # have no docstring of their own
+
+
+def public_names() -> list[str]:
+    return [f"{space}.{name}" for space, module in PUBLIC.items() for name in module.__all__]
+
+
+def is_row(name: str) -> bool:
+    """Is a public name a row of the table, or another name of one?"""
+    space, _, last = name.rpartition(".")
+    kinds = {"td": set(Kind) - {Kind.RANDOM}, "td.random": {Kind.RANDOM}}.get(space, set())
+    return any(op.kind in kinds and last in (op.name, *op.aliases) for op in TABLE.values())
+
+
+@pytest.mark.parametrize("name", public_names())
+def test_public_name_is_documented(name):
+    space, _, last = name.rpartition(".")
+    value = getattr(PUBLIC[space], last)
+    assert isinstance(value, CONSTANTS) or len((value.__doc__ or "").strip()) > 5, "no docstring"
+    pages = {page: (ROOT / "docs" / page).read_text("utf-8") for page in ("ops.md", "api.md")}
+    if is_row(name):
+        assert re.search(rf"^### {last}$|^- also:.*`{last}`", pages["ops.md"], re.MULTILINE)
+    else:
+        assert f"`{name}`" in pages["api.md"]
 
 
 def test_the_compiler_stays_small():

@@ -1364,9 +1364,12 @@ def argwhere(x: Tensor) -> Tensor:
 
 # <gen clone>
 def clone(x: Tensor) -> Tensor:
-    """A tensor of its own with the same elements; gradients flow through it."""
+    """A tensor of its own with the same value, through which gradients pass.
+
+    Values are never written in place where anybody else can see it, so nothing is copied.
+    """
     return picking_rows.clone(x)
-    # </gen clone qzbtnw2mbdbgrez>
+    # </gen clone qzbtnbasmfpvsmkro5kfuqcdkbgrez>
 
 
 # <gen contiguous>

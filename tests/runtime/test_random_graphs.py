@@ -13,6 +13,7 @@ from treadle.base.errors import GradientError
 from treadle.ir.graph import toposort
 from treadle.ops.reduce import sum_
 from treadle.testing.arrays import by_reference, compiled, unit_roundoff
+from treadle.testing.growth import EVERY
 from treadle.testing.strategies import graph_of, misses, recipes
 
 GRAPHS = int(os.environ.get("TREADLE_RANDOM_GRAPHS", "300"))  # 2000 and more at night
@@ -26,7 +27,7 @@ def test_compiled_random_graph_gives_the_reference_value(part):
     @settings(max_examples=GRAPHS // PARTS, suppress_health_check=QUIET, database=None)
     @given(recipes())
     def check(recipe):
-        graph = graph_of(*recipe)
+        graph = graph_of(*recipe, EVERY)
         results = compiled([root.node for root in graph.roots])
         for root, result in zip(graph.roots, results, strict=True):
             assert not misses(root, result), graph
@@ -52,7 +53,7 @@ def gradients_of(graph):
 def test_compiled_gradients_of_a_random_graph_give_the_reference_value(part):
     checked = 0
     for seed in range(part * GRAPHS // PARTS, (part + 1) * GRAPHS // PARTS):
-        graph = graph_of(seed, 12)
+        graph = graph_of(seed, 12, EVERY)
         roots = gradients_of(graph)
         coarsest = max([0.0, *(unit_roundoff(n.dtype) for n in toposort(roots))])
         expected = by_reference(roots, precise=True)

@@ -55,7 +55,7 @@ _TYPES: dict[tuple[Shape, tuple[str, ...], DType, Device], Type] = {}
 _CALLS: dict[tuple[Any, ...], Call] = {}
 _CONSTANTS: dict[tuple[Any, ...], Node] = {}
 _SCALARS: dict[tuple[Any, ...], Node] = {}
-MOST_SCALARS = 10_000
+MOST_SCALARS, MOST_CALLS = 10_000, 100_000
 PACKAGE = __file__[: -len("ir/node.py")]  # frames of ours are not the user's line
 WITHIN = "\t"  # in a site, between the user's line and the composite that it calls
 NUMBERS: frozenset[Any] = frozenset((bool, int, float))
@@ -73,43 +73,69 @@ def type_of(shape: Shape, dtype: DType, device: Device = CPU) -> Type:
     """The one Type with these fields."""
     key = (shape, names_of(shape), dtype, device)
     found = _TYPES.get(key)
-    if found is None:
-        found = _TYPES[key] = Type(shape, dtype, device)
-    return found
+    return found if found is not None else _TYPES.setdefault(key, Type(shape, dtype, device))
 
 
-class Recording:
-    """Switches read by every recorded node."""
-
-    __slots__ = ("look", "made", "site", "sites", "watched")
+class Wishes(threading.local):
+    """What a thread wants to know about the nodes it makes."""
 
     def __init__(self) -> None:
         self.site: str | None = None  # given to new nodes instead of the user's line
+        self.sites = bool(knobs.EXPLAIN.value or knobs.DEBUG.value >= 2)  # remember the line?
+        self.made: set[Node] | None = None  # new nodes are added to it
         self.look: Callable[[Node], None] | None = None  # called once, with the next node
-        self.watch(bool(knobs.EXPLAIN.value or knobs.DEBUG.value >= 2), None)
+
+
+class Recording:
+    """Switches read by every recorded node: one that is quick to read, the rest by thread."""
+
+    __slots__ = ("_always", "_threads", "watched", "wishes")
+
+    def __init__(self) -> None:
+        self.wishes = Wishes()
+        self._always = self.wishes.sites
+        self._threads: set[int] = set()  # those that watch
+        self.watched = self._always  # does any thread want to know of new nodes?
+
+    # fmt: off
+    @property
+    def site(self) -> str | None: return self.wishes.site
+    @site.setter
+    def site(self, site: str | None) -> None: self.wishes.site = site
+    @property
+    def sites(self) -> bool: return self.wishes.sites
+    @property
+    def made(self) -> set[Node] | None: return self.wishes.made
+    # fmt: on
 
     def watch(self, sites: bool, made: set[Node] | None) -> None:
-        """Should new nodes remember their line, and be added to a set?"""
-        self.sites, self.made = sites, made
-        # The one switch of the short path.
-        self.watched = sites or made is not None or self.look is not None
-
-    def note(self, node: Node) -> None:
-        """Do what is asked for with a new node."""
-        if self.sites:
-            node.site = user_site() if self.site is None else self.site
-        if self.made is not None:
-            self.made.add(node)
-            return
-        look, self.look = self.look, None
-        if look is not None:
-            self.watch(self.sites, None)
-            look(node)
+        """Should new nodes of this thread remember their line, and be added to a set?"""
+        self.wishes.sites, self.wishes.made = sites, made
+        self._settle()
 
     def look_at_next(self, look: Callable[[Node], None]) -> None:
         """Have the next node that no trace is interested in looked at."""
-        self.look = look
-        self.watched = True
+        self.wishes.look = look
+        self._settle()
+
+    def _settle(self) -> None:
+        mine, thread = self.wishes, threading.get_ident()
+        wanted = mine.sites or mine.made is not None or mine.look is not None
+        (self._threads.add if wanted else self._threads.discard)(thread)
+        self.watched = self._always or bool(self._threads)
+
+    def note(self, node: Node) -> None:
+        """Do what is asked for with a new node."""
+        mine = self.wishes
+        if mine.sites:
+            node.site = user_site() if mine.site is None else mine.site
+        if mine.made is not None:
+            mine.made.add(node)
+            return
+        look, mine.look = mine.look, None
+        if look is not None:
+            self._settle()
+            look(node)
 
 
 class Gradients(threading.local):
@@ -211,7 +237,7 @@ def apply(op: Op, operands: tuple[Any, ...], arg: Any = None) -> Node:
         needs_grad = any([x.needs_grad for x in operands])  # noqa: C419 - faster
     call = _CALLS.get(key)
     if call is None:
-        call = _CALLS[key] = _first_call(op, operands, arg)
+        call = _remembered(key, _first_call(op, operands, arg))
     if call.casts:
         operands = tuple(
             x if d is None else apply(cast, (x,), d)
@@ -225,6 +251,17 @@ def apply(op: Op, operands: tuple[Any, ...], arg: Any = None) -> Node:
 
 recorded_call = _CALLS.get
 """The Call of (op, arg, operand types) if it was made before."""
+
+
+def _remembered(key: tuple[Any, ...], call: Call) -> Call:
+    """The one Call of a key; where there are too many, the older half is forgotten.
+
+    What was forgotten is made anew, and programs that hold the old one are compiled once more.
+    """
+    if len(_CALLS) >= MOST_CALLS:
+        for old in list(_CALLS)[: MOST_CALLS // 2]:
+            _CALLS.pop(old, None)
+    return _CALLS.setdefault(key, call)
 
 
 def _as_pair(op: Op, a: Any, b: Any) -> tuple[Node, Node]:
@@ -310,9 +347,10 @@ def expand(node: Node) -> Node:
     if RECORDING.sites and WITHIN not in site:  # of composites within each other, the user's
         site = f"{site}{WITHIN}{node.op.called(node.arg)}"
     before, RECORDING.site = RECORDING.site, site
-    result = _define(node.op, node.arg, list(node.operands))
-    RECORDING.site = before
-    return result
+    try:
+        return _define(node.op, node.arg, list(node.operands))
+    finally:
+        RECORDING.site = before
 
 
 # ---- sources
@@ -323,7 +361,7 @@ def placeholder(type_: Type) -> Node:
     key = (LEAF, type_)
     call = _CALLS.get(key)
     if call is None:
-        call = _CALLS[key] = Call(LEAF, None, type_, ())
+        call = _remembered(key, Call(LEAF, None, type_, ()))
     return Node(call, ())
 
 
@@ -365,7 +403,7 @@ def iota(shape: Shape, axis: int, device: Device = CPU) -> Node:
     key = (IOTA, axis, type_)
     call = _CALLS.get(key)
     if call is None:
-        call = _CALLS[key] = Call(IOTA, axis, type_, ())
+        call = _remembered(key, Call(IOTA, axis, type_, ()))
     return Node(call, ())
 
 

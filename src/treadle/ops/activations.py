@@ -10,7 +10,7 @@ from typing import Any
 
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import axis_in
-from treadle.ops.composite import composite
+from treadle.ops.composite import composite, precisely
 from treadle.ops.defs import Samples
 from treadle.ops.elementwise import (
     bitwise_or,
@@ -30,8 +30,7 @@ from treadle.ops.elementwise import (
     tanh,
     where,
 )  # fmt: skip
-from treadle.ops.functions import precisely
-from treadle.ops.movement import slice_
+from treadle.ops.movement import cut
 
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848, 1.0507009873554804934
 
@@ -307,9 +306,5 @@ def glu(x: Any, /, axis: int = -1) -> Any:
     if size % 2:
         hint = "the axis is cut into two halves"
         raise ShapeError(explain("glu", "an odd number of elements", hint, size=size, axis=axis))
-    a, b = (
-        slice_(x, [(start, start + size // 2, 1) if k == axis else (0, n, 1)
-                   for k, n in enumerate(x.shape)])
-        for start in (0, size // 2)
-    )  # fmt: skip
-    return a * sigmoid(b)
+    half = size // 2
+    return cut(x, axis, 0, half) * sigmoid(cut(x, axis, half, size))

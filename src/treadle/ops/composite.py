@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
-from treadle.base.dtypes import float32, to_float
+from treadle.base.dtypes import float32, promote, to_float
 from treadle.base.errors import ShapeError, explain
 from treadle.base.shapes import axes_in, axis_in
 from treadle.ops.contract import dot, gather
-from treadle.ops.defs import Inline, Kind, Op, Samples, options_of
+from treadle.ops.defs import AN_INDEX, Inline, Kind, Op, Samples, options_of
 from treadle.ops.elementwise import (
     cast,
     detach,
@@ -61,15 +62,12 @@ def as_float(x: Any) -> Any:
     return x if x.dtype.is_float else cast(x, float32)
 
 
-def _wide(x: Any) -> Any:
-    """x in the float that totals are computed in: one of 8 bits would overflow at a few hundred."""
-    wanted = to_float(x.dtype).compute
-    return x if x.dtype is wanted else cast(x, wanted)
-
-
-def _narrow(total: Any, x: Any) -> Any:
-    """A result computed wide in the dtype it has for x."""
-    return cast(total, x.dtype) if x.dtype.is_storage else total
+def precisely(define: Callable[..., Any], *operands: Any) -> Any:
+    """A definition on operands in the float they compute in; the result in the float they are."""
+    kind = to_float(reduce(promote, [x.dtype for x in operands]))
+    wide = [x if x.dtype is kind.compute else cast(x, kind.compute) for x in operands]
+    result = define(*wide)
+    return result if kind is kind.compute else cast(result, kind)
 
 
 def _count(x: Any, axis: Axes, name: str) -> int:
@@ -82,9 +80,13 @@ def _count(x: Any, axis: Axes, name: str) -> int:
 )
 def mean(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
     """Arithmetic mean along axes."""
-    total = sum_(_wide(x), axis=axis, keepdims=keepdims)
-    count = _count(x, axis, "mean")
-    return _narrow(total * (1.0 / count) if count else total / 0.0, x)
+
+    def define(x: Any) -> Any:
+        total = sum_(x, axis=axis, keepdims=keepdims)
+        count = _count(x, axis, "mean")
+        return total * (1.0 / count) if count else total / 0.0
+
+    return precisely(define, x)
 
 
 @composite(
@@ -95,11 +97,14 @@ def mean(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
 )
 def var(x: Any, /, axis: Axes = None, keepdims: bool = False, correction: float = 0) -> Any:
     """Variance along axes: squared deviations over (count - correction)."""
-    wide = _wide(x)
-    centred = wide - mean(wide, axis=axis, keepdims=True)
-    left = max(_count(x, axis, "var") - correction, 0)
-    total = sum_(centred * centred, axis=axis, keepdims=keepdims)
-    return _narrow(total * (1.0 / left) if left else total / 0.0, x)
+
+    def define(x: Any) -> Any:
+        centred = x - mean(x, axis=axis, keepdims=True)
+        left = max(_count(x, axis, "var") - correction, 0)
+        total = sum_(centred * centred, axis=axis, keepdims=keepdims)
+        return total * (1.0 / left) if left else total / 0.0
+
+    return precisely(define, x)
 
 
 @composite(
@@ -135,7 +140,7 @@ INDEX_CASES = Samples(cases=(((3, 5), {}), ((3, 5), {"axis": 1}), ((70, 33), {"a
 
 @composite(
     lambda np, x, axis=None, keepdims=False: np.argmax(x, axis, keepdims=keepdims),
-    INDEX_CASES, grad="its result is an index",
+    INDEX_CASES, grad=AN_INDEX,
 )  # fmt: skip
 def argmax(x: Any, /, axis: int | None = None, keepdims: bool = False) -> Any:
     """Index of the first largest element (of the flattened tensor if axis is None)."""
@@ -144,7 +149,7 @@ def argmax(x: Any, /, axis: int | None = None, keepdims: bool = False) -> Any:
 
 @composite(
     lambda np, x, axis=None, keepdims=False: np.argmin(x, axis, keepdims=keepdims),
-    INDEX_CASES, grad="its result is an index",
+    INDEX_CASES, grad=AN_INDEX,
 )  # fmt: skip
 def argmin(x: Any, /, axis: int | None = None, keepdims: bool = False) -> Any:
     """Index of the first smallest element (of the flattened tensor if axis is None)."""
@@ -208,10 +213,3 @@ def linear(x: Any, weight: Any, bias: Any = None, /) -> Any:
     y = matmul(x, weight.mT)
     return y if bias is None else y + bias
 
-
-# ---- random numbers
-
-
-def uniform_from(bits: Any, dtype: Any) -> Any:
-    """Floats in [0, 1) from 32 random bits: the top 24 of them."""
-    return cast(bits >> 8, to_float(dtype)) * (1.0 / (1 << 24))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import wraps
@@ -13,6 +14,12 @@ from treadle.base.shapes import Shape
 
 TABLE: dict[str, Op] = {}
 """Every op by name, in the order of definition."""
+NAMES: dict[str, str] = {}
+"""Every name a row is known by, and the row's own."""
+
+JUMPS = "its result is not continuous"
+AN_INDEX = "its result is an index"
+ON_INTEGERS = "it is defined on integers"
 
 
 class Kind(Enum):
@@ -24,7 +31,7 @@ class Kind(Enum):
     MOVEMENT = "the same elements at other indices"
     CONTRACT = "sums of products"
     GATHER = "elements at computed indices"
-    SCATTER = "adds elements at computed indices"
+    SCATTER = "joins elements to others at computed indices"
     SCAN = "running totals and orders along an axis"
     COMPOSITE = "defined by other ops"
     CREATION = "makes a tensor from numbers"
@@ -73,6 +80,11 @@ class Samples:
         return self.roles[k] if k < len(self.roles) else ""
 
 
+def _cause(error: BaseException) -> BaseException | None:
+    """What to show beside a refusal: an error that was not meant for users may be a bug of ours."""
+    return error.__cause__ if isinstance(error, TreadleError) else error
+
+
 UNCLEAR = (TreadleError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What a call may raise in the words of what the row is made of."""
 
@@ -88,7 +100,7 @@ class Op:
         *,
         types: Rule | None = None,
         shape: Callable[[Any, Sequence[Shape]], Shape] | None = None,
-        arguments: Callable[..., tuple[tuple[Any, ...], Any]] | None = None,
+        arguments: Callable[..., Any] | None = None,
         define: Callable[..., Any] | None = None,
         grad: Callable[..., Any] | str | None = None,
         reference: Callable[..., Any] | None = None,
@@ -104,6 +116,12 @@ class Op:
         self.arguments, self.grad, self.reference = arguments, grad, reference
         self.samples, self.flops = samples or Samples(), flops
         self.operands = _positional_only(define) if define else ()
+        for known in (name, *aliases):
+            if NAMES.get(known) in TABLE:
+                hint = "choose another, or take that row out of TABLE first"
+                wrong = f"the row {NAMES[known]} has this name"
+                raise ArgumentError(explain(known, wrong, hint))
+            NAMES[known] = name
         TABLE[name] = self
 
     def __repr__(self) -> str:
@@ -117,14 +135,17 @@ class Op:
         try:
             operands, arg = args, None
             if self.arguments is not None:
-                operands, arg = self.arguments(*args, **options)
+                found = self.arguments(*args, **options)
+                if found.__class__ is not tuple:  # an option that other rows stand for
+                    return found
+                operands, arg = found
             elif options:
                 raise TypeError(f"{self.name}() takes no argument {', '.join(options)}")
             for operand in operands:
                 if hasattr(operand, "_apply"):
                     return operand._apply(self, operands, arg)
         except UNCLEAR as error:
-            raise self.refusal(error, args, options) from error.__cause__
+            raise self.refusal(error, args, options) from _cause(error)
         hint = "make a tensor first: td.tensor(...)"
         got = ", ".join(type(operand).__name__ for operand in operands) or "nothing"
         raise OperandError(explain(self.name, "needs a tensor operand", hint, got=got))
@@ -189,7 +210,7 @@ class Inline(Op):
         try:
             return self.define(*args, **options)
         except UNCLEAR as error:
-            raise self.refusal(error, args, options) from error.__cause__
+            raise self.refusal(error, args, options) from _cause(error)
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -212,15 +233,13 @@ def makes_tensors(kind: Kind, aliases: tuple[str, ...] = ()) -> Callable[[Functi
 
 
 class Chosen(tuple[Any, ...]):
-    """(names of operands given, options): equal only if the numbers have the same types too."""
+    """(names of operands given, options): equal only if numbers read the same, 1 not as 1.0."""
 
     __slots__ = ()
     __hash__ = tuple.__hash__
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Chosen) or tuple.__eq__(self, other) is not True:
-            return False
-        return [type(value) for _, value in self[1]] == [type(value) for _, value in other[1]]
+        return isinstance(other, Chosen) and (self is other or repr(self) == repr(other))
 
 
 MOST_KNOWN = 1000  # options remembered for each composite
@@ -246,7 +265,7 @@ def options_of(define: Callable[..., Any]) -> Callable[..., tuple[tuple[Any, ...
         if given or len(args) != len(names) or _lacks_one(args[:count]):
             return sorted_out(*args, **given)
         options = args[count:]
-        key = (options, tuple(map(type, options)))
+        key = (options, tuple([repr(v) if v.__class__ is float else type(v) for v in options]))
         try:
             arg = known.get(key)
         except TypeError:  # a list among the options
@@ -314,4 +333,6 @@ def _lacks_one(operands: tuple[Any, ...]) -> bool:
 
 
 def _frozen(value: Any) -> Any:
-    return tuple(map(_frozen, value)) if value.__class__ in (list, tuple) else value
+    if value.__class__ in (list, tuple):
+        return tuple(map(_frozen, value))
+    return math.nan if value.__class__ is float and value != value else value

@@ -16,8 +16,8 @@ from treadle.ops.composite import composite
 from treadle.ops.contract import dot
 from treadle.ops.defs import Samples
 from treadle.ops.elementwise import cast
-from treadle.ops.movement import slice_
 from treadle.ops.reduce import sum_
+from treadle.ops.shaping import diagonal
 
 Labels = tuple[str, ...]
 Labelled = tuple[Any, Labels]
@@ -47,12 +47,8 @@ def _diagonal(x: Any, labels: Labels) -> Labelled:
         while labels.count(label) > 1:
             i = labels.index(label)
             j = labels.index(label, i + 1)
-            rest = tuple([k for k in range(x.ndim) if k not in (i, j)])
-            n = x.shape[i]
-            lead = tuple([x.shape[k] for k in rest])
-            flat = x.permute((*rest, i, j)).reshape((*lead, n * n))
-            x = slice_(flat, [*((0, size, 1) for size in lead), (0, n * n, n + 1)])
-            labels = (*(labels[k] for k in rest), label)
+            x = diagonal(x, 0, i, j)
+            labels = (*(other for k, other in enumerate(labels) if k not in (i, j)), label)
     return x, labels
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from treadle.base.dtypes import DType, dtype, uint32
 from treadle.base.errors import DtypeError, explain
 from treadle.ops import rules
-from treadle.ops.defs import Elementwise, Kind, Op, Samples
+from treadle.ops.defs import JUMPS, ON_INTEGERS, Elementwise, Kind, Op, Samples
 
 Reference = Callable[..., Any]
 
@@ -35,8 +35,6 @@ def elementwise(
     )  # fmt: skip
 
 
-NOT_SMOOTH = "its result is not a continuous function of its operands"
-INTEGERS = "it is defined on integers"
 COSTLY = 12.0
 LN2, LN10 = math.log(2.0), math.log(10.0)
 
@@ -127,40 +125,40 @@ maximum = elementwise("maximum", rules.any_dtype, "The larger; NaN if either is.
                       lambda np, x, y: np.maximum(x, y),
                       lambda g, y, a, b: _extreme_grad(gt, g, a, b), smooth=False)
 floor_divide = elementwise("floor_divide", rules.number, "floor(x / y).",
-                           lambda np, x, y: np.floor_divide(x, y), NOT_SMOOTH, 1.0, 8.0, flops=8.0)
+                           lambda np, x, y: np.floor_divide(x, y), JUMPS, 1.0, 8.0, flops=8.0)
 remainder = elementwise("remainder", rules.number, "x - y * floor(x / y): the sign of y.",
                         lambda np, x, y: np.remainder(x, y),
                         lambda g, y, a, b: (g, -g * floor_divide(a, b)), 1.0, 8.0, False, 8.0)
 
 # ---- comparisons and choice
 eq: Op = elementwise("eq", rules.comparison, "x == y.", lambda np, x, y: np.equal(x, y),
-                     NOT_SMOOTH, aliases=("equal",))
+                     JUMPS, aliases=("equal",))
 ne: Op = elementwise("ne", rules.comparison, "x != y.", lambda np, x, y: np.not_equal(x, y),
-                     NOT_SMOOTH, aliases=("not_equal",))
+                     JUMPS, aliases=("not_equal",))
 lt: Op = elementwise("lt", rules.comparison, "x < y.", lambda np, x, y: np.less(x, y),
-                     NOT_SMOOTH, aliases=("less",))
+                     JUMPS, aliases=("less",))
 le: Op = elementwise("le", rules.comparison, "x <= y.", lambda np, x, y: np.less_equal(x, y),
-                     NOT_SMOOTH, aliases=("less_equal",))
+                     JUMPS, aliases=("less_equal",))
 gt: Op = elementwise("gt", rules.comparison, "x > y.", lambda np, x, y: np.greater(x, y),
-                     NOT_SMOOTH, aliases=("greater",))
+                     JUMPS, aliases=("greater",))
 ge: Op = elementwise("ge", rules.comparison, "x >= y.", lambda np, x, y: np.greater_equal(x, y),
-                     NOT_SMOOTH, aliases=("greater_equal",))
+                     JUMPS, aliases=("greater_equal",))
 where: Op = elementwise("where", rules.choice, "x where the condition holds, y elsewhere.",
                     lambda np, condition, x, y: np.where(condition, x, y),
                     lambda g, y, c, a, b: (None, where(c, g, 0.0), where(c, 0.0, g)))
 
 # ---- bits
 bitwise_and: Op = elementwise("bitwise_and", rules.whole, "Bits set in both; and, on bool.",
-                              lambda np, x, y: np.bitwise_and(x, y), INTEGERS)
+                              lambda np, x, y: np.bitwise_and(x, y), ON_INTEGERS)
 bitwise_or = elementwise("bitwise_or", rules.whole, "Bits set in either; or, on bool.",
-                         lambda np, x, y: np.bitwise_or(x, y), INTEGERS)
+                         lambda np, x, y: np.bitwise_or(x, y), ON_INTEGERS)
 bitwise_xor = elementwise("bitwise_xor", rules.whole, "Bits set in one alone.",
-                          lambda np, x, y: np.bitwise_xor(x, y), INTEGERS)
+                          lambda np, x, y: np.bitwise_xor(x, y), ON_INTEGERS)
 shift_left = elementwise("shift_left", rules.shifts, "x << y; 0 where all bits are shifted out.",
-                         lambda np, x, y: np.left_shift(x, y), INTEGERS, 0.0, 7.0,
+                         lambda np, x, y: np.left_shift(x, y), ON_INTEGERS, 0.0, 7.0,
                          aliases=("bitwise_left_shift",))
 shift_right = elementwise("shift_right", rules.shifts, "x >> y, keeping the sign.",
-                          lambda np, x, y: np.right_shift(x, y), INTEGERS, 0.0, 7.0,
+                          lambda np, x, y: np.right_shift(x, y), ON_INTEGERS, 0.0, 7.0,
                           aliases=("bitwise_right_shift",))
 # fmt: on
 
@@ -190,7 +188,7 @@ ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 threefry = Op(
     "threefry", Kind.ELEMENTWISE, "32 random bits of a counter (low, high) under a key (2 words).",
     types=_threefry_types, shape=rules.broadcasting("threefry"), reference=_threefry,
-    grad=INTEGERS, samples=Samples(0, 1 << 30), flops=100.0, public=False,
+    grad=ON_INTEGERS, samples=Samples(0, 1 << 30), flops=100.0, public=False,
 )  # fmt: skip
 
 

@@ -7,14 +7,12 @@ whole range, special values as in C. Narrow floats are computed in float32 and r
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import reduce
 from typing import Any
 
 from treadle.base.dtypes import DType, dtype, float32, promote, to_float
 from treadle.ops import rules
-from treadle.ops.composite import composite
-from treadle.ops.defs import Samples
+from treadle.ops.composite import composite, precisely
+from treadle.ops.defs import JUMPS, Samples
 from treadle.ops.elementwise import (
     LN2,
     atan,
@@ -54,14 +52,6 @@ PI = {  # the float nearest to pi, and what it lacks
 }
 
 
-def precisely(define: Callable[..., Any], *operands: Any) -> Any:
-    """A definition on operands in the float they compute in; the result in the float they are."""
-    kind = to_float(reduce(promote, [x.dtype for x in operands]))
-    wide = [x if x.dtype is kind.compute else cast(x, kind.compute) for x in operands]
-    result = define(*wide)
-    return result if kind is kind.compute else cast(result, kind)
-
-
 def bits_of(x: Any) -> Any:
     """The bits of a float as a signed integer: below 0 where the sign is set."""
     return bitcast(x, f"int{x.dtype.bits}")
@@ -93,7 +83,7 @@ def _signbit(np: Any, x: Any) -> Any:
     return np.signbit(x) if x.dtype.kind == "f" else x < 0
 
 
-@composite(_signbit, grad="its result is not continuous")
+@composite(_signbit, grad=JUMPS)
 def signbit(x: Any, /) -> Any:
     """True where the sign of x is set, also that of -0.0 and of NaN."""
     return lt(bits_of(x) if x.dtype.is_float else x, 0)
@@ -110,9 +100,7 @@ def copysign(x: Any, y: Any, /) -> Any:
     return precisely(lambda x, y: with_sign(abs(x), y), x, y)
 
 
-@composite(
-    lambda np, x, y: np.nextafter(x, y), Samples(cases=PAIRS), grad="its result is not continuous"
-)
+@composite(lambda np, x, y: np.nextafter(x, y), Samples(cases=PAIRS), grad=JUMPS)
 def nextafter(x: Any, y: Any, /) -> Any:
     """The next number of the type after x towards y."""
     kind = to_float(promote(x.dtype, y.dtype))

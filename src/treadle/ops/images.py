@@ -13,7 +13,8 @@ from treadle.ops.composite import as_float, composite, take
 from treadle.ops.defs import Samples
 from treadle.ops.elementwise import cast, eq, floor, maximum, minimum, where
 from treadle.ops.movement import slice_
-from treadle.ops.regions import along, counted
+from treadle.ops.regions import along
+from treadle.ops.shaping import counting
 from treadle.ops.windows import per_axis
 
 CUBIC = -0.75  # slope of the cubic kernel, as PyTorch has it
@@ -61,7 +62,7 @@ def _taps(x: Any, axis: int, options: dict[str, Any]) -> list[Tap]:
     """What every output along the axis is made of."""
     n, size, mode = x.shape[axis], options["size"], options["mode"]
     exact = x.dtype is float64 and not mode.startswith("nearest")
-    o = cast(counted(x, size), float64 if exact else float32)
+    o = cast(counting(x, size), float64 if exact else float32)
     aligned = options["align_corners"]
     step = (n - 1) / max(size - 1, 1) if aligned else options["scale"] or n / size
     if mode.startswith("nearest"):
@@ -89,7 +90,7 @@ def _resample_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
     axis = axis_in("resample", options["axis"], x.ndim)
     n, total = x.shape[axis], 0.0
     for index, weight in _taps(x, axis, options):
-        hit = eq(index.reshape((1, -1)), counted(x, n).reshape((n, 1)))
+        hit = eq(index.reshape((1, -1)), counting(x, n).reshape((n, 1)))
         total = total + where(hit, cast(hit, g.dtype) * weight, 0.0)
     return (along(cast(total, g.dtype), g, axis),)
 

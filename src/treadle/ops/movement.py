@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from itertools import accumulate, pairwise
@@ -11,15 +12,15 @@ from treadle.base.dtypes import DType
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import Shape, axes_in, axis_in, fill_reshape, sizes_in
 from treadle.ops import rules
-from treadle.ops.defs import UNCLEAR, Kind, Op, Samples
+from treadle.ops.defs import Kind, Op, Samples
 from treadle.ops.reduce import sum_
 
 Pair = tuple[int, int]
 
 
-def movement(name: str, doc: str, make: type[Op] = Op, **row: Any) -> Op:
+def movement(name: str, doc: str, **row: Any) -> Op:
     """A row whose result has the dtype of its operand."""
-    return make(name, Kind.MOVEMENT, doc, types=partial(rules.any_dtype, name), flops=0.0, **row)
+    return Op(name, Kind.MOVEMENT, doc, types=partial(rules.any_dtype, name), flops=0.0, **row)
 
 
 def _sizes(first: Any, *more: int) -> Sequence[int]:
@@ -152,7 +153,9 @@ def fill_of(op: str, dtype: DType, value: float) -> float | int | bool:
     """The number put where there is no element, as the dtype holds it."""
     if dtype.is_integer and not dtype.least <= value <= dtype.greatest:
         raise ArgumentError(explain(op, "the value does not fit", value=value, dtype=dtype.name))
-    return float(value) if dtype.is_float else bool(value) if dtype.kind == "bool" else int(value)
+    if dtype.is_float:
+        return math.nan if value != value else value + 0.0  # numbers that are equal are one
+    return bool(value) if dtype.kind == "bool" else int(value)
 
 
 def _pad(x: Any, edges: Sequence[Pair], value: float = 0, mode: str = "constant") -> Any:
@@ -163,7 +166,12 @@ def _pad(x: Any, edges: Sequence[Pair], value: float = 0, mode: str = "constant"
     if mode not in MODES:
         hint = f"one of {', '.join(MODES)}"
         raise ArgumentError(explain("pad", "no such mode", hint, mode=repr(mode)))
-    return (x,), (edges, fill_of("pad", x.dtype, value))
+    if mode == "constant":
+        return (x,), (edges, fill_of("pad", x.dtype, value))
+    for axis, (before, after) in enumerate(edges):
+        if before or after:
+            x = _surrounded(x, axis, before, after, mode)
+    return x
 
 
 def _pad_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
@@ -173,27 +181,6 @@ def _pad_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
 
 MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 """Ways to fill a border, and what NumPy calls them."""
-
-
-class Padding(Op):
-    """The row of a border: one value is a view, copies of the elements are joined to them."""
-
-    def __call__(self, *args: Any, **options: Any) -> Any:
-        """pad(x, edges, value=0, mode="constant")."""
-        if len(args) < 4 and "mode" not in options:
-            return super().__call__(*args, **options)
-        mode = options.get("mode", *args[3:4])
-        if mode == "constant":
-            return super().__call__(*args, **options)
-        assert self.arguments is not None
-        try:
-            (x,), (edges, _) = self.arguments(*args, **options)
-        except UNCLEAR as error:
-            raise self.refusal(error, args, options) from error.__cause__
-        for axis, (before, after) in enumerate(edges):
-            if before or after:
-                x = _surrounded(x, axis, before, after, mode)
-        return x
 
 
 def _surrounded(x: Any, axis: int, before: int, after: int, mode: str) -> Any:
@@ -233,7 +220,7 @@ def _pad_reference(np: Any, x: Any, edges: Any, value: Any = 0, mode: str = "con
 pad = movement(
     "pad", "A border, (before, after) for every axis: of one value, or as mode continues x.",
     shape=lambda arg, s: tuple(b + n + a for (b, a), n in zip(arg[0], s[0], strict=True)),
-    arguments=_pad, grad=_pad_grad, make=Padding, reference=_pad_reference,
+    arguments=_pad, grad=_pad_grad, reference=_pad_reference,
     samples=Samples(cases=(
         ((3, 4), (((1, 2), (0, 3)),)), ((20,), (((5, 0),), 2.5)), ((0, 2), (((1, 1), (0, 0)),)),
         *(((3, 4), (((1, 2), (5, 3)), 0, mode)) for mode in MODES),

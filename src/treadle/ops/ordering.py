@@ -12,7 +12,7 @@ from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import axes_in, axis_in, drop_axes
 from treadle.ops.composite import Axes, as_float, composite, take
 from treadle.ops.contract import gather, scatter_add
-from treadle.ops.defs import Op, Samples
+from treadle.ops.defs import AN_INDEX, ON_INTEGERS, Op, Samples
 from treadle.ops.elementwise import bitcast, cast, eq, minimum, ne, where
 from treadle.ops.movement import concat, cut, pad
 from treadle.ops.predicates import bitwise_not
@@ -181,7 +181,7 @@ def _searched(rng: Any, kind: Any, shapes: Any) -> list[Any]:
         ((7,), (5,), {}), ((8,), (3, 4), {"side": "right"}), ((0,), (3,), {}), ((1,), (), {}),
         ((100,), (70,), {}),
     ), draw=_searched),
-    grad="its result is an index",
+    grad=AN_INDEX,
 )  # fmt: skip
 def searchsorted(
     sorted: Any,  # noqa: A002
@@ -220,7 +220,7 @@ def searchsorted(
     Samples(cases=(
         ((9,), {"length": 6}), ((0,), {"length": 2}), ((500,), {"length": 5}),
     ), draw=lambda rng, kind, shapes: [rng.integers(0, 2, s).astype(kind) for s in shapes]),
-    grad="it counts", inline=True,
+    grad=ON_INTEGERS, inline=True,
 )  # fmt: skip
 def bincount(x: Any, /, minlength: int = 0, length: int | None = None) -> Any:
     """How often 0, 1, 2, ... occur in a tensor of one axis.

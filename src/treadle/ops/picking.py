@@ -17,15 +17,15 @@ from treadle.ops.contract import (
     scatter_min,
     scatter_mul,
 )  # fmt: skip
-from treadle.ops.defs import Samples
+from treadle.ops.defs import AN_INDEX, ON_INTEGERS, Samples
 from treadle.ops.elementwise import cast, div, eq, floor_divide, where
 from treadle.ops.joining import stack
 from treadle.ops.movement import cut, reshape
+from treadle.ops.predicates import truth_of
 from treadle.ops.reduce import max_
 from treadle.ops.rules import require
 from treadle.ops.scan import cumsum
 from treadle.ops.shaping import broadcast_arrays, counting
-from treadle.ops.totals import truth_of
 
 # ---- by indices
 
@@ -148,7 +148,7 @@ def scatter_reduce(
     lambda np, x, classes: np.eye(classes, dtype=np.int64)[x],
     Samples(cases=(((5,), {"classes": 7}), ((2, 3), {"classes": 5}), ((), {"classes": 5})),
             draw=lambda rng, kind, shapes: [rng.integers(0, 2, s).astype(kind) for s in shapes]),
-    inline=True, grad="its operand is an index",
+    inline=True, grad=ON_INTEGERS,
 )  # fmt: skip
 def one_hot(x: Any, /, classes: int = -1) -> Any:
     """A last axis of 0 with a 1 at each index; -1 classes: as many as the largest needs."""
@@ -203,7 +203,7 @@ SPARSE = Samples(
 )
 
 
-@composite(lambda np, x: list(np.nonzero(x)), SPARSE, inline=True, grad="its result is an index")
+@composite(lambda np, x: list(np.nonzero(x)), SPARSE, inline=True, grad=AN_INDEX)
 def nonzero(x: Any, /) -> list[Any]:
     """The indices of the elements that are not 0, a tensor for each axis; computed now."""
     if not x.shape:
@@ -214,7 +214,7 @@ def nonzero(x: Any, /) -> list[Any]:
     return [floor_divide(flat, max(1, step)) % max(1, size) for step, size in parts]
 
 
-@composite(lambda np, x: np.argwhere(x), SPARSE, inline=True, grad="its result is an index")
+@composite(lambda np, x: np.argwhere(x), SPARSE, inline=True, grad=AN_INDEX)
 def argwhere(x: Any, /) -> Any:
     """The indices of the elements that are not 0, a row for each; computed now."""
     return stack(nonzero(x), axis=1)
@@ -223,9 +223,12 @@ def argwhere(x: Any, /) -> Any:
 # ---- the same elements
 
 
-@composite(lambda np, x: x)
+@composite(lambda np, x: x, inline=True)
 def clone(x: Any, /) -> Any:
-    """A tensor of its own with the same elements; gradients flow through it."""
+    """A tensor of its own with the same value, through which gradients pass.
+
+    Values are never written in place where anybody else can see it, so nothing is copied.
+    """
     return reshape(x, x.shape)
 
 

@@ -7,11 +7,9 @@ from typing import Any
 
 from treadle.base.dtypes import bool_, float64
 from treadle.ops.composite import composite
-from treadle.ops.defs import Samples
+from treadle.ops.defs import JUMPS, Samples
 from treadle.ops.elementwise import bitwise_and, bitwise_or, cast, eq, le, lt, ne
 from treadle.ops.reduce import sum_
-
-JUMPS = "its result is not continuous"
 
 
 @composite(lambda np, x: np.isnan(x), grad=JUMPS)
@@ -32,32 +30,33 @@ def isfinite(x: Any, /) -> Any:
     return lt(abs(x), math.inf) if x.dtype.is_float else eq(x, x)
 
 
-def _truth(x: Any) -> Any:
+def truth_of(x: Any) -> Any:
+    """x as a mask: what is not 0."""
     return x if x.dtype is bool_ else cast(x, bool_)
 
 
 @composite(lambda np, x: np.logical_not(x), grad=JUMPS)
 def logical_not(x: Any, /) -> Any:
     """True where x is zero or false."""
-    return ~_truth(x)
+    return ~truth_of(x)
 
 
 @composite(lambda np, x, y: np.logical_and(x, y), grad=JUMPS)
 def logical_and(x: Any, y: Any, /) -> Any:
     """True where neither is zero or false."""
-    return bitwise_and(_truth(x), _truth(y))
+    return bitwise_and(truth_of(x), truth_of(y))
 
 
 @composite(lambda np, x, y: np.logical_or(x, y), grad=JUMPS)
 def logical_or(x: Any, y: Any, /) -> Any:
     """True where not both are zero or false."""
-    return bitwise_or(_truth(x), _truth(y))
+    return bitwise_or(truth_of(x), truth_of(y))
 
 
 @composite(lambda np, x, y: np.logical_xor(x, y), grad=JUMPS)
 def logical_xor(x: Any, y: Any, /) -> Any:
     """True where one alone is zero or false."""
-    return ne(_truth(x), _truth(y))
+    return ne(truth_of(x), truth_of(y))
 
 
 @composite(lambda np, x: np.bitwise_not(x), grad=JUMPS, aliases=("bitwise_invert",))

@@ -9,7 +9,7 @@ from typing import Any
 from treadle.base.errors import ShapeError, explain
 from treadle.base.shapes import axes_in, drop_axes
 from treadle.ops import rules
-from treadle.ops.defs import UNCLEAR, Kind, Op, Samples
+from treadle.ops.defs import TABLE, Kind, Op, Samples
 from treadle.ops.elementwise import cast, eq, where
 
 CASES: tuple[tuple[Any, ...], ...] = (
@@ -36,32 +36,18 @@ def arguments_of(name: str, empty: bool = True) -> Callable[..., Any]:
 
 
 def arguments_of_total(name: str) -> Callable[..., Any]:
-    """The same of a row with an option dtype, which stands for casts around it."""
+    """The same of a row with an option dtype: in what it adds or multiplies, cast around it."""
     plain = arguments_of(name)
 
     def arguments(
         x: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: Any = None
-    ) -> tuple[tuple[Any], Any]:
-        assert dtype is None, "the row itself casts"
-        return plain(x, axis, keepdims)
+    ) -> Any:
+        if dtype is None:
+            return plain(x, axis, keepdims)
+        return cast(TABLE[name](cast(x, dtype), axis, keepdims), dtype)
 
     arguments.__qualname__ = name
     return arguments
-
-
-class Total(Op):
-    """A row that adds or multiplies: dtype says in what, and of what type the result is."""
-
-    def __call__(self, *args: Any, **options: Any) -> Any:
-        """total(x, axis=None, keepdims=False, dtype=None)."""
-        dtype = options.pop("dtype", args[3] if len(args) > 3 else None)
-        if dtype is None:
-            return super().__call__(*args[:3], **options)
-        try:
-            x, *rest = args[:3]
-            return cast(super().__call__(cast(x, dtype), *rest, **options), dtype)
-        except UNCLEAR as error:
-            raise self.refusal(error, args, options) from error.__cause__
 
 
 def spread(value: Any, y: Any, x: Any) -> Any:
@@ -79,12 +65,12 @@ def _extreme_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
 
 def reduction(
     name: str, rule: Callable[..., Any], doc: str, reference: Callable[..., Any], grad: Any,
-    smooth: bool = True, empty: bool = True, make: type[Op] = Op,
+    smooth: bool = True, empty: bool = True, total: bool = False,
 ) -> Op:  # fmt: skip
-    """A reduction row; empty says whether a reduction over no elements has a value."""
+    """A reduction row; empty: has one over no elements a value? total: has it an option dtype?"""
     cases = (*CASES, ((0, 3), {"axis": 0})) if empty else CASES
-    arguments = arguments_of(name, empty) if make is Op else arguments_of_total(name)
-    return make(
+    arguments = arguments_of_total(name) if total else arguments_of(name, empty)
+    return Op(
         name, Kind.REDUCE, doc, types=partial(rule, name), shape=rules.reducing,
         arguments=arguments, grad=grad, reference=reference,
         samples=Samples(cases=cases, smooth=smooth),
@@ -94,7 +80,7 @@ def reduction(
 # fmt: off
 sum_ = reduction("sum", rules.totals, "Sum of the elements along axes.",
                  lambda np, x, axis=None, keepdims=False: np.sum(x, axis, keepdims=keepdims),
-                 lambda g, y, x: (spread(g, y, x),), make=Total)
+                 lambda g, y, x: (spread(g, y, x),), total=True)
 max_ = reduction("max", rules.any_dtype, "Largest element along axes; NaN if there is one.",
                  lambda np, x, axis=None, keepdims=False: np.max(x, axis, keepdims=keepdims),
                  _extreme_grad, smooth=False, empty=False)

@@ -13,9 +13,10 @@ from treadle.ops.composite import as_float, composite
 from treadle.ops.contract import dot, gather
 from treadle.ops.defs import Op, Samples
 from treadle.ops.elementwise import cast, where
-from treadle.ops.movement import concat, cut, slice_
+from treadle.ops.movement import concat, cut
 from treadle.ops.pooling import Sizes, each_region, named, pool, require_axes
 from treadle.ops.reduce import max_
+from treadle.ops.shaping import counting
 from treadle.ops.windows import per_axis, require_room
 
 Outputs = int | Sequence[int | None]
@@ -44,11 +45,6 @@ def _adaptive(op: str, count: int, x: Any, output_size: Outputs, mean: bool) -> 
     return _averaged(as_float(x), outputs) if mean else _largest(x, outputs)
 
 
-def counted(x: Any, size: int) -> Any:
-    """0 to size - 1 as integers, on the device of x."""
-    return x.expand((size, *x.shape)).iota_like(0).reshape((size,))
-
-
 def along(matrix: Any, x: Any, axis: int) -> Any:
     """The matrix times x along one of its axes."""
     before, n, after = x.shape[:axis], x.shape[axis], x.shape[axis + 1 :]
@@ -62,8 +58,8 @@ def _averaged(x: Any, outputs: Shape) -> Any:
     """Means along one axis after the other, by a matrix that says who covers whom."""
     for axis, m in enumerate(outputs, x.ndim - len(outputs)):
         n = x.shape[axis]
-        start, end = _bounds(counted(x, m).reshape((m, 1)), n, m)
-        place = counted(x, n)
+        start, end = _bounds(counting(x, m).reshape((m, 1)), n, m)
+        place = counting(x, n)
         covers = (place >= start) & (place < end)
         x = along(where(covers, 1.0 / cast(end - start, x.dtype), 0.0), x, axis)
     return x
@@ -134,8 +130,7 @@ def _fractional(op: str, x: Any, samples: Any, sizes: Shape, outputs: Shape) -> 
     place: Any = 0
     for k, (n, size, m) in enumerate(zip(spatial, sizes, outputs, strict=True)):
         column = count - 1 - k if count == 2 else k  # of two, the first is for the last axis
-        ranges = [(0, planes, 1), (column, column + 1, 1)]
-        sample = slice_(samples.reshape((planes, count)), ranges)
+        sample = cut(samples.reshape((planes, count)), 1, column, column + 1)
         offset = sample.expand((planes, size)).iota_like(1)
         first, wide = [1] * (2 * count), [1] * (2 * count)
         wide[k], first[count + k] = size, m

@@ -12,7 +12,7 @@ from treadle.base.errors import NotSupported, ShapeError, explain
 from treadle.base.shapes import axis_in
 from treadle.ops import rules
 from treadle.ops.contract import scatter_add
-from treadle.ops.defs import Kind, Op, Samples
+from treadle.ops.defs import AN_INDEX, Kind, Op, Samples
 from treadle.ops.elementwise import cast, eq, exp, log, ne, where
 from treadle.ops.movement import flip
 
@@ -125,7 +125,7 @@ argsort = Op(
     "argsort", Kind.SCAN,
     "Indices that sort along an axis; equal elements keep their order. NaN counts as the largest.",
     types=_index_rule, shape=lambda _, shapes: shapes[0], arguments=_argsort,
-    grad="its result is an index", reference=_argsort_reference, flops=16.0,
+    grad=AN_INDEX, reference=_argsort_reference, flops=16.0,
     samples=Samples(cases=(
         *CASES, ((3, 200), {"descending": True}), ((300, 3), {"axis": 0}), ((5000,), {}),
     )),

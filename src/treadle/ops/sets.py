@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from treadle.base.dtypes import bool_, promote
 from treadle.ops.composite import composite, take
 from treadle.ops.contract import scatter, scatter_add
-from treadle.ops.defs import Samples
+from treadle.ops.defs import JUMPS, Samples
 from treadle.ops.elementwise import cast, eq, minimum, ne
 from treadle.ops.movement import concat, cut
 from treadle.ops.ordering import searchsorted, sort
@@ -118,7 +118,7 @@ def unique_all(x: Any, /) -> Unique:
     Samples(cases=(
         ((3, 5), (4,), {}), ((7,), (2, 3), {"invert": True}), ((4,), (0,), {}), ((), (3,), {}),
     ), draw=lambda rng, kind, shapes: [rng.integers(0, 5, s).astype(kind) for s in shapes]),
-    grad="its result is not continuous",
+    grad=JUMPS,
 )  # fmt: skip
 def isin(x: Any, elements: Any, /, invert: bool = False) -> Any:
     """Is each element of x among the elements? The opposite if invert; NaN is among none."""

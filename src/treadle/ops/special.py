@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from treadle.base.dtypes import float32, float64
-from treadle.ops.composite import composite
+from treadle.ops.composite import composite, precisely
 from treadle.ops.defs import Samples
 from treadle.ops.elementwise import (
     bitwise_or,
@@ -29,7 +29,7 @@ from treadle.ops.elementwise import (
     sqrt,
     where,
 )  # fmt: skip
-from treadle.ops.functions import precisely, tan, with_sign
+from treadle.ops.functions import tan, with_sign
 
 SCALED_ERFC = {  # (1 + 2x) exp(x^2) erfc(x) in t = (x - 3) / (x + 3)
     float32: (

@@ -9,10 +9,11 @@ from treadle.base.dtypes import int64
 from treadle.base.shapes import axes_in
 from treadle.ops import rules
 from treadle.ops.composite import Axes, as_float, composite, var
-from treadle.ops.defs import Samples
+from treadle.ops.defs import JUMPS, Samples
 from treadle.ops.elementwise import abs_, cast, eq, ne, sqrt, where
 from treadle.ops.movement import cut, inverse, pad, permute
-from treadle.ops.reduce import CASES, Total, max_, min_, reduction, spread, sum_
+from treadle.ops.predicates import truth_of
+from treadle.ops.reduce import CASES, max_, min_, reduction, spread, sum_
 
 # ---- products
 
@@ -45,15 +46,10 @@ def _product_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
 prod_ = reduction(
     "prod", rules.totals, "Product of the elements along axes.",
     lambda np, x, axis=None, keepdims=False: np.prod(x, axis, keepdims=keepdims),
-    _product_grad, make=Total,
+    _product_grad, total=True,
 )  # fmt: skip
 
 # ---- truth and counts
-
-
-def truth_of(x: Any) -> Any:
-    """x as a mask: what is not 0."""
-    return x if x.dtype.kind == "bool" else ne(x, 0)
 
 
 def _is_empty(x: Any, axis: Axes, name: str) -> bool:
@@ -65,7 +61,7 @@ LOGICAL = Samples(cases=(*CASES, ((0, 3), {"axis": 0}), ((3, 0), {})), low=-1.0,
 
 @composite(
     lambda np, x, axis=None, keepdims=False: np.count_nonzero(x, axis=axis, keepdims=keepdims),
-    LOGICAL, grad="its result is a count",
+    LOGICAL, grad=JUMPS,
 )  # fmt: skip
 def count_nonzero(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
     """How many elements along axes are not 0."""
@@ -74,7 +70,7 @@ def count_nonzero(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
 
 @composite(
     lambda np, x, axis=None, keepdims=False: np.any(x, axis=axis, keepdims=keepdims), LOGICAL,
-    grad="its result is not continuous",
+    grad=JUMPS,
 )  # fmt: skip
 def any_(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
     """Is an element along axes not 0?"""
@@ -85,7 +81,7 @@ def any_(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
 
 @composite(
     lambda np, x, axis=None, keepdims=False: np.all(x, axis=axis, keepdims=keepdims), LOGICAL,
-    grad="its result is not continuous",
+    grad=JUMPS,
 )  # fmt: skip
 def all_(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
     """Is no element along axes 0?"""

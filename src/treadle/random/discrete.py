@@ -13,7 +13,7 @@ from treadle.ir.node import Node
 from treadle.ops.composite import argmax, take
 from treadle.ops.defs import Kind, makes_tensors
 from treadle.ops.elementwise import cast, exp, floor, log, where
-from treadle.ops.movement import slice_
+from treadle.ops.movement import cut
 from treadle.ops.scan import argsort
 from treadle.ops.special import lgamma
 from treadle.random.distributions import Draw, Where, parameter, standard_gumbel
@@ -98,7 +98,7 @@ def multinomial(
         raise ArgumentError(explain("multinomial", "not that many elements", hint, **facts))
     draw = Draw("multinomial", weights.shape, float32, weights.device, key)
     order = argsort(logits._node + standard_gumbel(draw), axis=-1, descending=True)
-    return Tensor(slice_(order, [*((0, n, 1) for n in weights.shape[:-1]), (0, count, 1)]))
+    return Tensor(cut(order, -1, 0, count))
 
 
 @makes_tensors(Kind.RANDOM, aliases=("randperm",))

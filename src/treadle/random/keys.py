@@ -15,7 +15,7 @@ from treadle.base.errors import ArgumentError, DtypeError, ShapeError, explain
 from treadle.base.shapes import Shape, sizes_in
 from treadle.ir.node import Node, const, iota
 from treadle.ops.elementwise import cast, threefry
-from treadle.ops.movement import concat, slice_
+from treadle.ops.movement import concat, cut
 from treadle.runtime.draws import GENERATOR, draw
 from treadle.tensor.creation import tensor
 from treadle.tensor.tensor import Tensor
@@ -61,7 +61,7 @@ def _words(what: str, key: Tensor) -> tuple[Node, Node]:
         got = f"{key.dtype}{key.shape}" if isinstance(key, Tensor) else type(key).__name__
         hint = "make one with td.random.key(seed) or a row of td.random.split(key)"
         raise ArgumentError(explain(what, "not a key", hint, got=got))
-    low, high = (slice_(key._node, [(k, k + 1, 1)]).reshape(()) for k in (0, 1))
+    low, high = (cut(key._node, 0, k, k + 1).reshape(()) for k in (0, 1))
     return low, high
 
 
@@ -73,7 +73,7 @@ class Bits:
             self.key, where = _words("random", key), key.device
         else:
             words, number = draw(where)
-            k0, k1, first = (slice_(words, [(k, k + 1, 1)]).reshape(()) for k in range(3))
+            k0, k1, first = (cut(words, 0, k, k + 1).reshape(()) for k in range(3))
             turn = first + number if number else first
             self.key = (threefry(k0, k1, turn, 0), threefry(k0, k1, turn, 1))
         count = math.prod(shape)

@@ -6,6 +6,7 @@ structure every time. Inside a traced function all draws share one leaf, filled 
 
 from __future__ import annotations
 
+import threading
 from array import array
 from typing import Any
 
@@ -21,12 +22,20 @@ class Generator:
     """The global source of keys."""
 
     def __init__(self, seed: int) -> None:
+        self._lock = threading.Lock()
         self.seed(seed)
 
     def seed(self, seed: int) -> None:
         """Start again from a seed."""
         self.key = (seed & 0xFFFFFFFF, (seed >> 32) & 0xFFFFFFFF)
         self.count = 0
+
+    def take(self, draws: int, device: Device) -> Any:
+        """Memory with (key 0, key 1, number of the first) of draws that nobody else gets."""
+        with self._lock:
+            first, self.count = self.count, self.count + draws
+        words = array("I", (*self.key, first & 0xFFFFFFFF))
+        return backend_of(device).upload(words, type_of((3,), uint32, device), copy=True)
 
 
 GENERATOR = Generator(0)
@@ -41,10 +50,8 @@ class Draws:
 
     def next_key(self) -> Any:
         """Memory for one call; the global count moves on by all draws of the function."""
-        start = GENERATOR.count
-        GENERATOR.count += self.count
         assert self.leaf is not None
-        return _key_memory(start, self.leaf.device)
+        return GENERATOR.take(self.count, self.leaf.device)
 
 
 _TRACED: ThreadStack[Draws] = ThreadStack()
@@ -69,11 +76,4 @@ def draw(device: Device = CPU) -> tuple[Node, int]:
             draws.leaf = leaf(type_of((3,), uint32, device), TRACED)
         draws.count += 1
         return draws.leaf, draws.count - 1
-    GENERATOR.count += 1
-    type_ = type_of((3,), uint32, device)
-    return leaf(type_, _key_memory(GENERATOR.count - 1, device)), 0
-
-
-def _key_memory(count: int, device: Device) -> Any:
-    words = array("I", (*GENERATOR.key, count & 0xFFFFFFFF))
-    return backend_of(device).upload(words, type_of((3,), uint32, device), copy=True)
+    return leaf(type_of((3,), uint32, device), GENERATOR.take(1, device)), 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 from weakref import WeakSet
@@ -20,6 +21,8 @@ from treadle.runtime.stacks import ThreadStack
 MOST_PROGRAMS = 4096
 _PROGRAMS: dict[Structure, Program] = {}
 _SINGLE: dict[Call, Program] = {}
+_READING = threading.RLock()
+"""Held while a graph is read, and while nodes let go of what they were computed from."""
 COMPILING: ThreadStack[object] = ThreadStack()
 """While not empty, nodes are made by the compiler, which has no values to compute with."""
 _MADE: WeakSet[Program] = WeakSet()
@@ -40,23 +43,29 @@ TRACED = _Traced()
 
 def realize(nodes: Sequence[Node]) -> None:
     """Compute nodes that are not in memory yet, all together."""
-    pending = [node for node in nodes if node.buffer is None]
-    if not pending:
-        return
-    key, leaves = structure(pending)
-    if FAST_MATH.value:
-        key = (FAST_MATH.value, *key)  # programs of its own
-    program = _PROGRAMS.get(key)
-    if program is None and len(key) > LONG and in_pieces(pending):
-        realize(nodes)
-        return
-    if program is None:
-        program = _remember(key, pending, leaves)
-    buffers = program.run([leaf.buffer for leaf in leaves])
-    for node, buffer in zip(pending, buffers, strict=True):
-        node.buffer = buffer
-        if not node.needs_grad or node.owner is not None:
-            node.operands = ()
+    with _READING:
+        pending = [node for node in nodes if node.buffer is None]
+        if not pending:
+            return
+        key, leaves = structure(pending)
+        if FAST_MATH.value:
+            key = (FAST_MATH.value, *key)  # programs of its own
+        program = _PROGRAMS.get(key)
+        if program is None and len(key) > LONG and in_pieces(pending):
+            realize(nodes)
+            return
+        if program is None:
+            program = _remember(key, pending, leaves)
+    _give(pending, program.run([leaf.buffer for leaf in leaves]))
+
+
+def _give(nodes: Sequence[Node], buffers: Sequence[Any]) -> None:
+    """Values to nodes, which then need what they came from for gradients only."""
+    with _READING:
+        for node, buffer in zip(nodes, buffers, strict=True):
+            node.buffer = buffer
+            if not node.needs_grad or node.owner is not None:
+                node.operands = ()
 
 
 def realize_one(node: Node) -> None:
@@ -67,21 +76,16 @@ def realize_one(node: Node) -> None:
         if a.buffer is not None and b.buffer is not None and a is not b:
             program = _SINGLE.get(node.call)
             if program is None:
-                program = compile_graph([node], operands, {})
-                _bound(_SINGLE)
-                _SINGLE[node.call] = program
-            node.buffer = program.run((a.buffer, b.buffer))[0]
-            if not node.needs_grad:
-                node.operands = ()
+                program = _remember_one(node, operands)
+            _give((node,), program.run((a.buffer, b.buffer)))
             return
-    key, leaves = structure((node,))
+    with _READING:
+        key, leaves = structure((node,))
     program = _PROGRAMS.get(key)
     if program is None or FAST_MATH.value:
         realize((node,))
         return
-    node.buffer = program.run([leaf.buffer for leaf in leaves])[0]
-    if not node.needs_grad or node.owner is not None:
-        node.operands = ()
+    _give((node,), program.run([leaf.buffer for leaf in leaves]))
 
 
 def number_in(node: Node) -> Any:
@@ -159,6 +163,15 @@ def _remember(key: Structure, pending: Sequence[Node], leaves: Sequence[Node]) -
     program = compile_graph(pending, leaves, {})
     _bound(_PROGRAMS)
     _PROGRAMS[key] = program
+    return program
+
+
+def _remember_one(node: Node, operands: tuple[Node, ...]) -> Program:
+    with _READING:
+        alone = Node(node.call, operands)  # another thread may take the node's operands away
+        program = compile_graph([alone], operands, {})
+        _bound(_SINGLE)
+        _SINGLE[node.call] = program
     return program
 
 

@@ -13,7 +13,6 @@ from treadle.base.errors import ArgumentError, GradientError, OperandError, Shap
 from treadle.ir.graph import toposort
 from treadle.ir.node import GRADIENTS, Node, apply, full, leaf
 from treadle.ops import elementwise as e
-from treadle.ops import movement as m
 from treadle.ops.defs import Kind
 from treadle.ops.syntax import Syntax
 from treadle.runtime.realize import in_memory
@@ -146,15 +145,6 @@ class Differentiable(Syntax):
         with no_grad():
             return self.__class__(apply(e.detach, (node,)))
 
-    def clone(self) -> Self:
-        """A tensor of its own with the same value, through which gradients pass.
-
-        Values are never written in place where anybody else can see it, so nothing is copied.
-        """
-        if not (self.requires_grad and GRADIENTS.on):
-            return self.detach()
-        return self.__class__(same(self._node))
-
     def retain_grad(self) -> None:
         """Let `backward` collect `grad` here too, though this is no leaf."""
         self._require("retain_grad")
@@ -247,11 +237,6 @@ def tap(make: Callable[[Node], Any]) -> Callable[[Node, Node], Node] | None:
 def needs_none(node: Node) -> bool:
     """Does no gradient flow below?"""
     return not node.needs_grad
-
-
-def same(node: Node) -> Node:
-    """Another node with the same value, through which gradients pass."""
-    return apply(m.reshape, (node,), node.shape)
 
 
 # ---- leaves

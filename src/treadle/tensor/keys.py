@@ -135,7 +135,7 @@ def _placed(part: Any, x: Node, axis: int, size: int) -> Part:
             raise IndexingError(explain("index", "the mask does not fit", hint, **shapes))
         return _places(part, x.device)
     if not isinstance(part, Node):
-        return as_node(part % max(1, size), x.device)
+        return as_node(part.astype("int64") % max(1, size), x.device)  # size may not fit its dtype
     index = part.cast(int64)
     wrapped = where(index < 0, index + size, index)
     inside: Node = minimum(maximum(wrapped, 0), max(0, size - 1))

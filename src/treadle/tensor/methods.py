@@ -1084,6 +1084,12 @@ class Methods(Syntax):
         return picking_rows.argwhere(self)
         # </gen argwhere 73kghemtpcxhwdq>
 
+    # <gen clone>
+    def clone(self) -> Self:
+        """A tensor of its own with the same value, through which gradients pass."""
+        return picking_rows.clone(self)
+        # </gen clone qvym5facno6felv>
+
     # <gen contiguous>
     def contiguous(self) -> Self:
         """x: what is in memory always lies in row-major order."""

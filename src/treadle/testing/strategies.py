@@ -7,7 +7,7 @@ jump (comparisons, floor, casts to integers) are put on exact values only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -20,13 +20,20 @@ from treadle.base.dtypes import (
     DType,
     bfloat16,
     bool_,
+    float8_e4m3fn,
+    float8_e5m2,
     float16,
     float32,
     float64,
+    int8,
+    int16,
     int32,
     int64,
     uint8,
-)
+    uint16,
+    uint32,
+    uint64,
+)  # fmt: skip
 from treadle.base.shapes import broadcast
 from treadle.ir.graph import substitute
 from treadle.ir.node import Node, leaf
@@ -38,8 +45,11 @@ from treadle.ops.windows import shear
 from treadle.testing.arrays import Array, array_type, node_of, unit_roundoff
 
 SIZES = (1, 2, 3, 5, 7, 16, 17, 33)
-FLOATS = (float32, float64, float16, bfloat16)
-DTYPES = (float32, float32, float32, float64, float16, bfloat16, int32, int64, uint8, bool_)
+NARROW = {float16, bfloat16, float8_e4m3fn, float8_e5m2}
+DTYPES = (
+    *(float32,) * 6, *(float64, float16, bfloat16, int32, int64, uint8, bool_) * 2,
+    float8_e4m3fn, float8_e5m2, int8, int16, uint16, uint32, uint64,
+)  # fmt: skip
 LIMIT = 2000.0  # largest absolute value of a float: nothing overflows in float16
 STEPS = 16
 MOST_ELEMENTS = 150_000
@@ -78,6 +88,10 @@ class Graph:
         return "\n".join([*lines, "return " + ", ".join(f"v{number[v.node]}" for v in self.roots)])
 
 
+Step = Callable[["Choice", Value, Graph], "Value | None"]
+"""One more op: takes (draw, a value, the graph) and gives a value, or None."""
+
+
 class Choice(Random):
     """Random choices that follow from a seed."""
 
@@ -107,7 +121,7 @@ def recipes(steps: int = STEPS) -> st.SearchStrategy[tuple[int, int]]:
     return st.tuples(st.integers(0, (1 << 64) - 1), st.integers(2, steps))
 
 
-def graph_of(seed: int, steps: int) -> Graph:
+def graph_of(seed: int, steps: int, growth: Sequence[Step] | None = None) -> Graph:
     """A graph of up to `steps` ops over one to three leaves, with several roots."""
     graph, draw = Graph(), Choice(seed)
     sizes = draw.one((SIZES,) * 8 + ((*SIZES, 0), LARGE))
@@ -118,9 +132,9 @@ def graph_of(seed: int, steps: int) -> Graph:
         graph.values.append(_leaf(draw, own[draw.number(0, len(own)) // 2 :]))
     for _ in range(steps):
         recent = graph.values[-4:] if draw.coin() else graph.values
-        made = draw.one(GROWTH)(draw, draw.one(recent), graph)
-        if made is not None and made.exact.size <= MOST_ELEMENTS and _in_range(made):
-            graph.values.append(made)
+        grown = draw.one(growth or GROWTH)(draw, draw.one(recent), graph)
+        if grown is not None and grown.exact.size <= MOST_ELEMENTS and _in_range(grown):
+            graph.values.append(grown)
     draw.seed(seed)
     graph.roots = [graph.values[-1], *draw.sample(graph.values, draw.number(0, 1))]
     graph.roots += [v for v in graph.values if v.exact.size > 1 and draw.number(0, 9) == 0]
@@ -130,7 +144,8 @@ def graph_of(seed: int, steps: int) -> Graph:
 def _in_range(value: Value) -> bool:
     if not value.node.dtype.is_float:
         return True
-    return bool(np.all(np.abs(value.exact) + value.error < LIMIT))
+    most = min(LIMIT, value.node.dtype.largest)
+    return bool(np.all(np.abs(value.exact) + value.error < most))
 
 
 def _leaf(draw: Choice, shape: tuple[int, ...]) -> Value:
@@ -138,23 +153,23 @@ def _leaf(draw: Choice, shape: tuple[int, ...]) -> Value:
     rng = np.random.default_rng(draw.number(0, 1 << 16))
     low = 0 if kind.kind == "uint" else -8
     array = (rng.integers(low, 9, shape) / (4 if kind.is_float else 1)).astype(array_type(kind))
-    return _exact(node_of(array), array)
+    return exact(node_of(array), array)
 
 
-def _exact(node: Node, array: Array) -> Value:
+def exact(node: Node, array: Array) -> Value:
     wide = array.astype(np.float64) if node.dtype.is_float else np.asarray(array)
     return Value(node, wide, np.zeros(wide.shape))
 
 
-def _made(node: Node, operands: list[Value], carried: Array, roundings: float) -> Value:
+def made(node: Node, operands: list[Value], carried: Array, roundings: float) -> Value:
     """node's value from its operands' exact ones, with the error they carry and its rounding."""
     given = {v.node: v.exact for v in operands}
     (wide,) = by_reference_of(node, given)
     if not node.dtype.is_float:
         return Value(node, wide, np.zeros(wide.shape))
-    rounding = 0.0 if _fits(wide, node.dtype) and not np.any(carried) else roundings
-    step = unit_roundoff(node.dtype)
-    error = carried + rounding * step * (np.abs(wide) + np.finfo(array_type(float16)).tiny)
+    rounding = 0.0 if fits(wide, node.dtype) and not np.any(carried) else roundings
+    least = 2.0 ** (1 - min(node.dtype.bias, float16.bias))  # below, steps stay as they are
+    error = carried + rounding * unit_roundoff(node.dtype) * (np.abs(wide) + least)
     return Value(node, wide, np.broadcast_to(error, wide.shape))
 
 
@@ -166,42 +181,42 @@ def by_reference_of(node: Node, given: dict[Node, Array]) -> list[Array]:
     return evaluate([root], known_values.__getitem__, precise=True)
 
 
-def _fits(wide: Array, kind: DType) -> bool:
+def fits(wide: Array, kind: DType) -> bool:
     """Is the exact result a number of the dtype?"""
     with np.errstate(over="ignore"):
         return bool(np.array_equal(wide.astype(array_type(kind)).astype(np.float64), wide))
 
 
-# ---- one more op: each takes (draw, a value, the graph) and gives a value, or None
+# ---- steps
 
 
 def _unary(draw: Choice, x: Value, _: Graph) -> Value | None:
     if x.node.dtype is bool_:
         return None
-    return _made(draw.one((e.neg, e.abs_))(x.node), [x], x.error, 1)
+    return made(draw.one((e.neg, e.abs_))(x.node), [x], x.error, 1)
 
 
 def _smooth(draw: Choice, x: Value, _: Graph) -> Value:
     op = draw.one((e.sin, e.cos, e.sigmoid, e.erf))
     steepest = 1.2  # derivative of the error function at 0; the others stay below 1
     node = op(x.node)
-    return _made(node, [x], x.error * steepest + 8 * unit_roundoff(node.dtype), 1)
+    return made(node, [x], x.error * steepest + 8 * unit_roundoff(node.dtype), 1)
 
 
 def _floor(draw: Choice, x: Value, _: Graph) -> Value | None:
     if not x.node.dtype.is_float or not x.is_sharp:
         return None
-    return _made(e.floor(x.node), [x], x.error, 1)
+    return made(e.floor(x.node), [x], x.error, 1)
 
 
 def _cast(draw: Choice, x: Value, _: Graph) -> Value | None:
     kind = draw.one(DTYPES)
     if not kind.is_float and not x.is_sharp:
         return None
-    return _made(e.cast(x.node, kind), [x], x.error, 1)
+    return made(e.cast(x.node, kind), [x], x.error, 1)
 
 
-def _partner(draw: Choice, x: Value, graph: Graph) -> Value | None:
+def partner(draw: Choice, x: Value, graph: Graph) -> Value | None:
     """Another value that broadcasts with x."""
     fitting = []
     for other in graph.values:
@@ -214,7 +229,7 @@ def _partner(draw: Choice, x: Value, graph: Graph) -> Value | None:
 
 
 def _binary(draw: Choice, x: Value, graph: Graph) -> Value | None:
-    y = _partner(draw, x, graph)
+    y = partner(draw, x, graph)
     op = draw.one((e.add, e.sub, e.mul, e.maximum, e.minimum))
     if y is None or (op is e.sub and x.node.dtype is bool_ and y.node.dtype is bool_):
         return None
@@ -223,7 +238,7 @@ def _binary(draw: Choice, x: Value, graph: Graph) -> Value | None:
     if op is e.mul:
         a, b = np.abs(x.exact), np.abs(y.exact)
         carried = a * y.error + b * x.error + x.error * y.error
-    return _made(node, [x, y], carried, 3)  # the operands may be rounded to a common dtype first
+    return made(node, [x, y], carried, 3)  # the operands may be rounded to a common dtype first
 
 
 def _scaled(draw: Choice, x: Value, _: Graph) -> Value | None:
@@ -232,20 +247,20 @@ def _scaled(draw: Choice, x: Value, _: Graph) -> Value | None:
     if x.node.dtype is bool_ or (x.node.dtype.kind == "uint" and number < 0):
         return None
     operands = (x.node, number) if draw.coin() else (number, x.node)
-    return _made(op(*operands), [x], x.error * max(1.0, abs(number)), 2)
+    return made(op(*operands), [x], x.error * max(1.0, abs(number)), 2)
 
 
 def _comparison(draw: Choice, x: Value, graph: Graph) -> Value | None:
-    y = _partner(draw, x, graph)
+    y = partner(draw, x, graph)
     if y is None or not x.is_sharp or not y.is_sharp:
         return None
-    if {x.node.dtype, y.node.dtype} & {float16, bfloat16} and x.node.dtype is not y.node.dtype:
+    if {x.node.dtype, y.node.dtype} & NARROW and x.node.dtype is not y.node.dtype:
         return None  # one side would be rounded first
-    return _made(draw.one((e.lt, e.ge, e.eq, e.ne))(x.node, y.node), [x, y], 0.0, 0)
+    return made(draw.one((e.lt, e.ge, e.eq, e.ne))(x.node, y.node), [x, y], 0.0, 0)
 
 
 def _choice(draw: Choice, x: Value, graph: Graph) -> Value | None:
-    y = _partner(draw, x, graph)
+    y = partner(draw, x, graph)
     conditions = [v for v in graph.values if v.node.dtype is bool_]
     if y is None or not conditions:
         return None
@@ -254,7 +269,7 @@ def _choice(draw: Choice, x: Value, graph: Graph) -> Value | None:
         node = e.where(condition.node, x.node, y.node)
     except ValueError:
         return None
-    return _made(node, [condition, x, y], np.maximum(x.error, y.error), 1)
+    return made(node, [condition, x, y], np.maximum(x.error, y.error), 1)
 
 
 def _reduction(draw: Choice, x: Value, _: Graph) -> Value | None:
@@ -267,24 +282,24 @@ def _reduction(draw: Choice, x: Value, _: Graph) -> Value | None:
     node = op(x.node, axis=axes, keepdims=keep)
     if op is not r.sum_:
         worst = x.error.max(axis=axes, keepdims=keep)
-        return _made(node, [x], worst, 0)
+        return made(node, [x], worst, 0)
     total = np.abs(x.exact.astype(np.float64)).sum(axes, keepdims=keep)
     count = max(1, int(np.prod([x.node.shape[a] for a in axes], dtype=int)))
     lost = count * unit_roundoff(node.dtype) * total
     compute = unit_roundoff(node.dtype.compute)
-    if x.is_sharp and _fits(x.exact * 4, int64) and np.all(total * 4 < 1 / max(compute, 1e-16)):
+    if x.is_sharp and fits(x.exact * 4, int64) and np.all(total * 4 < 1 / max(compute, 1e-16)):
         lost = np.zeros(total.shape)  # sums of quarters are exact while they fit
-    return _made(node, [x], x.error.sum(axes, keepdims=keep) + lost, 2)
+    return made(node, [x], x.error.sum(axes, keepdims=keep) + lost, 2)
 
 
 def _movement(draw: Choice, x: Value, _: Graph) -> Value | None:
     op = draw.one((_permuted, _flipped, _sliced, _padded, _reshaped, _expanded, _sheared))
-    made = op(draw, x.node)
-    if made is None:
+    node = op(draw, x.node)
+    if node is None:
         return None
-    (error,) = by_reference_of(made, {x.node: x.error}) if x.node.dtype.is_float else (0.0,)
-    filled = made.op in (m.pad, shear)
-    return _made(made, [x], x.error.max(initial=0) if filled else np.abs(error), 0)
+    (error,) = by_reference_of(node, {x.node: x.error}) if x.node.dtype.is_float else (0.0,)
+    filled = node.op in (m.pad, shear)
+    return made(node, [x], x.error.max(initial=0) if filled else np.abs(error), 0)
 
 
 def _permuted(draw: Choice, x: Node) -> Node:
@@ -335,7 +350,7 @@ def _joined(draw: Choice, x: Value, graph: Graph) -> Value | None:
         return None
     axis = draw.number(0, x.exact.ndim - 1)
     node = m.concat([x.node, y.node], axis=axis)
-    return _made(node, [x, y], np.concatenate([x.error, y.error], axis), 1)
+    return made(node, [x, y], np.concatenate([x.error, y.error], axis), 1)
 
 
 def _product(draw: Choice, x: Value, graph: Graph) -> Value | None:
@@ -354,7 +369,7 @@ def _product(draw: Choice, x: Value, graph: Graph) -> Value | None:
     a, b = np.abs(x.exact.astype(np.float64)), np.abs(turned)
     carried = a @ turned_error + x.error @ b + x.error @ turned_error
     lost = (x.node.shape[-1] + 2) * unit_roundoff(node.dtype) * (a @ b)
-    return _made(node, [x, y], carried + lost, 2)
+    return made(node, [x, y], carried + lost, 2)
 
 
 def _looked_up(draw: Choice, x: Value, graph: Graph) -> Value | None:
@@ -369,7 +384,7 @@ def _looked_up(draw: Choice, x: Value, graph: Graph) -> Value | None:
     index = rng.integers(-size, size, shape)
     node = k.gather(x.node, node_of(index), axis=axis)
     error = np.take_along_axis(x.error, index % size, axis)
-    return _made(node, [x, _exact(node.operands[1], index)], error, 0)
+    return made(node, [x, exact(node.operands[1], index)], error, 0)
 
 
 GROWTH = (

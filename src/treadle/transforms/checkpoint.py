@@ -9,7 +9,7 @@ from treadle.autograd.checkpoint import SEGMENTS, segment_of
 from treadle.base.errors import ArgumentError, explain, require_function
 from treadle.base.trees import flatten, unflatten
 from treadle.ir.node import GRADIENTS
-from treadle.tensor.gradients import same
+from treadle.ops.picking import clone
 from treadle.tensor.tensor import Tensor
 
 
@@ -31,7 +31,7 @@ def checkpoint(f: Callable[..., Any], *args: Any, **options: Any) -> Any:
     if not given:
         hint = "pass the tensors it works on: checkpoint(f, x)"
         raise ArgumentError(explain("checkpoint", "no tensor among the arguments", hint))
-    inner = [Tensor(same(x._node)) for x in given]
+    inner = [clone(x) for x in given]
     args, options = unflatten(shape, inner)
     outputs: list[Tensor] = []
     shape = flatten(f(*args, **options), _is_tensor, outputs)
@@ -45,9 +45,9 @@ def _segment(y: Tensor, arguments: list[Any]) -> Tensor:
     segment = segment_of(y._node, arguments)
     if segment is None:
         return y
-    result = same(y._node)
-    SEGMENTS[result] = segment
-    return Tensor(result)
+    result: Tensor = clone(y)
+    SEGMENTS[result._node] = segment
+    return result
 
 
 def _is_tensor(x: Any) -> bool:

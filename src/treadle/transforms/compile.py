@@ -10,15 +10,17 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
+from operator import gt
 from typing import Any
 
 from treadle.backends.registry import backend_of
+from treadle.base.dtypes import float32
 from treadle.base.errors import ArgumentError, explain, require_function
 from treadle.base.knobs import FAST_MATH
 from treadle.base.trace import stage
 from treadle.base.trees import Structure, builder, flatten, unflatten
 from treadle.ir.graph import is_realised, structure, toposort
-from treadle.ir.node import RECORDING, Call, Node, leaf, placeholder
+from treadle.ir.node import RECORDING, Call, Node, leaf, placeholder, type_of
 from treadle.runtime.draws import Draws, begin_draws, end_draws
 from treadle.runtime.realize import TRACED, compile_graph, realize
 from treadle.runtime.stacks import ThreadStack
@@ -28,7 +30,6 @@ from treadle.tensor.tracing import TRACE, Tracing
 
 INLINE: ThreadStack[object] = ThreadStack()
 """While not empty, compiled functions are recorded like any other."""
-ALONE = 3  # references to a node or buffer that only its tensor holds, seen from `_private`
 
 
 _ONE_AT_A_TIME = threading.RLock()
@@ -232,10 +233,20 @@ def _owner(node: Node) -> Tensor:
     return tensor if tensor is not None else Tensor(node)
 
 
+def _references(tensor: Tensor) -> tuple[int, int]:
+    """To the node of a tensor and to its memory; how many are Python's own depends on it."""
+    node = tensor._node
+    return sys.getrefcount(node), sys.getrefcount(node.buffer)
+
+
+_ALONE = _references(Tensor(leaf(type_of((), float32), object())))
+"""What is counted where nobody else holds them."""
+
+
 def _private(tensor: Tensor) -> None:
     """Make sure nobody else sees the memory about to be overwritten."""
+    seen = any(map(gt, _references(tensor), _ALONE))
     node = tensor._node
-    seen = sys.getrefcount(node) > ALONE or sys.getrefcount(node.buffer) > ALONE - 1
     if seen or getattr(node.buffer, "borrowed", False):
         fresh = leaf(node.type, backend_of(node.device).copy(node.buffer))
         fresh.needs_grad, fresh.owner = node.needs_grad, node.owner

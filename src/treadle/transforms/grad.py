@@ -9,8 +9,9 @@ from typing import Any
 from treadle.base.errors import ArgumentError, GradientError, ShapeError, explain, require_function
 from treadle.base.trees import flatten, unflatten
 from treadle.ir.node import GRADIENTS, leaf
+from treadle.ops.picking import clone
 from treadle.runtime.realize import TRACED
-from treadle.tensor.gradients import enable_grad, gradients, same
+from treadle.tensor.gradients import enable_grad, gradients
 from treadle.tensor.tensor import Tensor
 from treadle.transforms.compile import INLINE
 
@@ -163,7 +164,7 @@ def marked(
 def _mark(x: Tensor) -> Tensor:
     before = x._node
     traced = before.buffer is None or before.buffer is TRACED  # not to be read by another name
-    node = same(before) if traced else leaf(before.call.type, before.buffer)
+    node = clone(before) if traced else leaf(before.call.type, before.buffer)
     node.needs_grad = True
     return Tensor(node)
 

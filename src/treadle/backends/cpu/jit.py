@@ -110,7 +110,7 @@ def _object(job: Job) -> bytes:
     target = job.target
     name = disk.digest(
         *("cpu-object", llvmlite.__version__, _source_version()),
-        *(target.triple, target.cpu, target.features),
+        repr(target),
         *(str(job.level), str(job.passes), job.key),
     )
     image = disk.read(name)
@@ -123,9 +123,10 @@ def _object(job: Job) -> bytes:
 
 @cache
 def _source_version() -> str:
-    """Changes whenever the code that writes kernels does."""
+    """Changes whenever the code that decides what kernels are does."""
     package = Path(__file__).parents[2]
-    files = sorted([*(package / "kernel").glob("*.py"), *(package / "backends/cpu").glob("*.py")])
+    folders = ("base", "ops", "ir", "schedule", "kernel", "backends/cpu")
+    files = sorted(file for folder in folders for file in (package / folder).glob("*.py"))
     facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     return disk.digest(repr(facts))
 

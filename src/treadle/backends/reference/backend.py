@@ -44,6 +44,10 @@ class Reference:
         """Memory with an array's elements."""
         return np.array(array, numpy_dtype(type_.dtype), copy=copy or None)
 
+    def copy(self, buffer: Any) -> Any:
+        """Memory of its own with the same elements."""
+        return np.array(buffer)
+
     def download(self, buffer: Any, type_: Type) -> Any:
         """An array over the memory."""
         return np.asarray(buffer).reshape(type_.shape)
