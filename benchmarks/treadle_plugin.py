@@ -102,7 +102,7 @@ class Block(td.nn.Module):
         heads = (batch, length, self.heads, width // self.heads)
         parts = (joined[:, :, i * width : (i + 1) * width] for i in range(3))
         q, k, v = (part.reshape(heads).transpose(1, 2) for part in parts)
-        mixed = td.scaled_dot_product_attention(q, k, v, causal=True)
+        mixed = td.scaled_dot_product_attention(q, k, v, is_causal=True)
         x = x + self.proj(mixed.transpose(1, 2).reshape((batch, length, width)))
         return x + self.fc2(td.gelu(self.fc(self.ln2(x)), approximate="tanh"))
 

@@ -37,7 +37,7 @@ class Block(td.nn.Module):
         batch, time_, width = x.shape
         parts = self.qkv(self.norm1(x)).reshape(batch, time_, 3, self.heads, -1)
         q, k, v = (parts[:, :, i].permute(0, 2, 1, 3) for i in range(3))
-        mixed = F.scaled_dot_product_attention(q, k, v, causal=True)
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         x = x + self.out(mixed.permute(0, 2, 1, 3).reshape(batch, time_, width))
         return x + self.down(F.gelu(self.up(self.norm2(x))))
 

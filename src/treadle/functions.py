@@ -1181,22 +1181,19 @@ def scaled_dot_product_attention(
     k: Tensor,
     v: Tensor,
     mask: Tensor | None = None,
-    causal: bool = False,
-    scale: float | None = None,
     is_causal: bool = False,
+    scale: float | None = None,
     enable_gqa: bool = True,
 ) -> Tensor:
     """softmax(q kᵀ scale + mask) v over the last two axes; scale defaults to 1/sqrt(width).
 
-    A mask of bool says what is seen, another one is added. causal (PyTorch: is_causal): each row
-    sees the columns up to its own number. Rows that see nothing give 0. enable_gqa: k and v may
-    have fewer heads (axis -3) than q, which then share them in groups.
+    A mask of bool says what is seen, another one is added. is_causal: each row sees the columns up
+    to its own number. Rows that see nothing give 0. enable_gqa: k and v may have fewer heads
+    (axis -3) than q, which then share them in groups.
     """
-    return neural_rows.scaled_dot_product_attention(
-        q, k, v, mask, causal, scale, is_causal, enable_gqa
-    )
-    # <sums ptlpg7hfjg2ame6ipmzte6rb7uujilrlgfvt7frm22vz4q76qk55bgy>
-    # </gen scaled_dot_product_attention pvsmkpd2zczs2wueogkfuqcdkkzr54oloxsvzsie>
+    return neural_rows.scaled_dot_product_attention(q, k, v, mask, is_causal, scale, enable_gqa)
+    # <sums ptlpg7hfjg2ame6ipmzte6rb7t7frmrlgfv22vz4q76qk55bgypvsmk>
+    # </gen scaled_dot_product_attention els2n3moa7awnxkuqcdkjhlna>
 
 
 # <gen sort>

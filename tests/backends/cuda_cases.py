@@ -305,7 +305,7 @@ def classifier():
 @case()
 def attention():
     q, k, v = r(2, 3, 16, 8), r(2, 3, 16, 8) * 0.5, r(2, 3, 16, 8) + 1.0
-    y = neural.scaled_dot_product_attention(q, k, v, causal=True)
+    y = neural.scaled_dot_product_attention(q, k, v, is_causal=True)
     return [y, *gradients([y], [q], [r(2, 3, 16, 8)])]
 
 

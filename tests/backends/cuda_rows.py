@@ -10,6 +10,7 @@ from triton_host import error_of, plan_of, run_interpreted
 
 from treadle.autograd.backward import gradients
 from treadle.backends.cuda.compile import code_of
+from treadle.backends.reference.eval import evaluate
 from treadle.backends.registry import backend_of
 from treadle.base.device import device
 from treadle.base.dtypes import (
@@ -82,6 +83,31 @@ def recorded(case, leaves):
         return []
 
 
+def odd(name, kind):
+    """A function on infinities, NaN and signed zeros."""
+    op = ROWS[name]
+    special = kind in (float32, float64, bfloat16) and not op.samples.cases
+    return list(odd_cases(op, kind)) if special else []
+
+
+def derivatives(case, make):
+    """Gradients of a case with random cotangents, on leaves that `make` makes of arrays."""
+    rng = np.random.default_rng(1)
+    leaves = [make(x) for x in case.operands]
+    results = [x for x in recorded(case, leaves) if x.dtype.is_float]
+    seeds = [make(np.asarray(rng.uniform(0.5, 1.5, x.shape))) for x in results]
+    wrt = [x for x in leaves if x.dtype.is_float]
+    return [g for g in gradients(results, wrt, seeds) if g is not None]
+
+
+def compare_derivatives(case, results, expected):
+    """Gradients against the same graph in NumPy."""
+    for result, wanted in zip(results, expected, strict=True):
+        assert result.shape == wanted.shape, case
+        error = error_of(result, wanted)
+        assert error <= GRADIENT_ERROR, (case, error)
+
+
 def compare(case, nodes, results):
     """Results of a case against NumPy."""
     expected = listed(case.expected(nodes[0].dtype)) if nodes else []
@@ -101,16 +127,30 @@ def compile_row(name, kind):
         assert code_of(launch.source, 90).cubin[:4] == b"\x7fELF"
 
 
+def interpreted(nodes):
+    """Values of nodes, each kernel interpreted."""
+    plan, leaves = plan_of(nodes)
+    results = run_interpreted(plan, [x.buffer.copy() for x in leaves])
+    return [x.reshape(n.shape) for x, n in zip(results, nodes, strict=True)]
+
+
 def interpret_row(name, kind):
-    """Samples of a row, each kernel interpreted: all, or the first of several elements."""
+    """Samples of a row: all and odd numbers, or the first of several elements."""
     found = list(drawn(name, kind))
-    if kind not in INTERPRETED_WHOLE:
+    if kind in INTERPRETED_WHOLE:
+        found += odd(name, kind)
+    else:
         found = [x for x in found if min(map(np.size, x.operands)) > 1][:1] or found[:1]
     for case in found:
         nodes = recorded(case, [on_host(x) for x in case.operands])
-        plan, leaves = plan_of(nodes)
-        results = run_interpreted(plan, [x.buffer.copy() for x in leaves])
-        compare(case, nodes, [x.reshape(n.shape) for x, n in zip(results, nodes, strict=True)])
+        compare(case, nodes, interpreted(nodes))
+
+
+def interpret_gradient(name):
+    """Gradients of all samples of a row, against the same graph in NumPy."""
+    for case in drawn(name, float64):
+        found = derivatives(case, on_host)
+        compare_derivatives(case, interpreted(found), evaluate(found, lambda n: n.buffer))
 
 
 # ---- on a device
@@ -119,9 +159,7 @@ def interpret_row(name, kind):
 def run_row(name, kind):
     """All samples of a row on the GPU; returns how many."""
     found = list(islice(drawn(name, kind), 0, None, 1 if kind in USUAL else FEWER))
-    op = ROWS[name]
-    if kind.is_float and not op.samples.cases and kind in (float32, float64, bfloat16):
-        found += odd_cases(op, kind)
+    found += odd(name, kind)
     for case in found:
         nodes = recorded(case, [on_device(x) for x in case.operands])
         compare(case, nodes, compiled(nodes))
@@ -129,19 +167,10 @@ def run_row(name, kind):
 
 
 def run_gradient(name):
-    """Gradients of all samples of a row on the GPU, against the same graph in NumPy."""
-    rng = np.random.default_rng(1)
-    count = 0
-    for case in drawn(name, float64):
-        leaves = [on_device(x) for x in case.operands]
-        results = [x for x in recorded(case, leaves) if x.dtype.is_float]
-        seeds = [on_device(np.asarray(rng.uniform(0.5, 1.5, x.shape))) for x in results]
-        wrt = [x for x in leaves if x.dtype.is_float]
-        found = [g for g in gradients(results, wrt, seeds) if g is not None]
-        expected = by_reference(found)
-        for g, result, wanted in zip(found, compiled(found), expected, strict=True):
-            assert result.shape == g.shape, case
-            error = error_of(result, wanted)
-            assert error <= GRADIENT_ERROR, (case, error)
-        count += 1
-    return count
+    """Gradients of all samples of a row on the GPU; returns how many samples."""
+    found = list(drawn(name, float64))
+    for case in found:
+        nodes = derivatives(case, on_device)
+        expected = by_reference(nodes)
+        compare_derivatives(case, compiled(nodes), expected)
+    return len(found)

@@ -127,7 +127,7 @@ def test_other_processors_can_be_compiled_for(target, instruction):
 
 def test_the_host_is_described():
     assert HOST.vector_bytes in (16, 32, 64)
-    assert 0 < HOST.l1_bytes <= HOST.l2_bytes
+    assert 0 < HOST.l2_bytes <= HOST.l3_bytes
     assert HOST.triple
     assert HOST.cpu
 

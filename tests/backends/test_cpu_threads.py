@@ -119,7 +119,7 @@ def test_all_ways_of_calling_run_the_program():
         program = Counting(5)
         call = words([pool, ctypes.addressof(program.table), len(program.blocks), 0])
         launch(ctypes.addressof(call))
-        threads.runner_holding_gil()(pool, ctypes.addressof(program.table), len(program.blocks), 0)
+        threads.runner()(pool, ctypes.addressof(program.table), len(program.blocks), 0)
         assert program.is_right(times=2), times
 
 

@@ -6,20 +6,40 @@ import pytest
 
 pytest.importorskip("triton")
 
-from cuda_rows import COMPILED, PAIRS, ROWS, USUAL, compile_row, interpret_row, label
+from cuda_rows import (
+    COMPILED,
+    DIFFERENTIABLE,
+    PAIRS,
+    ROWS,
+    USUAL,
+    compile_row,
+    interpret_gradient,
+    interpret_row,
+    label,
+)  # fmt: skip
 from triton_host import INTERPRETED
 
 
-@pytest.mark.skipif(INTERPRETED, reason="needs TRITON_INTERPRET=0")
+compiled = pytest.mark.skipif(INTERPRETED, reason="needs TRITON_INTERPRET=0")
+interpreted = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
+
+
+@compiled
 @pytest.mark.parametrize(("name", "kind"), [p for p in PAIRS if p[1] in COMPILED], ids=label)
 def test_row_compiles_for_sm_90(name, kind):
     compile_row(name, kind)
 
 
-@pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
+@interpreted
 @pytest.mark.parametrize(("name", "kind"), [p for p in PAIRS if p[1] in USUAL], ids=label)
 def test_interpreted_row_gives_what_numpy_gives(name, kind):
     interpret_row(name, kind)
+
+
+@interpreted
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_interpreted_gradient_gives_what_numpy_gives(name):
+    interpret_gradient(name)
 
 
 def test_only_scans_and_sorts_are_left_out():

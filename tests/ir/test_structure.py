@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from treadle.base.dtypes import float32, float64
-from treadle.ir.graph import rebuild, structure, substitute, toposort, users_of
+from treadle.ir.graph import rebuild, structure, substitute, toposort
 from treadle.ir.node import placeholder, type_of
 from treadle.ops import elementwise as e
 from treadle.ops.reduce import sum_
@@ -82,13 +82,6 @@ def test_operands_come_before_what_reads_them():
     order = toposort([z])
     assert all(order.index(part) < order.index(node) for node in order for part in node.operands)
     assert len(order) == len(set(order)) == 5
-
-
-def test_users_are_listed_once_each():
-    x = leaf(3)
-    twice = x + x
-    order = toposort([twice * x])
-    assert users_of(order)[x] == [twice, order[-1]]
 
 
 def test_substitution_keeps_what_does_not_change():

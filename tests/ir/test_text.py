@@ -42,7 +42,7 @@ def loss():
 
 def attention():
     q = leaf(2, 3, 8, 4)
-    return [neural.scaled_dot_product_attention(q, q, leaf(2, 3, 8, 4), causal=True)]
+    return [neural.scaled_dot_product_attention(q, q, leaf(2, 3, 8, 4), is_causal=True)]
 
 
 GRAPHS = {

@@ -79,7 +79,8 @@ WINDOWS = [
     ("lp_pool1d", ArgumentError, "norm_type",
         lambda: td.lp_pool1d(td.ones(1, 1, 4), float("inf"), 2)),
     ("pool", ArgumentError, "'max'", lambda: td.pool(image, (2, 2), how="median")),
-    ("adaptive_avg_pool2d", ArgumentError, "output_size", lambda: td.adaptive_avg_pool2d(image, -1)),
+    ("adaptive_avg_pool2d", ArgumentError, "output_size",
+        lambda: td.adaptive_avg_pool2d(image, -1)),
     ("adaptive_max_pool2d", ArgumentError, "output_size",
         lambda: td.adaptive_max_pool2d(image, (2, 2, 2))),
     ("adaptive_max_pool1d", ShapeError, "nothing",
@@ -150,8 +151,8 @@ PRODUCTS = [
     ("layer_norm", ShapeError, "no axes", lambda: td.layer_norm(scalar)),
     ("scaled_dot_product_attention", ShapeError, "", lambda: td.scaled_dot_product_attention(
         heads, td.ones(1, 2, 4, 7), heads)),
-    ("scaled_dot_product_attention", ShapeError, "equal or 1", lambda: td.scaled_dot_product_attention(
-        heads, td.ones(1, 3, 4, 8), td.ones(1, 3, 4, 8))),
+    ("scaled_dot_product_attention", ShapeError, "equal or 1",
+        lambda: td.scaled_dot_product_attention(heads, td.ones(1, 3, 4, 8), td.ones(1, 3, 4, 8))),
     ("scaled_dot_product_attention", ShapeError, "equal or 1",
         lambda: td.scaled_dot_product_attention(heads, heads, heads, td.ones(3, 3) > 0)),
     ("scaled_dot_product_attention", OperandError, "str",

@@ -118,9 +118,9 @@ def test_grouped_heads_share_keys_as_if_they_were_repeated():
     rng = np.random.default_rng(0)
     q, k, w = (td.tensor(rng.normal(size=(2, n, 5, 4))) for n in (6, 2, 2))
     wide = [td.tensor(np.repeat(x.numpy(), 3, 1)) for x in (k, w)]
-    found = td.scaled_dot_product_attention(q, k, w, causal=True)
+    found = td.scaled_dot_product_attention(q, k, w, is_causal=True)
     np.testing.assert_allclose(
-        found.numpy(), td.scaled_dot_product_attention(q, *wide, causal=True).numpy(), rtol=1e-12
+        found.numpy(), td.scaled_dot_product_attention(q, *wide, is_causal=True).numpy(), rtol=1e-12
     )
 
 

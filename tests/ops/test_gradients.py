@@ -92,9 +92,7 @@ def test_gradient_of_a_smooth_row_has_a_slope_that_is_its_gradient(name):
             return np.random.default_rng(7).uniform(0.5, 1.5, shape)
 
         if away_from_jumps(case, operands):
-            gradcheck(
-                lambda *xs, case=case: slopes(case, weights, xs), operands, directions=2
-            )
+            gradcheck(lambda *xs, case=case: slopes(case, weights, xs), operands, directions=2)
 
 
 @pytest.mark.parametrize("name", STOPS)

@@ -57,10 +57,10 @@ def extreme_index(name):
     return call
 
 
-def attention(q, k, v, mask=None, causal=False, scale=None):
+def attention(q, k, v, mask=None, is_causal=False, scale=None):
     grouped = q.ndim > 3 and q.shape[-3] != k.shape[-3]
     return F.scaled_dot_product_attention(
-        q, k, v, mask, is_causal=causal, scale=scale, enable_gqa=grouped
+        q, k, v, mask, is_causal=is_causal, scale=scale, enable_gqa=grouped
     )
 
 

@@ -12,6 +12,7 @@ from treadle.base.dtypes import DType, dtype
 from treadle.base.errors import DeviceError, NotSupported, explain
 from treadle.ir.node import CHECKS, Node, Type
 from treadle.ops.defs import TABLE, Kind, Op
+from treadle.ops.elementwise import detach
 
 if TYPE_CHECKING:
     from treadle.base.target import Target
@@ -22,7 +23,7 @@ BACKENDS = {
     "reference": "treadle.backends.reference.backend:Reference",
 }
 
-REWRITTEN = ("detach",)  # never reach a backend
+REWRITTEN = (detach,)  # never reach a backend
 
 
 class Program(Protocol):
@@ -77,7 +78,7 @@ class Support(NamedTuple):
 
     def has(self, op: Op) -> bool:
         """Is there code for a primitive?"""
-        return op.name in REWRITTEN or op.name in self.names.get(op.kind, (op.name,))
+        return op in REWRITTEN or op.name in self.names.get(op.kind, (op.name,))
 
 
 @cache

@@ -15,7 +15,6 @@ class Target:
     features: str = ""  # LLVM's feature string
     vector_bytes: int = 64  # one vector register
     registers: int = 32  # vector registers
-    l1_bytes: int = 32 << 10
     l2_bytes: int = 1 << 20
     l3_bytes: int = 16 << 20
 

@@ -8,19 +8,19 @@ from typing import Any
 Structure = tuple[Any, ...] | None
 
 
-def flatten(tree: Any, is_leaf: Callable[[Any], bool], leaves: list[Any]) -> Structure:
-    """Append the leaves of lists, tuples and dicts to leaves; return a hashable structure.
+def flatten(tree: Any, kind: type, leaves: list[Any]) -> Structure:
+    """Append the leaves, of a kind, of lists, tuples and dicts to leaves; a hashable structure.
 
     What is neither is part of the structure, with its type and sign: 2 is not 2.0, nor 0.0 -0.0.
     """
-    if is_leaf(tree):
+    if isinstance(tree, kind):
         leaves.append(tree)
         return None
     if isinstance(tree, list | tuple):
-        return (type(tree), *(flatten(part, is_leaf, leaves) for part in tree))
+        return (type(tree), *(flatten(part, kind, leaves) for part in tree))
     if isinstance(tree, dict):
         keys = tuple(tree)
-        return (dict, keys, *(flatten(tree[key], is_leaf, leaves) for key in keys))
+        return (dict, keys, *(flatten(tree[key], kind, leaves) for key in keys))
     return ("static", type(tree), str(tree) if isinstance(tree, float) else "", tree)
 
 
@@ -57,4 +57,17 @@ def builder(structure: Structure) -> Callable[[Sequence[Any]], Any]:
 
 def unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:
     """The tree with these leaves."""
-    return builder(structure)(leaves)
+    rest = iter(leaves)
+
+    def build(part: Structure) -> Any:
+        if part is None:
+            return next(rest)
+        kind = part[0]
+        if kind == "static":
+            return part[-1]
+        if kind is dict:
+            return {key: build(s) for key, s in zip(part[1], part[2:], strict=True)}
+        parts = [build(s) for s in part[1:]]
+        return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+
+    return build(structure)

@@ -29,16 +29,6 @@ def toposort(roots: Iterable[Node], stop: Callable[[Node], bool] | None = None) 
     return order
 
 
-def users_of(order: Sequence[Node]) -> dict[Node, list[Node]]:
-    """Node to the nodes that read it, in order."""
-    users: dict[Node, list[Node]] = {node: [] for node in order}
-    for node in order:
-        for operand in set(node.operands):
-            if operand in users:
-                users[operand].append(node)
-    return users
-
-
 def rebuild(node: Node, operands: tuple[Node, ...]) -> Node:
     """The same op on other operands of the same types."""
     if all(a is b for a, b in zip(operands, node.operands, strict=True)):

@@ -10,7 +10,11 @@ from treadle.base.dtypes import DType, float32
 from treadle.base.shapes import Shape
 from treadle.ir.node import CONST, Node
 from treadle.ops.defs import Kind, Op
+from treadle.ops.movement import pad
 from treadle.ops.syntax import Syntax
+from treadle.ops.windows import shear
+
+FILLED = (pad, shear)  # views that put in elements of their own
 
 
 class Pattern(Syntax):
@@ -48,8 +52,7 @@ def hole(name: str) -> Pattern:
 
 def constant_value(node: Node) -> float | int | bool | None:
     """The number every element of node is, if that is known from constants and views alone."""
-    filled = ("pad", "shear")  # they put in elements of their own
-    while node.op.kind is Kind.MOVEMENT and len(node.operands) == 1 and node.op.name not in filled:
+    while node.op.kind is Kind.MOVEMENT and len(node.operands) == 1 and node.op not in FILLED:
         node = node.operands[0]
     return node.arg if node.op is CONST else None
 

@@ -31,6 +31,15 @@ class Built:
     buffers: list[Buffer] = field(default_factory=list)
     joins: Loops | None = None  # this kernel sums what every block of those rows left behind
 
+    def join(self) -> dict[object, int]:
+        """Now that the rows are cut into blocks, how many there are; their memory, in bytes."""
+        if self.joins is None:
+            return {}
+        loops = self.loops
+        loops.inner[0].extent = -(-self.joins.rows // self.joins.rows_per_block)
+        loops.size = loops.inner[0].extent * loops.outer[0].extent
+        return {self.buffers[0]: loops.size * loops.arguments[0].dtype.size}
+
 
 class Builder:
     """Arguments and stores of one kernel under construction."""

@@ -6,7 +6,7 @@
         s = sum  c < 1024 : exp(x[r*1024 + c] - m)
         each     c < 1024 : y[r*1024 + c] = exp(x[r*1024 + c] - m) * (1 / s)
 
-Every backend starts from it. Numbers that depend on the shape alone are collected by `parameters`,
+Every backend starts from it. Numbers that depend on the shape alone are collected by `Signature`,
 so that a kernel compiled once serves every shape of its structure.
 """
 
@@ -82,12 +82,18 @@ def _guards(guards: Sequence[Guard]) -> str:
 
 @dataclass(eq=False)
 class Reduce:
-    """A value per row: all elements along the inner axes joined by kind (sum, max or min)."""
+    """A value per row: all elements along the inner axes joined by kind: sum, prod, max or min."""
 
     name: str
     kind: str
     value: Ex
     dtype: DType
+
+    @property
+    def start(self) -> float | int:
+        """What it starts from, in the type it is computed in."""
+        wide = self.dtype.compute
+        return {"sum": 0, "prod": 1, "max": wide.least, "min": wide.greatest}[self.kind]
 
 
 @dataclass(eq=False)

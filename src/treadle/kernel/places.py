@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from treadle.ir.node import LEAF, Node
+from treadle.kernel.build import build_copy
 from treadle.kernel.overwrite import writes_over
 from treadle.kernel.plan import Task
 from treadle.schedule.memory import Interval, Layout, lay_out
@@ -14,6 +16,7 @@ Place = tuple[int, int]
 """(number of a base address, byte offset)."""
 Temporary = tuple[int, int, int]
 """(bytes, first task, last task)."""
+Memory = TypeVar("Memory")
 
 
 class Places:
@@ -49,17 +52,17 @@ class Places:
         self._share()
         self.outputs: list[tuple[str, int]] = []  # ("new", bytes), ("leaf", k) or ("same", j)
         self.bases = first_leaf + len(leaves)
+        taken = set(replaces.values())
+        self.copies = {
+            k: build_copy(root, frozenset(), f"copy{k}")
+            for k, root in enumerate(roots) if root.op is LEAF and root in taken
+        }  # fmt: skip
+        """For a root that is a leaf about to be overwritten, by its number: it is copied first."""
 
-    def settle(
-        self, temporaries: dict[object, Temporary], copies: dict[int, str]
-    ) -> dict[object, Place]:
-        """Lay out the arena and give every buffer its place.
-
-        - **temporaries**: memory that belongs to no node, by name
-        - **copies**: number of a root to the name of the copy that is returned instead
-        """
+    def settle(self, temporaries: dict[object, Temporary]) -> dict[object, Place]:
+        """Lay out the arena, with memory that belongs to no node; give every buffer its place."""
         self.layout = self._lay_out(temporaries)
-        return self._places(copies)
+        return self._places()
 
     def _in_place(self, replaces: dict[Node, Node]) -> dict[Node, Node]:
         found: dict[Node, Node] = {}
@@ -103,7 +106,7 @@ class Places:
                         free.remove(operand)
                         break
 
-    def _places(self, copies: dict[int, str]) -> dict[object, Place]:
+    def _places(self) -> dict[object, Place]:
         places: dict[object, Place] = {n: (ARENA, o) for n, o in self.layout.offsets.items()}
         for node, holder in self.shares.items():
             places[node] = places[holder]
@@ -111,7 +114,7 @@ class Places:
         places |= {leaf: (self.first_leaf + k, 0) for leaf, k in number.items()}
         seen: dict[Node, int] = {}
         for k, root in enumerate(self.roots):
-            if k not in copies:
+            if k not in self.copies:
                 if root in seen:
                     self.outputs.append(("same", seen[root]))
                     continue
@@ -121,7 +124,18 @@ class Places:
                     places[root] = (self.first_leaf + number[leaf], 0)
                     self.outputs.append(("leaf", number[leaf]))
                     continue
-            places[copies.get(k, root)] = (self.bases, 0)
+            places[f"copy{k}" if k in self.copies else root] = (self.bases, 0)
             self.outputs.append(("new", root.type.nbytes))
             self.bases += 1
         return places
+
+    def arranged(self, inputs: Sequence[Memory], new: Sequence[Memory]) -> list[Memory]:
+        """The roots' memory: the leaves', and what was allocated for this run."""
+        result: list[Memory] = []
+        fresh = iter(new)
+        for kind, value in self.outputs:
+            if kind == "new":
+                result.append(next(fresh))
+            else:
+                result.append(inputs[value] if kind == "leaf" else result[value])
+        return result

@@ -21,9 +21,9 @@ from treadle.kernel.build import (
 from treadle.kernel.index import ZERO, Axis, Index
 from treadle.kernel.lower import Lowering
 from treadle.ops.defs import Kind
-from treadle.schedule.clusters import FULL, Cluster
+from treadle.schedule.clusters import FULL, Cluster, without_reshape
 from treadle.schedule.fuse import Fusion
-from treadle.schedule.keep import WRITTEN_OUT, below_views, keep, without_reshape
+from treadle.schedule.keep import WRITTEN_OUT, below_views, keep
 from treadle.schedule.order import Touched, order_clusters
 
 
@@ -79,9 +79,13 @@ class Task:
                     found.add(buffer)
         return found
 
-    def nodes(self) -> list[Node]:
-        """The ops in this task, for people to read."""
-        return list(self.cluster.level)
+
+def as_stored(
+    roots: Sequence[Node], replaces: dict[Node, Node]
+) -> tuple[list[Node], dict[Node, Node]]:
+    """Roots, and those that replace leaves, as they lie in memory: without reshapes."""
+    found = {without_reshape(root): leaf for root, leaf in replaces.items()}
+    return [without_reshape(root) for root in roots], found
 
 
 def plan_tasks(

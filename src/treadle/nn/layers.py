@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from treadle.functions import gelu, layer_norm, linear, relu, take
 from treadle.nn.module import Module, Parameter
-from treadle.ops import activations, neural
-from treadle.ops import composite as c
 from treadle.random import normal, uniform
 from treadle.random.keys import shape_in
 from treadle.tensor.creation import ones, zeros
@@ -29,7 +28,7 @@ class Linear(Module):
 
     def forward(self, x: Tensor) -> Any:
         """Apply to the last axis."""
-        return c.linear(x, self.weight, self.bias)
+        return linear(x, self.weight, self.bias)
 
 
 class Embedding(Module):
@@ -40,7 +39,7 @@ class Embedding(Module):
 
     def forward(self, index: Tensor) -> Any:
         """The vectors at integer indices."""
-        return c.take(self.weight, index)
+        return take(self.weight, index)
 
 
 class LayerNorm(Module):
@@ -53,7 +52,7 @@ class LayerNorm(Module):
 
     def forward(self, x: Tensor) -> Any:
         """Apply to the last axis."""
-        return neural.layer_norm(x, self.weight, self.bias, eps=self.eps)
+        return layer_norm(x, self.weight, self.bias, eps=self.eps)
 
 
 class ReLU(Module):
@@ -61,7 +60,7 @@ class ReLU(Module):
 
     def forward(self, x: Tensor) -> Any:
         """Apply elementwise."""
-        return activations.relu(x)
+        return relu(x)
 
 
 class GELU(Module):
@@ -72,7 +71,7 @@ class GELU(Module):
 
     def forward(self, x: Tensor) -> Any:
         """Apply elementwise."""
-        return activations.gelu(x, approximate=self.approximate)
+        return gelu(x, approximate=self.approximate)
 
 
 class Sequential(Module):

@@ -212,4 +212,3 @@ def linear(x: Any, weight: Any, bias: Any = None, /) -> Any:
     """x times weight transposed, plus bias; weight is (out, in) as in PyTorch."""
     y = matmul(x, weight.mT)
     return y if bias is None else y + bias
-

@@ -11,7 +11,7 @@ from treadle.base.shapes import Shape, axis_in, broadcast
 from treadle.ops import rules
 from treadle.ops.defs import Kind, Op, Samples
 from treadle.ops.elementwise import cast, eq, maximum, minimum, where
-from treadle.ops.movement import slice_, summed_to
+from treadle.ops.movement import permute, slice_, summed_to
 
 
 def _dot_shape(_: Any, shapes: Sequence[Shape]) -> Shape:
@@ -31,7 +31,7 @@ def _dot_grad(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
 
 def _is_transposed(x: Any) -> bool:
     rank = x.ndim
-    return x.op.name == "permute" and x.arg == (*range(rank - 2), rank - 1, rank - 2)
+    return x.op is permute and x.arg == (*range(rank - 2), rank - 1, rank - 2)
 
 
 dot = Op(

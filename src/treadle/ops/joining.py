@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 from treadle.base.errors import ArgumentError, ShapeError, explain
@@ -75,14 +76,10 @@ def dstack(tensors: Sequence[Any], /) -> Any:
 # ---- taken apart
 
 
-def _ends(sizes: Sequence[int]) -> list[int]:
-    return [sum(sizes[: k + 1]) for k in range(len(sizes) - 1)]
-
-
 def _split(np: Any, x: Any, size: Any, axis: int = 0) -> Any:
     if isinstance(size, int):
         return np.split(x, range(size, x.shape[axis], size), axis)
-    return np.split(x, _ends(size), axis)
+    return np.split(x, list(accumulate(size))[:-1], axis)
 
 
 @composite(
@@ -104,7 +101,7 @@ def split(x: Any, /, size: int | Sequence[int], axis: int = 0) -> list[Any]:
         if size < 1:
             raise ArgumentError(explain("split", "a part has at least one element", **facts))
         sizes = [min(size, length - start) for start in range(0, length, size)] or [0]
-    ends = [*_ends(sizes), length]
+    ends = accumulate(sizes)
     return [cut(x, at, end - n, end) for end, n in zip(ends, sizes, strict=True)]
 
 

@@ -121,13 +121,13 @@ def cross_entropy(logits: Any, labels: Any, /) -> Any:
 
 
 def _attention(
-    np: Any, q: Any, k: Any, v: Any, mask: Any = None, causal: bool = False, scale: Any = None,
-    is_causal: bool = False, enable_gqa: bool = True,
+    np: Any, q: Any, k: Any, v: Any, mask: Any = None, is_causal: bool = False,
+    scale: Any = None, enable_gqa: bool = True,
 ) -> Any:  # fmt: skip
     if q.ndim > 2 and q.shape[-3] > k.shape[-3]:
         k, v = (np.repeat(x, q.shape[-3] // k.shape[-3], -3) for x in (k, v))
     s = q @ np.swapaxes(k, -1, -2) * (q.shape[-1] ** -0.5 if scale is None else scale)
-    if causal or is_causal:
+    if is_causal:
         s = np.where(np.tri(q.shape[-2], k.shape[-2], dtype=bool), s, -np.inf)
     s = s if mask is None else np.where(mask, s, -np.inf) if mask.dtype == bool else s + mask
     return _softmax(np, s) @ v
@@ -137,25 +137,25 @@ def _attention(
     _attention,
     Samples(cases=(
         ((2, 3, 5, 4), (2, 3, 6, 4), (2, 3, 6, 7), {}),
-        ((2, 3, 8, 4), (2, 3, 8, 4), (2, 3, 8, 4), {"causal": True}),
+        ((2, 3, 8, 4), (2, 3, 8, 4), (2, 3, 8, 4), {"is_causal": True}),
         ((1, 3, 4), (1, 3, 4), (1, 3, 4), (3, 3), {"scale": 0.3}),
-        ((2, 6, 3, 4), (2, 2, 5, 4), (2, 2, 5, 3), (6, 3, 5), {"causal": True}),
+        ((2, 6, 3, 4), (2, 2, 5, 4), (2, 2, 5, 3), (6, 3, 5), {"is_causal": True}),
         ((4, 2, 3), (1, 5, 3), (1, 5, 2), {"is_causal": True}),
     )),
 )  # fmt: skip
 def scaled_dot_product_attention(
-    q: Any, k: Any, v: Any, mask: Any = None, /, causal: bool = False, scale: float | None = None,
-    is_causal: bool = False, enable_gqa: bool = True,
+    q: Any, k: Any, v: Any, mask: Any = None, /, is_causal: bool = False,
+    scale: float | None = None, enable_gqa: bool = True,
 ) -> Any:  # fmt: skip
     """softmax(q kᵀ scale + mask) v over the last two axes; scale defaults to 1/sqrt(width).
 
-    A mask of bool says what is seen, another one is added. causal (PyTorch: is_causal): each row
-    sees the columns up to its own number. Rows that see nothing give 0. enable_gqa: k and v may
-    have fewer heads (axis -3) than q, which then share them in groups.
+    A mask of bool says what is seen, another one is added. is_causal: each row sees the columns up
+    to its own number. Rows that see nothing give 0. enable_gqa: k and v may have fewer heads
+    (axis -3) than q, which then share them in groups.
     """
     share = _heads_per_group(q, k, v) if enable_gqa else 1
     scores = _grouped(q, k.mT, share) * (q.shape[-1] ** -0.5 if scale is None else scale)
-    if causal or is_causal:
+    if is_causal:
         visible = scores.iota_like(-2) >= scores.iota_like(-1)
         scores = where(visible, scores, -math.inf)
     if mask is not None:

@@ -21,13 +21,13 @@ def isnan(x: Any, /) -> Any:
 @composite(lambda np, x: np.isinf(x), grad=JUMPS)
 def isinf(x: Any, /) -> Any:
     """True where x is infinite."""
-    return eq(abs(x), math.inf) if x.dtype.is_float else ne(x, x)
+    return eq(abs(x), math.inf) if x.dtype.has_infinity else lt(x, x)
 
 
 @composite(lambda np, x: np.isfinite(x), grad=JUMPS)
 def isfinite(x: Any, /) -> Any:
     """True where x is neither infinite nor NaN."""
-    return lt(abs(x), math.inf) if x.dtype.is_float else eq(x, x)
+    return lt(abs(x), math.inf) if x.dtype.has_infinity else eq(x, x)
 
 
 def truth_of(x: Any) -> Any:

@@ -7,7 +7,6 @@ from functools import reduce
 from typing import Any
 
 from treadle.base.dtypes import (
-    FLOATS,
     INTEGERS,
     NUMBERS,
     DType,
@@ -50,13 +49,6 @@ def floating(name: str, dtypes: Dtypes) -> Casts:
     """Promoted to a float: integers become the default float."""
     common = to_float(reduce(promote, dtypes))
     return (common,) * len(dtypes), common
-
-
-def only_floats(name: str, dtypes: Dtypes) -> Casts:
-    """Promoted; floats only."""
-    cast, common = any_dtype(name, dtypes)
-    require(name, (common,), FLOATS)
-    return cast, common
 
 
 def whole(name: str, dtypes: Dtypes) -> Casts:

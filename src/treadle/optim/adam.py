@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from treadle.base.errors import ArgumentError, explain
-from treadle.ops.elementwise import float_power, sqrt
+from treadle.functions import float_power, sqrt
 from treadle.optim.optimizer import Optimizer
 from treadle.tensor.tensor import Tensor
 
@@ -21,7 +21,8 @@ class Adam(Optimizer):
     ) -> None:  # fmt: skip
         super().__init__(parameters, lr)
         if not isinstance(betas, Sequence) or len(betas) != 2 or not all(0 <= b < 1 for b in betas):
-            raise ArgumentError(explain("optimizer", "betas are two numbers in [0, 1)", betas=betas))
+            wrong = "betas are two numbers in [0, 1)"
+            raise ArgumentError(explain("optimizer", wrong, betas=betas))
         self.betas, self.eps, self.weight_decay = betas, eps, weight_decay
         self.state = self._zeros("mean", "square")
 

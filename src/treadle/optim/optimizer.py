@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from treadle.base.errors import ArgumentError, OperandError, explain
 from treadle.tensor.creation import tensor, zeros
-from treadle.tensor.gradients import no_grad, owned
+from treadle.tensor.gradients import no_grad
 from treadle.tensor.tensor import Tensor, realize
 from treadle.tensor.tracing import TRACE
 
@@ -70,7 +70,7 @@ class Optimizer:
     def _zeros(self, *names: str) -> list[dict[str, Tensor]]:
         """State of every parameter, in float32 at least: running means move by small steps."""
         made = [
-            {name: owned(zeros(p.shape, dtype=p.dtype.compute, device=p.device)) for name in names}
+            {name: zeros(p.shape, dtype=p.dtype.compute, device=p.device) for name in names}
             for p in self.parameters
         ]
         realize(*(t for state in made for t in state.values()))

@@ -26,7 +26,7 @@ class Cluster:
     """Nodes of one kernel."""
 
     number: int
-    kind: str  # "loop", "dot", "scatter" or "scan"
+    kind: str  # "loop", "dot", "scatter", "scan", or "copy": a view written out
     size: int
     pattern: Pattern | None = None
     level: dict[Node, str] = field(default_factory=dict)
@@ -90,6 +90,13 @@ def _spread(shape: Shape, wide: Shape) -> list[int]:
     """The axes of wide along which shape repeats."""
     lead = len(wide) - len(shape)
     return [k for k, size in enumerate(wide) if k < lead or shape[k - lead] != size]
+
+
+def without_reshape(node: Node) -> Node:
+    """The node below reshapes: the same bytes."""
+    while node.op is m.reshape:
+        node = node.operands[0]
+    return node
 
 
 def bases_of(node: Node) -> list[Node]:

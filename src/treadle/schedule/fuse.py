@@ -12,9 +12,9 @@ from itertools import pairwise
 
 from treadle.base import trace
 from treadle.base.dtypes import DType
-from treadle.ir.graph import users_of
-from treadle.ir.node import Node
+from treadle.ir.node import CONST, IOTA, Node
 from treadle.ops.defs import Kind
+from treadle.ops.reduce import sum_
 from treadle.schedule.clusters import (
     APART,
     COLUMN,
@@ -27,6 +27,7 @@ from treadle.schedule.clusters import (
     is_virtual,
     pattern_of,
     reads_of,
+    without_reshape,
 )  # fmt: skip
 
 MOST_NODES = 150  # of a kernel: longer ones compile slowly and spill registers
@@ -42,7 +43,6 @@ class Fusion:
         self.of: dict[Node, Cluster] = {}
         self.clusters: dict[Cluster, None] = {}
         self.position = {node: k for k, node in enumerate(order)}
-        self.users = users_of(order)
         self.refused: list[tuple[Node, Node, str]] = []  # (node, operand, why they are apart)
 
     def run(self) -> list[Cluster]:
@@ -233,14 +233,8 @@ def _lines_up(read: Read, other: Cluster) -> bool:
 
 def _sources(node: Node) -> list[Node]:
     """What node reads through reshapes: values in memory or computed elsewhere."""
-    found = []
-    for operand in node.operands:
-        x = operand
-        while x.op.name == "reshape":
-            x = x.operands[0]
-        if x.op.name not in ("const", "iota"):
-            found.append(x)
-    return found
+    below = [without_reshape(operand) for operand in node.operands]
+    return [x for x in below if x.op not in (CONST, IOTA)]
 
 
 def _reduce_pattern(node: Node) -> Pattern:
@@ -254,7 +248,7 @@ def _turned(pattern: Pattern) -> Pattern:
 def _is_column(node: Node, pattern: Pattern) -> bool:
     """A sum over many rows, done in blocks of rows?"""
     flags = tuple(flag for _, flag in pattern)
-    return node.op.name == "sum" and flags == (True, False) and pattern[0][0] >= COLUMN_ROWS
+    return node.op is sum_ and flags == (True, False) and pattern[0][0] >= COLUMN_ROWS
 
 
 def _level_of(

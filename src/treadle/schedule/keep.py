@@ -9,7 +9,15 @@ from treadle.ops import movement as m
 from treadle.ops.contract import gather
 from treadle.ops.defs import Kind
 from treadle.ops.windows import shear
-from treadle.schedule.clusters import APART, COLUMN, Cluster, bases_of, is_virtual, reads_of
+from treadle.schedule.clusters import (
+    APART,
+    COLUMN,
+    Cluster,
+    bases_of,
+    is_virtual,
+    reads_of,
+    without_reshape,
+)  # fmt: skip
 
 MOST_FLOPS = 60.0  # per element: more is not computed twice
 MOST_LOADS = 2  # arrays read to compute it again; keeping it costs a write and a read
@@ -43,7 +51,7 @@ def keep(
     kept: set[Node] = set()
     again: dict[Node, tuple[float, frozenset[Node]]] = {}
     for node in order:
-        cost, loads = again[node] = _again(node, kept, again)
+        cost, loads = again[node] = _again(node, again)
         size = max(1, node.type.size)
         large = sum(1 for x in loads if 2 * x.type.size > size)
         fine = cost <= (FREE_FLOPS if not large else MOST_FLOPS) and large <= MOST_LOADS
@@ -68,13 +76,6 @@ def below_views(node: Node) -> Node:
     return node
 
 
-def without_reshape(node: Node) -> Node:
-    """The node below reshapes: the same bytes."""
-    while node.op.name == "reshape":
-        node = node.operands[0]
-    return node
-
-
 def _crossing(order: Sequence[Node], of: dict[Node, Cluster]) -> set[Node]:
     """Nodes read by another kernel than their own, or through views that do not line up."""
     found = set()
@@ -88,9 +89,9 @@ def _crossing(order: Sequence[Node], of: dict[Node, Cluster]) -> set[Node]:
 
 
 def _again(
-    node: Node, kept: set[Node], again: dict[Node, tuple[float, frozenset[Node]]]
+    node: Node, again: dict[Node, tuple[float, frozenset[Node]]]
 ) -> tuple[float, frozenset[Node]]:
-    """(flops per element, arrays read) to compute node where it is read."""
+    """(flops per element, arrays read) to compute node where it is read; NEVER: far too many."""
     if node.op is LEAF:
         return 0.0, frozenset([node])
     if node.op.kind is Kind.REDUCE or node.op.kind in APART:
@@ -101,5 +102,7 @@ def _again(
     for operand in node.operands:
         flops, arrays = again[operand]
         cost += flops
+        if cost > FREE_FLOPS:  # arrays of long chains would be collected at every step
+            return NEVER
         loads |= arrays
     return cost, loads

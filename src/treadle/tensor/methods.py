@@ -935,17 +935,16 @@ class Methods(Syntax):
         k: Self,
         v: Self,
         mask: Self | None = None,
-        causal: bool = False,
-        scale: float | None = None,
         is_causal: bool = False,
+        scale: float | None = None,
         enable_gqa: bool = True,
     ) -> Self:
         """softmax(q kᵀ scale + mask) v over the last two axes; scale defaults to 1/sqrt(width)."""
         return neural_rows.scaled_dot_product_attention(
-            self, k, v, mask, causal, scale, is_causal, enable_gqa
+            self, k, v, mask, is_causal, scale, enable_gqa
         )
-        # <sums n6rrz6a6rsxthi5wdk5e5ebtlzfcn3rgvenultoowvowpprv3y>
-        # </gen scaled_dot_product_attention c3dlg6qtsfsexft7tujo>
+        # <sums n6rrz6a6rsxthi5wdk5e5ebtlultoorgvenwvowpprv3yc3dlg>
+        # </gen scaled_dot_product_attention 6qtsfa6nrh7tujo>
 
     # <gen sort>
     def sort(self, axis: int = -1, descending: bool = False, stable: bool = True) -> Self:

@@ -1,4 +1,4 @@
-"""How close must the value of a row come to the one that NumPy gives in float64?"""
+"""How close the value of a row must come to the one that NumPy gives in float64."""
 
 from __future__ import annotations
 
@@ -20,13 +20,23 @@ def check_close(case: Case, result: Array, expected: Array, kind: DType) -> None
         limited = expected.astype(result.dtype) if expected.dtype.kind != "f" else expected
         np.testing.assert_array_equal(result, limited, err_msg=repr(case))
         return
+    chosen = kind.mantissa > 8 and expected.size > 4 and _is_chosen(case, expected)
     with np.errstate(invalid="ignore", over="ignore"):
         wide = result.astype(np.float64)
         expected = expected.astype(array_type(kind)).astype(np.float64)  # overflow as it would
+    if chosen:
+        np.testing.assert_array_equal(wide, expected, err_msg=repr(case))
+        return
     np.testing.assert_allclose(
         wide, expected, rtol=ROUNDINGS * unit_roundoff(kind),
         atol=bound(case, expected, kind), err_msg=repr(case),
     )  # fmt: skip
+
+
+def _is_chosen(case: Case, expected: Array) -> bool:
+    """Are all elements those of operands, or 0? Where there are some, that is no accident."""
+    floats = [x.astype(np.float64).ravel() for x in case.operands if x.dtype.kind in "fV"]
+    return bool(np.isin(expected[~np.isnan(expected)], np.concatenate([*floats, [0.0]])).all())
 
 
 def bound(case: Case, expected: Array, kind: DType) -> float:
@@ -34,7 +44,7 @@ def bound(case: Case, expected: Array, kind: DType) -> float:
     with np.errstate(invalid="ignore"):
         parts = [np.abs(x.astype(np.float64)) for x in (*case.operands, expected) if x.size]
     finite = [part[np.isfinite(part)].max(initial=0.0) for part in parts]
-    single = case.op.kind is Kind.ELEMENTWISE
+    single = case.op.kind is Kind.ELEMENTWISE or not case.op.samples.cases
     largest = max([1.0, *(finite[-1:] if single else finite)])
     terms = 1 if single else max([1, *(x.size for x in case.operands)])
     return float(ROUNDINGS * unit_roundoff(kind) * largest * np.sqrt(terms))

@@ -28,7 +28,7 @@ from treadle.testing.strategies import (
 
 MODES = ("reflect", "replicate", "circular")
 GENTLE = (
-    e.atan, f.asinh, a.relu, a.hardtanh, a.silu, a.gelu, a.softsign, a.logsigmoid,
+    e.atan, f.asinh, a.relu, a.celu, a.silu, a.gelu, a.softsign, a.logsigmoid,
     a.softplus, a.elu, a.mish, a.hardswish, a.leaky_relu, a.softshrink, a.relu6, f.positive,
 )  # fmt: skip
 STEEPEST = 1.6  # no slope of these is larger: hardswish has 1.5
@@ -178,9 +178,44 @@ def _multiplied(draw: Choice, x: Value, _: Graph) -> Value | None:
     return made(op(x.node, axis=axis), [x], 0.0, 0)
 
 
+def _product(draw: Choice, x: Value, graph: Graph) -> Value | None:
+    """x times the transpose of a value with as many columns."""
+    fitting = [v for v in graph.values if v.exact.ndim >= 2 and x.exact.ndim >= 2
+               and v.node.shape[-1] == x.node.shape[-1]]  # fmt: skip
+    if not fitting or x.node.dtype is bool_:
+        return None
+    y = draw.one(fitting)
+    try:
+        node = k.dot(x.node, y.node.mT)
+    except (ValueError, TypeError):
+        return None
+    turned = np.swapaxes(y.exact, -1, -2).astype(np.float64)
+    turned_error = np.swapaxes(y.error, -1, -2)
+    a, b = np.abs(x.exact.astype(np.float64)), np.abs(turned)
+    carried = a @ turned_error + x.error @ b + x.error @ turned_error
+    lost = (x.node.shape[-1] + 2) * unit_roundoff(node.dtype) * (a @ b)
+    return made(node, [x, y], carried + lost, 2)
+
+
+def _looked_up(draw: Choice, x: Value, graph: Graph) -> Value | None:
+    """Elements of x at random places along an axis, some counted from the end."""
+    if not x.exact.ndim or 0 in x.node.shape:
+        return None
+    axis = draw.number(0, x.exact.ndim - 1)
+    size = x.node.shape[axis]
+    count = draw.one((1, 2, 9))
+    rng = np.random.default_rng(draw.number(0, 999))
+    shape = (*x.node.shape[:axis], count, *x.node.shape[axis + 1 :])
+    index = rng.integers(-size, size, shape)
+    node = k.gather(x.node, node_of(index), axis=axis)
+    error = np.take_along_axis(x.error, index % size, axis)
+    return made(node, [x, exact(node.operands[1], index)], error, 0)
+
+
 MORE: tuple[Step, ...] = (
-    _gentle, _gentle, _gentle, _ordered, _extreme_place, _scanned, _scanned, _written, _written,
-    _continued, _in_windows, _bits, _bits, _whole, _whole, _test, _limited, _shares, _multiplied,
+    _product, _looked_up, _gentle, _gentle, _gentle, _ordered, _extreme_place, _scanned, _scanned,
+    _written, _written, _continued, _in_windows, _bits, _bits, _whole, _whole, _test, _limited,
+    _shares, _multiplied,
 )  # fmt: skip
 EVERY: tuple[Step, ...] = GROWTH + MORE
 """All steps there are."""

@@ -37,7 +37,6 @@ from treadle.base.dtypes import (
 from treadle.base.shapes import broadcast
 from treadle.ir.graph import substitute
 from treadle.ir.node import Node, leaf
-from treadle.ops import contract as k
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
 from treadle.ops import reduce as r
@@ -53,6 +52,7 @@ DTYPES = (
 LIMIT = 2000.0  # largest absolute value of a float: nothing overflows in float16
 STEPS = 16
 MOST_ELEMENTS = 150_000
+WHOLE = 1 << 20  # integers below this are floats of 32 bits too
 LARGE = (40, 64, 130, 257, 400)  # for graphs that are cut into blocks and shared out
 
 
@@ -143,7 +143,7 @@ def graph_of(seed: int, steps: int, growth: Sequence[Step] | None = None) -> Gra
 
 def _in_range(value: Value) -> bool:
     if not value.node.dtype.is_float:
-        return True
+        return value.is_sharp
     most = min(LIMIT, value.node.dtype.largest)
     return bool(np.all(np.abs(value.exact) + value.error < most))
 
@@ -165,12 +165,23 @@ def made(node: Node, operands: list[Value], carried: Array, roundings: float) ->
     """node's value from its operands' exact ones, with the error they carry and its rounding."""
     given = {v.node: v.exact for v in operands}
     (wide,) = by_reference_of(node, given)
+    if _rounds_integers(node, operands):
+        return Value(node, wide, np.full(wide.shape, np.inf))
     if not node.dtype.is_float:
         return Value(node, wide, np.zeros(wide.shape))
     rounding = 0.0 if fits(wide, node.dtype) and not np.any(carried) else roundings
     least = 2.0 ** (1 - min(node.dtype.bias, float16.bias))  # below, steps stay as they are
     error = carried + rounding * unit_roundoff(node.dtype) * (np.abs(wide) + least)
     return Value(node, wide, np.broadcast_to(error, wide.shape))
+
+
+def _rounds_integers(node: Node, operands: list[Value]) -> bool:
+    """Are integers made floats that cannot hold them? Nothing bounds what follows from that."""
+    wide = any(
+        v.node.dtype.is_integer and np.any(np.abs(v.exact.astype(np.float64)) >= WHOLE)
+        for v in operands
+    )
+    return wide and any(v.node.dtype.is_float for v in (Value(node, 0, 0), *operands))
 
 
 def by_reference_of(node: Node, given: dict[Node, Array]) -> list[Array]:
@@ -353,44 +364,9 @@ def _joined(draw: Choice, x: Value, graph: Graph) -> Value | None:
     return made(node, [x, y], np.concatenate([x.error, y.error], axis), 1)
 
 
-def _product(draw: Choice, x: Value, graph: Graph) -> Value | None:
-    """x times the transpose of a value with as many columns."""
-    fitting = [v for v in graph.values if v.exact.ndim >= 2 and x.exact.ndim >= 2
-               and v.node.shape[-1] == x.node.shape[-1]]  # fmt: skip
-    if not fitting or x.node.dtype is bool_:
-        return None
-    y = draw.one(fitting)
-    try:
-        node = k.dot(x.node, y.node.mT)
-    except (ValueError, TypeError):
-        return None
-    turned = np.swapaxes(y.exact, -1, -2).astype(np.float64)
-    turned_error = np.swapaxes(y.error, -1, -2)
-    a, b = np.abs(x.exact.astype(np.float64)), np.abs(turned)
-    carried = a @ turned_error + x.error @ b + x.error @ turned_error
-    lost = (x.node.shape[-1] + 2) * unit_roundoff(node.dtype) * (a @ b)
-    return made(node, [x, y], carried + lost, 2)
-
-
-def _looked_up(draw: Choice, x: Value, graph: Graph) -> Value | None:
-    """Elements of x at random places along an axis, some counted from the end."""
-    if not x.exact.ndim or 0 in x.node.shape:
-        return None
-    axis = draw.number(0, x.exact.ndim - 1)
-    size = x.node.shape[axis]
-    count = draw.one((1, 2, 9))
-    rng = np.random.default_rng(draw.number(0, 999))
-    shape = (*x.node.shape[:axis], count, *x.node.shape[axis + 1 :])
-    index = rng.integers(-size, size, shape)
-    node = k.gather(x.node, node_of(index), axis=axis)
-    error = np.take_along_axis(x.error, index % size, axis)
-    return made(node, [x, exact(node.operands[1], index)], error, 0)
-
-
 GROWTH = (
     _unary, _smooth, _smooth, _floor, _cast, _binary, _binary, _binary, _scaled, _comparison,
-    _choice, _reduction, _reduction, _reduction, _movement, _movement, _movement, _joined, _product,
-    _looked_up,
+    _choice, _reduction, _reduction, _reduction, _movement, _movement, _movement, _joined,
 )  # fmt: skip
 
 

@@ -27,14 +27,14 @@ def checkpoint(f: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """
     require_function("checkpoint", f)
     given: list[Tensor] = []
-    shape = flatten((args, options), _is_tensor, given)
+    shape = flatten((args, options), Tensor, given)
     if not given:
         hint = "pass the tensors it works on: checkpoint(f, x)"
         raise ArgumentError(explain("checkpoint", "no tensor among the arguments", hint))
     inner = [clone(x) for x in given]
     args, options = unflatten(shape, inner)
     outputs: list[Tensor] = []
-    shape = flatten(f(*args, **options), _is_tensor, outputs)
+    shape = flatten(f(*args, **options), Tensor, outputs)
     starts = [x._node for x in inner]
     return unflatten(shape, [_segment(y, starts) for y in outputs])
 
@@ -48,7 +48,3 @@ def _segment(y: Tensor, arguments: list[Any]) -> Tensor:
     result: Tensor = clone(y)
     SEGMENTS[result._node] = segment
     return result
-
-
-def _is_tensor(x: Any) -> bool:
-    return isinstance(x, Tensor)

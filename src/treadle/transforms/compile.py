@@ -60,7 +60,7 @@ class Compiled:
 
     def _general(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         leaves: list[Tensor] = []
-        shape = flatten((args, options), _is_tensor, leaves)
+        shape = flatten((args, options), Tensor, leaves)
         types = tuple((t._node.type, t.requires_grad) for t in leaves)
         key = (shape, types, FAST_MATH.value)
         try:
@@ -73,7 +73,7 @@ class Compiled:
                 self.entries.clear()
                 self.short.clear()
             traced = self.entries[key] = Traced(self.function, shape, leaves)
-            plain = all(_is_tensor(x) and not x.requires_grad for x in args)
+            plain = all(isinstance(x, Tensor) and not x.requires_grad for x in args)
             if plain and not options and not FAST_MATH.value:
                 self.short[tuple(t._node.type for t in leaves)] = traced
         return traced.call(leaves)
@@ -93,10 +93,6 @@ def compile(function: Callable[..., Any]) -> Compiled:  # noqa: A001
     return Compiled(function)
 
 
-def _is_tensor(x: Any) -> bool:
-    return isinstance(x, Tensor)
-
-
 class Traced:
     """One trace: its program, the state it reads and the state it replaces."""
 
@@ -106,7 +102,7 @@ class Traced:
         self.stand_ins = [_stand_in(t) for t in arguments]
         outputs, trace, self.draws = _trace(function, shape, self.stand_ins)
         results: list[Tensor] = []
-        shape = flatten(outputs, _is_tensor, results)
+        shape = flatten(outputs, Tensor, results)
         self.build, self.is_one = builder(shape), shape is None
         roots = [t._node for t in results]
         self.states = list(trace.assigned)

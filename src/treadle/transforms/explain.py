@@ -25,7 +25,7 @@ def explain(function: Callable[..., Any], *args: Any, **options: Any) -> Explana
     require_function("explain", function)
     plain = function.function if isinstance(function, Compiled) else function
     tensors: list[Tensor] = []
-    shape = flatten((args, options), lambda x: isinstance(x, Tensor), tensors)
+    shape = flatten((args, options), Tensor, tensors)
     before = RECORDING.sites
     RECORDING.watch(True, RECORDING.made)
     try:

@@ -8,7 +8,7 @@ from typing import Any
 
 from treadle.base.errors import ArgumentError, GradientError, ShapeError, explain, require_function
 from treadle.base.trees import flatten, unflatten
-from treadle.ir.node import GRADIENTS, leaf
+from treadle.ir.node import leaf
 from treadle.ops.picking import clone
 from treadle.runtime.realize import TRACED
 from treadle.tensor.gradients import enable_grad, gradients
@@ -86,11 +86,11 @@ def vjp(f: Callable[..., Any], *args: Tensor, has_aux: bool = False) -> Any:
     result = recorded(f, args, {})
     y, aux = _parts("vjp", result) if has_aux else (result, None)
     outputs: list[Tensor] = []
-    shape = flatten(y, _is_tensor, outputs)
+    shape = flatten(y, Tensor, outputs)
 
     def pullback(cotangents: Any) -> tuple[Tensor, ...]:
         given: list[Tensor] = []
-        if flatten(cotangents, _is_tensor, given) != shape:
+        if flatten(cotangents, Tensor, given) != shape:
             hint = "pass cotangents nested like the result"
             raise ArgumentError(explain("vjp", "another form than the result's", hint))
         for y, g in zip(outputs, given, strict=True):
@@ -120,7 +120,7 @@ def jvp(
         raise ShapeError(explain("jvp", "a tangent has the shape of its primal", **facts))
     y, pullback = vjp(f, *primals)
     outputs: list[Tensor] = []
-    shape = flatten(y, _is_tensor, outputs)
+    shape = flatten(y, Tensor, outputs)
     with enable_grad():
         zeros = [_mark(out.zeros_like()) for out in outputs]
         pulled = pullback(unflatten(shape, zeros))
@@ -133,13 +133,12 @@ def jvp(
 
 def recorded(f: Callable[..., Any], args: Sequence[Any], options: dict[str, Any]) -> Any:
     """f called with gradients recorded, and compiled functions in it like any other."""
-    before, GRADIENTS.on = GRADIENTS.on, True
     INLINE.push(f)
     try:
-        return f(*args, **options)
+        with enable_grad():
+            return f(*args, **options)
     finally:
         INLINE.pop()
-        GRADIENTS.on = before
 
 
 def marked(
@@ -174,7 +173,3 @@ def _parts(what: str, result: Any) -> tuple[Any, Any]:
         got = type(result).__name__
         raise ArgumentError(explain(what, "has_aux needs (result, anything else)", got=got))
     return result
-
-
-def _is_tensor(x: Any) -> bool:
-    return isinstance(x, Tensor)

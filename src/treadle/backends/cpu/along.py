@@ -6,11 +6,11 @@ depends on the shape alone, never on the number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 
+from treadle.backends.cpu.params import Words
 from treadle.backends.cpu.writer import Int, Writer
 from treadle.ir.node import Node
 
@@ -25,7 +25,11 @@ NUMBERS = (
     "first", "second", "counts",  # of a sort: where in the temporary records and counters lie
     "turned",  # of a sort: all bits set if it descends
 )  # fmt: skip
-_FIRST = 2 * len(BUFFERS) + 2
+_SLOTS = {name: 2 * k for k, name in enumerate(BUFFERS)}
+_POSITION = {name: 2 * len(BUFFERS) + 2 + k for k, name in enumerate(NUMBERS)}
+
+BLOCK = 16384  # elements, at least, worth handing to a thread
+FEW = 16  # items: with more there is enough to share out without cutting lines
 
 
 @dataclass(frozen=True)
@@ -67,36 +71,16 @@ class Work:
     scratch_bytes: int = 0  # for each thread
 
 
-class Params:
-    """The params words of the kernel being written, loaded where this is made."""
+class Params(Words):
+    """The params words of a kernel that walks along an axis."""
 
     def __init__(self, w: Writer, names: str) -> None:
-        self.w = w
-        wanted = ["total", "group", *names.split()]
-        self.loaded = {n: w.word("%params", _FIRST + NUMBERS.index(n)) for n in wanted}
-        self.pointers = {name: self._pointer(k) for k, name in enumerate(BUFFERS)}
-
-    def __getitem__(self, name: str) -> str:
-        return self.loaded[name]
-
-    def _pointer(self, k: int) -> str:
-        w = self.w
-        base = w.load("ptr", w.gep("%bases", w.word("%params", 2 * k), "ptr"), 8)
-        return w.gep(base, w.word("%params", 2 * k + 1))
+        super().__init__(w, _POSITION, ["total", "group", *names.split()], _SLOTS)
 
     def scratch(self) -> str:
         """Memory of this thread."""
-        w, at = self.w, 2 * len(BUFFERS)
-        base = w.load("ptr", w.gep("%bases", w.word("%params", at), "ptr"), 8)
-        return w.gep(base, w.mul("%tid", w.word("%params", at + 1)))
-
-    @contextmanager
-    def items(self) -> Iterator[str]:
-        """For each item of this block: its number."""
-        first = self.w.mul("%block", self["group"])
-        last = self.w.smaller(self.w.add(first, self["group"]), self["total"])
-        with self.w.loop(first, last) as (item, _, _):
-            yield item
+        at = 2 * len(BUFFERS)
+        return self.w.gep(self.base(at), self.w.mul("%tid", self.w.word("%params", at + 1)))
 
     def split(self, item: str) -> tuple[Int, Int, Int]:
         """Which outer index, chunk and piece an item is."""

@@ -7,7 +7,7 @@ then (base, byte offset) of every buffer, then the slots of its signature.
 from __future__ import annotations
 
 from treadle.backends.cpu.lanes import Lanes, register_type
-from treadle.backends.cpu.ops import JOIN, ROWS, identity, memory_type
+from treadle.backends.cpu.ops import JOIN, ROWS, memory_type
 from treadle.backends.cpu.points import Access, Point
 from treadle.backends.cpu.writer import Int, Writer, module
 from treadle.base.dtypes import DType, bool_
@@ -99,7 +99,7 @@ class Emitter:
 
     def _rows(self, entry: Point) -> None:
         low, high = self._block()
-        self._clear_partials(entry)
+        self._clear_partials()
         with self.w.loop(low, high) as (r, _, _):
             self._passes(Point(self._split(r, self.loops.outer), None, parent=entry))
 
@@ -180,7 +180,7 @@ class Emitter:
         copies = self.style.unroll
         carry: list[tuple[str, str]] = []
         for r in step.reduces:
-            first = self.ln.number(identity(r.kind, r.dtype), r.dtype)
+            first = self.ln.number(r.start, r.dtype)
             carry += [(self.ln.type(r.dtype), first)] * copies
         inner = self.loops.inner if across else self.loops.inner[:-1]
         sums = self._nest(number, step, rows, inner, {}, carry)
@@ -266,7 +266,7 @@ class Emitter:
             value = self._value(r.value, at)
             if at.mask and not self.loops.across:
                 t = self.ln.type(r.dtype)
-                empty = self.ln.number(identity(r.kind, r.dtype), r.dtype)
+                empty = self.ln.number(r.start, r.dtype)
                 mask = f"<{self.ln.lanes} x i1> {at.mask}"
                 value = self.w.op(f"select {mask}, {t} {value}, {t} {empty}")
             result.append(JOIN[r.kind](self.ln, r.dtype, r.dtype, [value, total]))
@@ -292,7 +292,7 @@ class Emitter:
         self.to.pointers.append(pointer)
         return Ex("load", (), d, (len(self.to.pointers) - 1, s.position, ()))
 
-    def _clear_partials(self, entry: Point) -> None:
+    def _clear_partials(self) -> None:
         """Every block has its own copy of the column sums, zero at first."""
         for step in self.loops.passes:
             for s in step.stores:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from treadle.backends.cpu.params import Words
 from treadle.backends.cpu.writer import Int, Writer
 
 BATCH_AXES = 4
@@ -35,40 +36,26 @@ POSITION = {name: _FIRST + i for i, name in enumerate(NUMBERS)} | {
 WORDS = _FIRST + len(NUMBERS) + BATCH_AXES * len(GROUPS)
 
 
-class Params:
-    """The params words of the kernel being written, loaded where this is made."""
+class Params(Words):
+    """The params words of a kernel of a product."""
 
     def __init__(self, w: Writer, numbers: str, buffers: str, batched: str) -> None:
-        self.w = w
         names = ["tasks", "total", "group", *numbers.split()]
         for group in ("extent", *batched.split()):
             names += [f"{group}_{axis}" for axis in range(BATCH_AXES)]
-        self.loaded = {name: w.word("%params", POSITION[name]) for name in names}
-        self.pointers = {name: self._pointer(name) for name in buffers.split()}
+        super().__init__(w, POSITION, names, {name: SLOTS[name] for name in buffers.split()})
         self.batched = batched.split()
-
-    def __getitem__(self, name: str) -> str:
-        return self.loaded[name]
 
     def word(self, slot: str) -> str:
         """A word the caller filled."""
         return self.w.word("%params", SLOTS[slot])
 
-    def _pointer(self, slot: str) -> str:
-        """The address of a buffer argument."""
-        index = self.word(slot)
-        offset = self.w.word("%params", SLOTS[slot] + 1)
-        return self.w.gep(self.w.load("ptr", self.w.gep("%bases", index, "ptr"), 8), offset)
-
     @contextmanager
     def tasks(self) -> Iterator[tuple[str, str]]:
         """For each task of this call: its batch item, and its number within the item."""
-        w = self.w
-        first = w.mul("%block", self["group"])
-        last = w.smaller(w.add(first, self["group"]), self["total"])
-        with w.loop(first, last) as (task, _, _):
-            item = w.op(f"udiv i64 {task}, {self['tasks']}")
-            yield item, w.op(f"urem i64 {task}, {self['tasks']}")
+        with self.items() as task:
+            item = self.w.op(f"udiv i64 {task}, {self['tasks']}")
+            yield item, self.w.op(f"urem i64 {task}, {self['tasks']}")
 
     def offsets(self, item: Int) -> dict[str, Int]:
         """Where batch item number `item` begins in each operand, in elements."""

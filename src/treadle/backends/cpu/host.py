@@ -31,7 +31,6 @@ AARCH64 = Target(
     features="+neon,+fp-armv8",
     vector_bytes=16,
     registers=32,
-    l1_bytes=64 << 10,
 )
 
 
@@ -52,7 +51,6 @@ def host_target() -> Target:
         features=features.flatten(),
         vector_bytes=vector_bytes,
         registers=16 if x86 and not wide else 32,
-        l1_bytes=caches.get(1, 32 << 10),
         l2_bytes=caches.get(2, 1 << 20),
         l3_bytes=caches.get(3, 16 << 20),
     )

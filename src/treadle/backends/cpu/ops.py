@@ -227,8 +227,3 @@ ROWS |= {name: _function(name) for name in FUNCTIONS if name in TABLE and name n
 JOIN: dict[str, Row] = {
     "sum": ROWS["add"], "prod": ROWS["mul"], "max": ROWS["maximum"], "min": ROWS["minimum"],
 }  # fmt: skip
-
-
-def identity(kind: str, d: DType) -> float | int:
-    """What a reduction starts from, in the type it is computed in."""
-    return {"sum": 0, "prod": 1, "max": d.compute.least, "min": d.compute.greatest}[kind]

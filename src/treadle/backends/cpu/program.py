@@ -16,23 +16,22 @@ from treadle.backends.cpu.emit import kernel_text
 from treadle.backends.cpu.host import host_target
 from treadle.backends.cpu.memory import Buffer, allocate
 from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil
+from treadle.backends.cpu.workers import SERIAL
 from treadle.base import trace
 from treadle.base.dtypes import FLOATS, DType, float32, float64
 from treadle.base.knobs import DEBUG
 from treadle.base.shapes import strides_of
 from treadle.base.target import Target
-from treadle.ir.node import LEAF, Node
-from treadle.kernel.build import Built, build_copy
+from treadle.ir.node import Node
+from treadle.kernel.build import Built
 from treadle.kernel.choose import choose, units
 from treadle.kernel.levels import Levels
 from treadle.kernel.places import ARENA, Place, Places, Temporary
-from treadle.kernel.plan import Product, Scan, plan_tasks
+from treadle.kernel.plan import Product, Scan, as_stored, plan_tasks
 from treadle.kernel.signature import Signature
 from treadle.ops.scan import argsort
-from treadle.schedule.keep import without_reshape
 
 SCRATCH, FIRST_LEAF = 1, 2  # numbers of base addresses
-SERIAL = 1  # flag of an entry
 SHORT = 1 << 16  # elements: programs below are called without letting go of the interpreter
 Words = Callable[[Callable[[object], Place]], list[int]]
 
@@ -56,8 +55,8 @@ class Program:
         self, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
     ) -> None:
         self.target = host_target()
-        self.roots, self.leaves = [without_reshape(root) for root in roots], list(leaves)
-        replaces = {without_reshape(root): leaf for root, leaf in replaces.items()}
+        self.roots, replaces = as_stored(roots, replaces)
+        self.leaves = list(leaves)
         self.scratch_bytes = 0
         self.streamed = {
             root for root in self.roots
@@ -71,7 +70,8 @@ class Program:
         self.places = Places(
             self.tasks, self.roots, self.leaves, replaces, FIRST_LEAF, ordered=True
         )
-        self._copies(replaces)
+        for built in self.places.copies.values():
+            self._add_loops(built, 0)
         for number, task in enumerate(self.tasks):
             for built in task.kernels:
                 self._add_loops(built, number)
@@ -85,26 +85,12 @@ class Program:
         if trace.is_heard():
             show.tell(self)
 
-    def _copies(self, replaces: dict[Node, Node]) -> None:
-        """A root that is a leaf about to be overwritten is copied out first."""
-        self.copies: dict[int, str] = {}
-        taken = set(replaces.values())
-        for k, root in enumerate(self.roots):
-            if root.op is LEAF and root in taken:
-                self.copies[k] = f"copy{k}"
-                built = build_copy(root, frozenset(), self.copies[k])
-                self._add_loops(built, 0)
-
     # ---- kernels
 
     def _add_loops(self, built: Built, task: int) -> None:
         loops = built.loops
-        if built.joins is not None:
-            rows = built.joins
-            loops.inner[0].extent = -(-rows.rows // rows.rows_per_block)
-            loops.size = loops.inner[0].extent * loops.outer[0].extent
-            name = built.buffers[0]
-            self.temporaries[name] = (loops.size * loops.arguments[0].dtype.size, task, task)
+        for name, nbytes in built.join().items():
+            self.temporaries[name] = (nbytes, task, task)
         for argument, buffer in zip(loops.arguments, built.buffers, strict=True):
             if argument.written and buffer in self.streamed:
                 argument.stream = True
@@ -136,7 +122,7 @@ class Program:
         if plan.apack_bytes:
             self.temporaries[packed] = (plan.apack_bytes, task, task)
         self.scratch_bytes = max(self.scratch_bytes, plan.scratch_bytes)
-        epilogue = self._epilogue(product, task) if product.epilogue else None
+        epilogue = self._epilogue(product) if product.epilogue else None
         job = gemm_job(problem.a_dtype, problem.b_dtype, self.target)
         for phase in plan.phases:
 
@@ -173,9 +159,7 @@ class Program:
             size = int(node.op.flops) * node.type.size
             self.entries.append(Entry(job, symbol, step.blocks, words, task, size))
 
-    def _epilogue(
-        self, product: Product, task: int
-    ) -> Callable[[Callable[[object], Place]], Place]:
+    def _epilogue(self, product: Product) -> Callable[[Callable[[object], Place]], Place]:
         """(address of the code, address of its parameters), once memory is laid out."""
         built = product.epilogue
         assert built is not None
@@ -207,7 +191,7 @@ class Program:
     def _write(self) -> None:
         """Compile what is missing and fill the table."""
         self.memory: list[array[int]] = []
-        place = self.places.settle(self.temporaries, self.copies).__getitem__
+        place = self.places.settle(self.temporaries).__getitem__
         self.layout = self.places.layout
         self.entries = [entry for entry in self.entries if entry.blocks]
         jobs = [entry.job for entry in self.entries] + self.epilogues
@@ -250,7 +234,7 @@ class Program:
             self.launch(words.address)
         del held  # alive until here
         self.free.append(words)
-        return new if self.simple else self._arranged(inputs, new)
+        return new if self.simple else self.places.arranged(inputs, new)
 
     def _working_memory(self, words: ctypes.Array[ctypes.c_int64]) -> list[Buffer]:
         """Arena and scratch for one run: concurrent runs have their own."""
@@ -262,16 +246,6 @@ class Program:
             held.append(allocate(self.scratch_bytes * self.pool.threads))
             words[4 + SCRATCH] = held[-1].address
         return held
-
-    def _arranged(self, inputs: Sequence[Buffer], new: list[Buffer]) -> list[Buffer]:
-        result: list[Buffer] = []
-        fresh = iter(new)
-        for kind, value in self.places.outputs:
-            if kind == "new":
-                result.append(next(fresh))
-            else:
-                result.append(inputs[value] if kind == "leaf" else result[value])
-        return result
 
     def _words(self) -> Any:
         words = _word_array(4 + self.places.bases)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from math import inf
 
-from treadle.backends.cpu.along import Params, Step, View, Work, view_of
+from treadle.backends.cpu.along import BLOCK, FEW, Params, Step, View, Work, view_of
 from treadle.backends.cpu.emit import KERNEL
 from treadle.backends.cpu.lanes import Lanes, register_type
 from treadle.backends.cpu.ops import ROWS, memory_type, narrow, widen
@@ -23,8 +23,6 @@ from treadle.base.target import Target
 from treadle.ir.node import Node
 
 VECTORS = 4  # side by side along inner
-BLOCK = 16384  # elements, at least, worth handing to a thread
-FEW = 16  # items: with more there is enough to share out without cutting lines
 MOST_CHUNKS = 64  # of a line
 
 

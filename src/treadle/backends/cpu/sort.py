@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from treadle.backends.cpu.along import Params, Step, View, Work, view_of
+from treadle.backends.cpu.along import BLOCK, FEW, Params, Step, View, Work, view_of
 from treadle.backends.cpu.emit import KERNEL
 from treadle.backends.cpu.writer import Int, Writer, module
 from treadle.base.dtypes import DType
@@ -20,8 +20,6 @@ from treadle.ir.node import Node
 RANKED = 64  # elements: shorter lines are ordered by counting
 WIDE_DIGITS = 4096  # elements: from here on digits of more bits pay
 BUCKETS = 1 << 11  # of the widest digits
-BLOCK = 16384  # elements, at least, worth handing to a thread
-FEW = 16  # lines: with more there is enough to share out without cutting them
 MOST_CHUNKS = 16  # of a line
 
 

@@ -38,12 +38,6 @@ def runner() -> Callable[[int, int, int, int], None]:
 
 
 @cache
-def runner_holding_gil() -> Callable[[int, int, int, int], None]:
-    """The same for programs so short that handing over the interpreter would cost more."""
-    return _native("run", 4, hold_gil=True)
-
-
-@cache
 def launcher() -> Callable[[int], None]:
     """launch(words): `run` whose four arguments lie in memory, at half the cost of the call."""
     return _native("launch", 1)

@@ -14,8 +14,6 @@ from treadle.base.target import Target
 
 SERIAL = 1
 """Flag of an entry whose blocks all run on the caller, in order."""
-ENTRY_WORDS = 4
-RECORD_WORDS = 4
 MAX_BLOCKS = (1 << 24) - 1  # the ticket's low bits; entries with more run on the caller
 SPIN_NANOSECONDS = 100_000  # then a worker sleeps
 

@@ -16,7 +16,6 @@ from treadle.backends.cuda.narrow import loaded, stored
 from treadle.backends.cuda.ops import (
     ROWS,
     accumulator,
-    identity,
     joined,
     number,
     parameter,
@@ -119,8 +118,7 @@ class Emitter:
             self._row_tile("(program // across) * ROWS", "rows")
         else:
             self._columns("program * COLUMNS")
-        for s in self.loops.passes[0].stores:
-            self._store(s)
+        self._stores(self.loops.passes[0].stores)
 
     def _rows(self) -> None:
         low, high = "0", "columns"
@@ -165,8 +163,7 @@ class Emitter:
             self.column_mask = self.name(column_check, "m")
         self._split_axes(self.name(row, "r"), self.loops.outer)
         self._split_axes(column, self.loops.inner)
-        for s in self.loops.passes[0].stores:
-            self._store(s)
+        self._stores(self.loops.passes[0].stores)
 
     # ---- tiles
 
@@ -206,12 +203,10 @@ class Emitter:
                 for r in step.reduces:
                     total = reduced(r.kind, self._masked(r), self.axis)
                     self.known[-1][r] = self._finished(r, total)
-                for s in step.stores:
-                    self._store(s)
+                self._stores(step.stores)
             else:
                 self._chunks(step, low, high)
-        for s in self.loops.row_stores:
-            self._store(s)
+        self._stores(self.loops.row_stores)
 
     def _chunks(self, step: Pass, low: str, high: str) -> None:
         for ex in self._needed(step):
@@ -220,14 +215,13 @@ class Emitter:
         sums = []
         for r in step.reduces:
             d = accumulator(r.dtype)
-            first = number(identity(r.kind, r.dtype), d)
+            first = number(r.start, d)
             sums.append(self.name(f"{first} + tl.zeros({self.shape}, {register_type(d)})", "sum"))
         with self.block(f"for start in range({low}, {high}, COLUMNS):"):
             self._columns("start", high)
             for r, total in zip(step.reduces, sums, strict=True):
                 self.line(f"{total} = {joined(r.kind, total, self._masked(r))}")
-            for s in step.stores:
-                self._store(s)
+            self._stores(step.stores)
         for r, total in zip(step.reduces, sums, strict=True):
             self.known[-1][r] = self._finished(r, reduced(r.kind, total, self.axis))
 
@@ -255,7 +249,7 @@ class Emitter:
         mask = self.column_mask
         if not mask and not r.value.axes & self.inner:
             mask = f"({self.find('columns')} >= 0)"  # spreads the value over all columns
-        nothing = number(identity(r.kind, r.dtype), d)
+        nothing = number(r.start, d)
         return self.name(f"tl.where({mask}, {value}, {nothing})") if mask else value
 
     def _finished(self, r: Reduce, total: str) -> str:
@@ -267,6 +261,13 @@ class Emitter:
         parts = [self.row_mask] if axes & self.outer else []
         parts += [self.column_mask] if axes & self.inner else []
         return _mask([*parts, self.inside(guards) if guards else ""])
+
+    def _stores(self, stores: list[Store]) -> None:
+        """All values first: what is stored may take the place of what another one is made of."""
+        for s in stores:
+            self.value(s.value)
+        for s in stores:
+            self._store(s)
 
     def _store(self, s: Store) -> None:
         d = self.loops.arguments[s.buffer].dtype
@@ -285,13 +286,9 @@ class Emitter:
         elif s.mode == "add" and d in ATOMIC:  # a lane's sums are in order, and lanes never meet
             self.line(f'tl.atomic_add({pointer}, {value}{mask}, sem="relaxed")')
         else:
-            before = self._registers(f"tl.load({pointer}{mask})", s)
+            before = self.name(loaded(f"tl.load({pointer}{mask})", d))
             total = ROWS[s.mode](d, d, [before, value])
             self.line(f"tl.store({pointer}, {stored(total, d)}{mask})")
-
-    def _registers(self, text: str, s: Store) -> str:
-        d = self.loops.arguments[s.buffer].dtype
-        return self.name(loaded(text, d))
 
     def _add_partial(self, s: Store, value: str) -> None:
         mask = [m for m in (self.row_mask, self.column_mask) if m]

@@ -38,7 +38,7 @@ class Program:
                 self._start_together(tuple(bases))
             else:
                 self._start(bases)
-        return self._arranged(inputs, new)
+        return self.plan.memory.arranged(inputs, new)
 
     def _start(self, bases: Sequence[int]) -> None:
         for call in self.calls:
@@ -59,13 +59,3 @@ class Program:
                 call.aim(bases)
             graph = self.graphs[bases] = Graph(self.gpu, self.calls)
         graph.start()
-
-    def _arranged(self, inputs: Sequence[Buffer], new: list[Buffer]) -> list[Buffer]:
-        result: list[Buffer] = []
-        fresh = iter(new)
-        for kind, value in self.plan.outputs:
-            if kind == "new":
-                result.append(next(fresh))
-            else:
-                result.append(inputs[value] if kind == "leaf" else result[value])
-        return result

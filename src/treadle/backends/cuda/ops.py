@@ -17,7 +17,10 @@ SHORT = {
     "int32": "i32", "uint64": "u64", "int64": "i64", "float16": "fp16", "bfloat16": "bf16",
     "float32": "fp32", "float64": "fp64", "float8_e4m3fn": "u8", "float8_e5m2": "u8",
 }  # fmt: skip
-HEAD = "import triton\nimport triton.language as tl\n"
+HEAD = """import triton
+import triton.language as tl
+from triton.language.extra import libdevice
+"""
 
 
 def register_type(d: DType) -> str:
@@ -117,8 +120,14 @@ def cut(x):
 """,
     "float_remainder": """
 def float_remainder(x, y):
-    rest = x % y
+    rest = libdevice.fmod(x, y)
     return tl.where((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)
+""",
+    "whole_quotient": """
+def whole_quotient(x, y, rest, quotient):
+    down = tl.where((rest != 0) & ((rest < 0) != (y < 0)), quotient - 1.0, quotient)
+    whole = tl.floor(down)
+    return tl.where(y == 0, x / y, tl.where(down - whole > 0.5, whole + 1.0, whole))
 """,
     "floor_quotient": """
 def floor_quotient(x, y):
@@ -230,8 +239,10 @@ def _neg(d: DType, _: DType, x: list[str]) -> str:
 
 
 def _floor_divide(d: DType, result: DType, x: list[str]) -> str:
-    if d.is_float:
-        return f"tl.floor({_div(d, result, x)})"
+    if d.is_float:  # of x without its rest: x / y itself may round up to the next integer
+        rest = f"libdevice.fmod({x[0]}, {x[1]})"
+        quotient = _div(d, result, [f"({x[0]} - {rest})", x[1]])
+        return f"whole_quotient({x[0]}, {x[1]}, {rest}, {quotient})"
     return f"{'floor' if d.kind == 'int' else 'unsigned'}_quotient({x[0]}, {x[1]})"
 
 
@@ -347,11 +358,6 @@ def reduced(kind: str, x: str, axis: int) -> str:
     if kind == "sum":
         return f"tl.sum({x}, {axis}, keep_dims=True)"
     return f"tl.reduce({x}, {axis}, {JOINS[kind]}, keep_dims=True)"
-
-
-def identity(kind: str, d: DType) -> float | int:
-    """What a reduction starts from, in the type it is computed in."""
-    return {"sum": 0, "prod": 1, "max": d.compute.least, "min": d.compute.greatest}[kind]
 
 
 def accumulator(d: DType) -> DType:

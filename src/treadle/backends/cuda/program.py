@@ -9,12 +9,11 @@ from treadle.backends.cuda.forms import Form, choose, size_of, splits
 from treadle.backends.cuda.launch import Arguments, Launch, tile_constants
 from treadle.backends.cuda.matmul import TEMPLATES, matmul
 from treadle.backends.cuda.split import split_reduction, with_parts
-from treadle.ir.node import LEAF, Node
-from treadle.kernel.build import Built, build_copy
+from treadle.ir.node import Node
+from treadle.kernel.build import Built
 from treadle.kernel.places import Places, Temporary
-from treadle.kernel.plan import plan_tasks
+from treadle.kernel.plan import as_stored, plan_tasks
 from treadle.kernel.signature import Signature
-from treadle.schedule.keep import without_reshape
 
 FIRST_LEAF = 1  # number of the first leaf's base address, after the arena
 
@@ -27,42 +26,32 @@ class Plan:
         processors: int,
     ) -> None:  # fmt: skip
         self.processors = processors
-        self.roots, self.leaves = [without_reshape(root) for root in roots], list(leaves)
-        replaces = {without_reshape(root): leaf for root, leaf in replaces.items()}
+        self.roots, replaces = as_stored(roots, replaces)
+        self.leaves = list(leaves)
         self.temporaries: dict[object, Temporary] = {}
         self.launches: list[Launch] = []
         self.tasks = plan_tasks(self.roots, replaces, TEMPLATES)
         # The programs of a grid run in any order: only equal positions may share memory.
-        memory = Places(self.tasks, self.roots, self.leaves, replaces, FIRST_LEAF, ordered=False)
-        self._copies(replaces)
+        self.memory = Places(
+            self.tasks, self.roots, self.leaves, replaces, FIRST_LEAF, ordered=False
+        )
+        for built in self.memory.copies.values():
+            self._add_loops(built, 0)
         for number, task in enumerate(self.tasks):
             for built in task.kernels:
                 self._add_loops(built, number)
             if task.product and task.product.dot.type.size:
                 self.launches.append(matmul(task.product, processors))
         self.launches = [x for x in self.launches if x.grid[0] and x.grid[1]]
-        self.places = memory.settle(self.temporaries, self.copies)
-        self.layout, self.outputs = memory.layout, memory.outputs
-
-    def _copies(self, replaces: dict[Node, Node]) -> None:
-        """A root that is a leaf about to be overwritten is copied out first."""
-        self.copies: dict[int, str] = {}
-        taken = set(replaces.values())
-        for k, root in enumerate(self.roots):
-            if root.op is LEAF and root in taken:
-                self.copies[k] = f"copy{k}"
-                self._add_loops(build_copy(root, frozenset(), self.copies[k]), 0)
+        self.places = self.memory.settle(self.temporaries)
+        self.layout, self.outputs = self.memory.layout, self.memory.outputs
 
     # ---- kernels
 
     def _add_loops(self, built: Built, task: int) -> None:
         loops = built.loops
-        if built.joins is not None:
-            rows = built.joins
-            loops.inner[0].extent = -(-rows.rows // rows.rows_per_block)
-            loops.size = loops.inner[0].extent * loops.outer[0].extent
-            name = built.buffers[0]
-            self.temporaries[name] = (loops.size * loops.arguments[0].dtype.size, task, task)
+        for name, nbytes in built.join().items():
+            self.temporaries[name] = (nbytes, task, task)
         parts = splits(loops, self.processors)
         if parts > 1:
             self._add_split(built, task, parts)

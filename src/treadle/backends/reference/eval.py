@@ -10,7 +10,7 @@ import numpy as np
 from treadle.backends.arrays import numpy_dtype
 from treadle.base.dtypes import STORAGE
 from treadle.ir.graph import toposort
-from treadle.ir.node import CONST, IOTA, Node, expand
+from treadle.ir.node import CONST, IOTA, LEAF, Node, expand
 from treadle.ops import contract as k
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
@@ -54,7 +54,7 @@ def evaluate(
     found: dict[Node, Array] = {}
     with np.errstate(all="ignore"):
         for node in toposort(roots, lambda n: n.buffer is not None):
-            if node.op.name == "leaf" or node.buffer is not None:
+            if node.op is LEAF or node.buffer is not None:
                 result = values(node)
             else:
                 result = _node(node, [found[x] for x in node.operands], precise)
