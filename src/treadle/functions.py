@@ -66,10 +66,10 @@ def leaky_relu(x: Tensor, negative_slope: float = 0.01) -> Tensor:
 
 
 # <gen prelu>
-def prelu(x: Tensor, weight: Tensor) -> Tensor:
+def prelu(x: Tensor, weight: Tensor | float) -> Tensor:
     """x where positive, else weight times x; there is one weight, or one a channel (axis 1)."""
     return activations_rows.prelu(x, weight)
-    # </gen prelu wnar6wuettnyi2x>
+    # </gen prelu jlsf6wuettnyi2x>
 
 
 # <gen threshold>
@@ -185,10 +185,10 @@ def glu(x: Tensor, axis: int = -1) -> Tensor:
 
 
 # <gen clip>
-def clip(x: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
+def clip(x: Tensor, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Tensor:
     """x kept within [min, max], numbers or tensors; either may be left out."""
     return activations_rows.clip(x, min, max)
-    # </gen clip hs5uh6pnbykkhbt>
+    # </gen clip hktac6pnbykkhbt>
 
 
 # <gen nan_to_num>
@@ -867,10 +867,10 @@ def copysign(x: Tensor | float, y: Tensor | float) -> Tensor:
 
 
 # <gen nextafter>
-def nextafter(x: Tensor, y: Tensor) -> Tensor:
+def nextafter(x: Tensor, y: Tensor | float) -> Tensor:
     """The next number of the type after x towards y."""
     return functions_rows.nextafter(x, y)
-    # </gen nextafter 5yllxokrtr5dumr>
+    # </gen nextafter xuq5fokrtr5dumr>
 
 
 # <gen pow>
@@ -984,10 +984,10 @@ def logaddexp(x: Tensor | float, y: Tensor | float) -> Tensor:
 
 
 # <gen lerp>
-def lerp(x: Tensor, y: Tensor, weight: Tensor) -> Tensor:
+def lerp(x: Tensor, y: Tensor | float, weight: Tensor | float) -> Tensor:
     """x where weight is 0, y where it is 1, and the straight line through both."""
     return functions_rows.lerp(x, y, weight)
-    # </gen lerp kc554a2fvyqga4f>
+    # </gen lerp tliwva2fvyqga4f>
 
 
 # <gen resample>
@@ -1239,14 +1239,14 @@ def quantile(
 
 # <gen searchsorted>
 def searchsorted(
-    sorted: Tensor, values: Tensor, sorter: Tensor | None = None, side: str = "left"
+    sorted: Tensor, values: Tensor | float, sorter: Tensor | None = None, side: str = "left"
 ) -> Tensor:
     """Where values would stand in a sorted tensor of one axis: before equal elements or after.
 
     sorter: indices that sort the tensor, such as argsort(x), where it is not sorted.
     """
     return ordering_rows.searchsorted(sorted, values, sorter, side)
-    # </gen searchsorted tu6mddazoxq76qky6ordpvsmk7pklbuqcdkrdfgt>
+    # </gen searchsorted tu6md6mdlzq76qky6ordpvsmk7pklbuqcdkrdfgt>
 
 
 # <gen bincount>
@@ -1628,11 +1628,11 @@ def isclose(
 
 # <gen allclose>
 def allclose(
-    x: Tensor, y: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+    x: Tensor, y: Tensor | float, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Tensor:
     """Is every element of x close to that of y, as isclose says? A 0-d bool."""
     return predicates_rows.allclose(x, y, rtol, atol, equal_nan)
-    # </gen allclose 5zw7fy3wdfq76qkfnmb7yt6fv>
+    # </gen allclose 5zw7fd5zicq76qkfnmb7yt6fv>
 
 
 # <gen sum>

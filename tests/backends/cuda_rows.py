@@ -34,7 +34,7 @@ from treadle.testing.support import row_support
 USUAL = (float32, float64, float16, bfloat16, int32, int64, uint8, bool_)
 FEWER = 5  # other dtypes share code with one of these and have every fifth case
 COMPILED = (float32, int32, bfloat16)
-INTERPRETED_WHOLE = (float32, int32)
+INTERPRETED_WHOLE = (float32,)
 PARTLY = ("topk",)  # of many elements it sorts, which is not there
 CUDA = device("cuda")
 ROWS = public_rows()
@@ -147,8 +147,8 @@ def interpret_row(name, kind):
 
 
 def interpret_gradient(name):
-    """Gradients of all samples of a row, against the same graph in NumPy."""
-    for case in drawn(name, float64):
+    """Gradients of every second sample of a row, against the same graph in NumPy."""
+    for case in islice(drawn(name, float64), 0, None, 2):
         found = derivatives(case, on_host)
         compare_derivatives(case, interpreted(found), evaluate(found, lambda n: n.buffer))
 

@@ -19,7 +19,6 @@ from cuda_rows import (
 )  # fmt: skip
 from triton_host import INTERPRETED
 
-
 compiled = pytest.mark.skipif(INTERPRETED, reason="needs TRITON_INTERPRET=0")
 interpreted = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
 

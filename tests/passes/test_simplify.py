@@ -267,7 +267,8 @@ def transformer(layers):
     h = start = leaf(2, length, width)
     for q, key, value, out, up, down in weights:
         z = neural.layer_norm(h)
-        a = neural.scaled_dot_product_attention(dot(z, q), dot(z, key), dot(z, value), is_causal=True)
+        parts = dot(z, q), dot(z, key), dot(z, value)
+        a = neural.scaled_dot_product_attention(*parts, is_causal=True)
         h = h + dot(a, out)
         h = h + dot(activations.gelu(dot(neural.layer_norm(h), up), approximate="tanh"), down)
     loss = c.mean(h * h)

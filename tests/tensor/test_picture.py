@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import treadle as td
 from treadle.base.errors import OperandError
 from treadle.tensor import picture
-from treadle.tensor.layout import GAP, Box, lay_out
+from treadle.tensor.layout import GAP, Card, lay_out
 from treadle.tensor.picture import draw, graph
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -129,7 +129,9 @@ def test_three_hundred_nodes_are_drawn_quickly():
 @given(st.data())
 def test_boxes_never_overlap_and_arrows_point_down(data):
     count = data.draw(st.integers(1, 25))
-    boxes = [Box(data.draw(st.floats(10, 200)), data.draw(st.floats(10, 60))) for _ in range(count)]
+    boxes = [
+        Card(data.draw(st.floats(10, 200)), data.draw(st.floats(10, 60))) for _ in range(count)
+    ]
     pairs = st.tuples(st.integers(0, count - 1), st.integers(0, count - 1))
     wanted = data.draw(st.lists(pairs, max_size=40)) if count > 1 else []
     edges = [(boxes[a], boxes[b]) for a, b in sorted(set(wanted)) if a < b]

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from treadle.base.device import Device, device
+from treadle.base.device import CPU, Device, device
 from treadle.base.dtypes import DType, dtype
 from treadle.base.errors import DeviceError, NotSupported, explain
 from treadle.ir.node import CHECKS, Node, Type
@@ -33,6 +33,14 @@ class Program(Protocol):
         """The roots' memory from the leaves'."""
 
 
+class Statistics(NamedTuple):
+    """Bytes that a pool has from the system, those of them that are free, loaded kernels."""
+
+    mapped: int = 0
+    free: int = 0
+    kernels: int = 0
+
+
 class Backend(Protocol):
     """What every kind of device offers."""
 
@@ -55,6 +63,13 @@ class Backend(Protocol):
     def copy(self, buffer: Any) -> Any:
         """The same bytes in memory of their own."""
 
+    def statistics(self) -> Statistics:
+        """What it holds just now."""
+
+
+LOADED: list[Backend] = []
+"""Backends in use."""
+
 
 @cache
 def backend_of(device: Device) -> Backend:
@@ -63,11 +78,22 @@ def backend_of(device: Device) -> Backend:
     try:
         made = getattr(importlib.import_module(module), name)
     except ImportError as error:
-        hint = f"pip install 'treadle[{device.backend}]'"
+        extra = "treadle[cuda]" if device.backend == "cuda" else "treadle"
+        hint = f"pip install '{extra}'"
         raise DeviceError(
             explain(str(device), f"cannot load the backend: {error}", hint)
         ) from error
-    return made(device.index) if device.backend == "cuda" else made()
+    backend: Backend = made(device.index) if device.backend == "cuda" else made()
+    LOADED.append(backend)
+    return backend
+
+
+def present(where: str | Device) -> Device:
+    """The device of that name; raises if this machine lacks it. The host's compiler can wait."""
+    found = device(where)
+    if found is not CPU:
+        backend_of(found)
+    return found
 
 
 class Support(NamedTuple):

@@ -23,6 +23,8 @@ from treadle.tensor.tensor import Tensor
 
 NO_METHOD = {"where": "x.where(condition, y) means another thing elsewhere"}
 NAMESPACES = {Kind.RANDOM: "random"}  # where users find rows that are not at the top
+LAYERS = ("activations", "convolution", "images", "neural", "pooling", "regions")
+ALSO_LAYERS = ("fold", "linear", "one_hot", "sigmoid", "tanh", "unfold")
 
 
 @dataclass(frozen=True)
@@ -302,12 +304,14 @@ class Methods(Syntax):
 
 
 def own_targets(root: Path) -> list[Target]:
-    """Treadle's own files: two of functions and methods, the exports, two pages."""
+    """Treadle's own files: two of functions and methods, two of exports, two pages."""
     rows, source = own_rows(), root / "src" / "treadle"
+    layers = [row for row in rows if row.section in LAYERS or row.op.name in ALSO_LAYERS]
     return [
         Target(source / "functions.py", tuple(function_pieces(rows)), FUNCTIONS),
         Target(source / "tensor" / "methods.py", tuple(method_pieces(rows)), METHODS),
         Target(source / "__init__.py", tuple(export_pieces(rows)), ""),
+        Target(source / "nn" / "functional.py", tuple(export_pieces(layers)), ""),
         Target(root / "docs" / "ops.md", tuple(page_pieces(rows)), "# Ops\n"),
         Target(root / "docs" / "support.md", tuple(support_pieces(rows)), "# Support\n"),
     ]

@@ -98,11 +98,10 @@ def signature_of(op: Op) -> Signature:
         return found
     writer = _Types(source, found.imports)
     parameters = list(inspect.signature(source).parameters.values())
-    beside_numbers = _takes_numbers(op)
     for position, parameter in enumerate(parameters):
         operand = _is_operand(op, position, parameter)
         kind = writer.text(parameter.annotation, operand)
-        if operand and beside_numbers:
+        if operand and _takes_numbers(op, position):
             kind = kind.replace("Tensor", "Tensor | float")
         default = parameter.default
         if operand and default is None and "None" not in kind:
@@ -114,9 +113,14 @@ def signature_of(op: Op) -> Signature:
     return found
 
 
-def _takes_numbers(op: Op) -> bool:
-    """May a number stand where a tensor is meant? In what broadcasts several operands."""
-    return op.define is not None and len(op.operands) > 1 and not op.samples.cases
+def _takes_numbers(op: Op, position: int) -> bool:
+    """May a number stand for this operand? In what broadcasts, and where a sample has no axes."""
+    if op.define is None or len(op.operands) < 2:
+        return False
+    if not op.samples.cases:
+        return True
+    shapes = [case[position] for case in op.samples.cases if position < len(case) - 1]
+    return position > 0 and () in shapes and not op.samples.role(position)
 
 
 def _is_operand(op: Op, position: int, parameter: Parameter) -> bool:

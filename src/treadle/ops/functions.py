@@ -361,9 +361,12 @@ def _lerp(x: Any, y: Any, weight: Any) -> Any:
 
 @composite(
     lambda np, x, y, weight: x + weight * (y - x),
-    Samples(cases=(((5,), (5,), (), {}), ((3, 1), (1, 4), (3, 4), {}), ((0,), (0,), (0,), {}))),
+    Samples(cases=(
+        ((5,), (5,), (), {}), ((3, 1), (1, 4), (3, 4), {}), ((4,), (), (4,), {}),
+        ((0,), (0,), (0,), {}),
+    )),
     grad=lambda g, y, a, b, w: (g * (1.0 - w), g * w, g * (b - a)),
-)
+)  # fmt: skip
 def lerp(x: Any, y: Any, weight: Any, /) -> Any:
     """x where weight is 0, y where it is 1, and the straight line through both."""
     return precisely(_lerp, x, y, weight)

@@ -96,9 +96,10 @@ def isclose(
 
 @composite(
     lambda np, x, y, **options: np.all(_close(np, x, y, **options)),
-    Samples(cases=(((3, 4), (3, 4), {}), ((4,), (2, 4), {"atol": 10.0}), ((0,), (1,), {}))),
-    grad=JUMPS,
-)
+    Samples(cases=(
+        ((3, 4), (3, 4), {}), ((4,), (2, 4), {"atol": 10.0}), ((0,), (1,), {}), ((3,), (), {}),
+    )), grad=JUMPS,
+)  # fmt: skip
 def allclose(
     x: Any, y: Any, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Any:

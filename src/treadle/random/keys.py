@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from treadle.base.device import CPU, Device, device
+from treadle.backends.registry import present
+from treadle.base.device import CPU, Device
 from treadle.base.dtypes import DType, bfloat16, float16, float64, uint32, uint64
 from treadle.base.errors import ArgumentError, DtypeError, ShapeError, explain
 from treadle.base.shapes import Shape, sizes_in
@@ -119,7 +120,7 @@ def float_in(what: str, kind: DType) -> DType:
 
 def device_in(where: str | Device, key: Tensor | None) -> Device:
     """Where the samples are made: beside the key if there is one."""
-    return key.device if isinstance(key, Tensor) else device(where)
+    return key.device if isinstance(key, Tensor) else present(where)
 
 
 def _whole(what: str, name: str, value: Any) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
-from treadle.backends.registry import backend_of
+from treadle.backends.registry import backend_of, present
 from treadle.base.device import CPU, Device, device
 from treadle.base.dtypes import DType, bool_, dtype, float32, float64, int64, uint64
 from treadle.base.errors import ArgumentError, DtypeError, ExchangeError, explain
@@ -49,7 +49,10 @@ def asarray(
         found = found if dtype is None or found.dtype == dtype else found.cast(dtype)
         found = found if device is None else found.to(device)
         if copy is False and (found.dtype, found.device) != (obj.dtype, obj.device):
-            facts = {"own": obj.dtype.name, "asked": found.dtype.name}
+            facts = {
+                "own": f"{obj.dtype.name} on {obj.device}",
+                "asked": f"{found.dtype.name} on {found.device}",
+            }
             raise ArgumentError(explain("asarray", "must copy", "leave copy out", **facts))
         return found
     if copy is False and not hasattr(obj, "__array_interface__"):
@@ -304,4 +307,4 @@ def eye(
 
 
 def _device(where_to: Where) -> Device:
-    return device(where_to or CPU)
+    return present(where_to or CPU)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import gc
-import sys
 from typing import Any
 
+from treadle.backends.registry import LOADED
 from treadle.ir.graph import is_realised, toposort
 from treadle.ir.node import Node
 from treadle.runtime.explain import quantity
@@ -20,8 +20,8 @@ class MemoryReport:
     - **tensor_bytes**: memory of values, those kept for gradients among them; **borrowed_bytes**:
       of it, memory of arrays that came from outside
     - **pending**: ops that are recorded and not computed
-    - **mapped_bytes**, **free_bytes**: what the host's pool has from the system, and what of it is
-      free for the next request
+    - **mapped_bytes**, **free_bytes**: what the devices' pools have from the system, and what of it
+      is free for the next request
     - **programs**, **arena_bytes**, **scratch_bytes**: compiled graphs, and the most working memory
       one of them takes from the pool while it runs, scratch for each thread
     - **kernels**: pieces of machine code loaded
@@ -37,11 +37,10 @@ class MemoryReport:
             1 for node in toposort(nodes, is_realised) if node.buffer is None and node.operands
         )
         self._count_programs()
-        pool: Any = sys.modules.get("treadle.backends.cpu.memory")  # what is not loaded has nothing
-        found = pool.statistics() if pool is not None else {"mapped": 0, "kept": 0}
-        self.mapped_bytes, self.free_bytes = found["mapped"], found["kept"]
-        code: Any = sys.modules.get("treadle.backends.cpu.jit")
-        self.kernels = len(code._loaded) if code is not None else 0
+        held = [backend.statistics() for backend in LOADED]
+        self.mapped_bytes = sum(part.mapped for part in held)
+        self.free_bytes = sum(part.free for part in held)
+        self.kernels = sum(part.kernels for part in held)
         self._count_cache()
 
     def _count_values(self, nodes: list[Node]) -> None:

@@ -65,10 +65,10 @@ class Methods(Syntax):
         # </gen leaky_relu 5zpw5gb46qx2az7>
 
     # <gen prelu>
-    def prelu(self, weight: Self) -> Self:
+    def prelu(self, weight: Self | float) -> Self:
         """x where positive, else weight times x; there is one weight, or one a channel (axis 1)."""
         return activations_rows.prelu(self, weight)
-        # </gen prelu c336mh4weajj6lq>
+        # </gen prelu xv6nmh4weajj6lq>
 
     # <gen threshold>
     def threshold(self, threshold: float, value: float) -> Self:
@@ -167,10 +167,10 @@ class Methods(Syntax):
         # </gen glu hbjevaeeys2ig32>
 
     # <gen clip>
-    def clip(self, min: Self | None = None, max: Self | None = None) -> Self:
+    def clip(self, min: Self | float | None = None, max: Self | float | None = None) -> Self:
         """x kept within [min, max], numbers or tensors; either may be left out."""
         return activations_rows.clip(self, min, max)
-        # </gen clip 65telen6izievhj>
+        # </gen clip zyq53en6izievhj>
 
     # <gen nan_to_num>
     def nan_to_num(
@@ -713,10 +713,10 @@ class Methods(Syntax):
         # </gen copysign 2v36iwcxpqo4i6l>
 
     # <gen nextafter>
-    def nextafter(self, y: Self) -> Self:
+    def nextafter(self, y: Self | float) -> Self:
         """The next number of the type after x towards y."""
         return functions_rows.nextafter(self, y)
-        # </gen nextafter 6ige4sq4drnsyug>
+        # </gen nextafter shd3wsq4drnsyug>
 
     # <gen pow>
     def pow(self, y: Self | float) -> Self:
@@ -811,10 +811,10 @@ class Methods(Syntax):
         # </gen logaddexp asodqzaws3zrh5u>
 
     # <gen lerp>
-    def lerp(self, y: Self, weight: Self) -> Self:
+    def lerp(self, y: Self | float, weight: Self | float) -> Self:
         """x where weight is 0, y where it is 1, and the straight line through both."""
         return functions_rows.lerp(self, y, weight)
-        # </gen lerp szfgwghefuqplzu>
+        # </gen lerp v3664ghefuqplzu>
 
     # <gen resample>
     def resample(
@@ -982,12 +982,14 @@ class Methods(Syntax):
         # </gen quantile 2b6sd6a6rsbpynojlzedmbc33prv3y7nuikxoxh3sdaupgvp4p>
 
     # <gen searchsorted>
-    def searchsorted(self, values: Self, sorter: Self | None = None, side: str = "left") -> Self:
+    def searchsorted(
+        self, values: Self | float, sorter: Self | None = None, side: str = "left"
+    ) -> Self:
         """Where values would stand in a sorted tensor of one axis: before equal elements or
         after.
         """
         return ordering_rows.searchsorted(self, values, sorter, side)
-        # </gen searchsorted nvb3hcisia6ggiosdaupkek6i>
+        # </gen searchsorted vgg4ehopysprv3ycisia6ggiosdaupkek6i>
 
     # <gen bincount>
     def bincount(self, minlength: int = 0, length: int | None = None) -> Self:
@@ -1305,11 +1307,11 @@ class Methods(Syntax):
 
     # <gen allclose>
     def allclose(
-        self, y: Self, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+        self, y: Self | float, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
     ) -> Self:
         """Is every element of x close to that of y, as isclose says? A 0-d bool."""
         return predicates_rows.allclose(self, y, rtol, atol, equal_nan)
-        # </gen allclose hld3myoegkprv3yejfa3oqn4s>
+        # </gen allclose hld3mpoa6zprv3yejfa3oqn4s>
 
     # <gen adaptive_avg_pool1d>
     def adaptive_avg_pool1d(self, output_size: int | Sequence[int | None]) -> Self:

@@ -14,7 +14,7 @@ from treadle.ir.pattern import constant_value
 from treadle.ir.printer import graph_text, literal, short_site, type_text
 from treadle.ops.defs import Kind
 from treadle.runtime.realize import in_memory
-from treadle.tensor.layout import Box, Line, lay_out
+from treadle.tensor.layout import Card, Line, lay_out
 from treadle.tensor.tensor import Tensor
 
 LETTER = 6.9  # width of a letter
@@ -26,7 +26,7 @@ ELEMENTS = 4  # shown of a value in memory
 MOST_BYTES = 1 << 20  # larger values stay where they are
 WIDEST = 34  # letters of an arg
 
-# kind of box: (fill, edge, what the legend says)
+# kind of card: (fill, edge, what the legend says)
 COLOURS = {
     "memory": ("#dbeafe", "#3b82f6", "in memory"),
     Kind.SOURCE: ("#f1f5f9", "#94a3b8", "source"),
@@ -119,22 +119,22 @@ def _svg(roots: Sequence[Node]) -> str:
     order = toposort(roots, lambda n: in_memory(n) or constant_value(n) is not None)
     shown = [n for n in order if constant_value(n) is None or n in roots]
     texts = {node: _lines_of(node) for node in shown}
-    boxes = {
-        node: Box(max(map(len, lines)) * LETTER + 2 * PADDING, len(lines) * LINE + PADDING)
+    cards = {
+        node: Card(max(map(len, lines)) * LETTER + 2 * PADDING, len(lines) * LINE + PADDING)
         for node, lines in texts.items()
     }
     edges = [(x, node) for node in shown if not in_memory(node)
-             for x in dict.fromkeys(node.operands) if x in boxes]  # fmt: skip
-    routes = lay_out(list(boxes.values()), [(boxes[a], boxes[b]) for a, b in edges], STEP)
-    right = max((box.x + box.width / 2 for box in boxes.values()), default=0.0)
+             for x in dict.fromkeys(node.operands) if x in cards]  # fmt: skip
+    routes = lay_out(list(cards.values()), [(cards[a], cards[b]) for a, b in edges], STEP)
+    right = max((card.x + card.width / 2 for card in cards.values()), default=0.0)
     for line in routes:
-        right = max(right, *(box.x for box in line))
-    bottom = max((box.y + box.height for box in boxes.values()), default=0.0)
+        right = max(right, *(card.x for card in line))
+    bottom = max((card.y + card.height for card in cards.values()), default=0.0)
     kinds = list(dict.fromkeys(_colours(node) for node in shown))
     legend, legend_width = _legend(kinds, bottom + STEP)
     width, height = max(right, legend_width) + 2 * MARGIN, bottom + STEP + LINE + 2 * MARGIN
     body = _arrows(routes)
-    body += [_drawn(node, box, texts[node], node in roots) for node, box in boxes.items()]
+    body += [_drawn(node, card, texts[node], node in roots) for node, card in cards.items()]
     frame = f'x="{-MARGIN:.0f}" y="{-MARGIN:.0f}" width="{width:.0f}" height="{height:.0f}"'
     view = f"{-MARGIN:.0f} {-MARGIN:.0f} {width:.0f} {height:.0f}"
     opening = (
@@ -145,7 +145,7 @@ def _svg(roots: Sequence[Node]) -> str:
 
 
 def _lines_of(node: Node) -> list[str]:
-    """What a box says: op, arg, numbers among the operands, type, elements."""
+    """What a card says: op, arg, numbers among the operands, type, elements."""
     if in_memory(node):
         return ["value" if node.op is LEAF else node.op.name, type_text(node.type), _elements(node)]
     if constant_value(node) is not None:
@@ -191,43 +191,44 @@ def _colours(node: Node) -> tuple[str, str, str]:
     return COLOURS["memory"] if in_memory(node) else COLOURS.get(node.op.kind, OTHER)
 
 
-def _drawn(node: Node, box: Box, lines: Sequence[str], root: bool) -> str:
+def _drawn(node: Node, card: Card, lines: Sequence[str], root: bool) -> str:
     fill, edge, _ = _colours(node)
-    left, width = box.x - box.width / 2, 2.4 if root else 1.1
+    left, width = card.x - card.width / 2, 2.4 if root else 1.1
     facts = [str(node.op), type_text(node.type)]
     facts += [literal(node.arg)] if node.arg is not None and node.op is not CONST else []
     facts += [short_site(node.site)] if node.site else []
     parts = [(
         f"<g><title>{' | '.join(facts).translate(ESCAPED)}</title>"
-        f'<rect x="{left:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
+        f'<rect x="{left:.1f}" y="{card.y:.1f}" width="{card.width:.1f}" '
+        f'height="{card.height:.1f}" '
         f'rx="6" fill="{fill}" stroke="{edge}" stroke-width="{width}"/>'
     )]  # fmt: skip
     for k, line in enumerate(lines):
         style = 'font-weight="600" fill="#0f172a"' if k == 0 else 'fill="#475569"'
-        y = box.y + PADDING / 2 + (k + 0.76) * LINE
-        place = f'x="{box.x:.1f}" y="{y:.1f}" text-anchor="middle"'
+        y = card.y + PADDING / 2 + (k + 0.76) * LINE
+        place = f'x="{card.x:.1f}" y="{y:.1f}" text-anchor="middle"'
         parts.append(f"<text {place} {style}>{line.translate(ESCAPED)}</text>")
     return "".join([*parts, "</g>"])
 
 
-Ports = dict[tuple[Box, Box, bool], float]
+Ports = dict[tuple[Card, Card, bool], float]
 
 
 def _ports(lines: Sequence[Line]) -> Ports:
-    """x at which lines between two boxes leave and enter them, spread so that no two share one."""
+    """x at which lines between two cards leave and enter them, spread so that no two share one."""
     ports: Ports = {}
     for enters in (False, True):
-        ends: dict[Box, list[Box]] = {}
+        ends: dict[Card, list[Card]] = {}
         for line in lines:
-            box, other = (line[-1], line[-2]) if enters else (line[0], line[1])
-            if other not in ends.setdefault(box, []):
-                ends[box].append(other)
-        for box, others in ends.items():
+            card, other = (line[-1], line[-2]) if enters else (line[0], line[1])
+            if other not in ends.setdefault(card, []):
+                ends[card].append(other)
+        for card, others in ends.items():
             others.sort(key=lambda other: other.x)
-            room = min(box.width - 2 * PADDING, 22.0 * (len(others) - 1))
+            room = min(card.width - 2 * PADDING, 22.0 * (len(others) - 1))
             for k, other in enumerate(others):
                 share = k / (len(others) - 1) - 0.5 if len(others) > 1 else 0.0
-                ports[box, other, enters] = box.x + share * room
+                ports[card, other, enters] = card.x + share * room
     return ports
 
 
@@ -235,15 +236,15 @@ def _arrows(lines: Sequence[Line]) -> list[str]:
     """Curves that are vertical wherever they meet a layer; what lines share is drawn once."""
     ports = _ports(lines)
     arrows: list[str] = []
-    passed: set[Box] = set()
+    passed: set[Card] = set()
     for line in lines:
         start, end = line[0], line[-1]
         points = [(ports[start, line[1], False], start.y + start.height)]
-        for box in line[1:-1]:
-            if box in passed:
+        for card in line[1:-1]:
+            if card in passed:
                 points = []
-            passed.add(box)
-            points += [(box.x, box.y), (box.x, box.y + box.height)]
+            passed.add(card)
+            points += [(card.x, card.y), (card.x, card.y + card.height)]
         points.append((ports[end, line[-2], True], end.y - 1.5))
         arrows.append(_curve(points))
     return arrows

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from treadle.backends.arrays import numpy_dtype
+from treadle.backends.cpu import jit
 from treadle.backends.cpu.host import host_target
-from treadle.backends.cpu.memory import Buffer, allocate, wrap
+from treadle.backends.cpu.memory import Buffer, allocate, statistics, wrap
 from treadle.backends.cpu.program import Program
+from treadle.backends.registry import Statistics
 from treadle.base.target import Target
 from treadle.ir.node import Node, Type
 
@@ -51,3 +53,8 @@ class Cpu:
         fresh = allocate(buffer.size)
         ctypes.memmove(fresh.address, buffer.address, buffer.size)
         return fresh
+
+    def statistics(self) -> Statistics:
+        """The pool and the code of this process."""
+        found = statistics()
+        return Statistics(found["mapped"], found["kept"], jit.loaded_count())

@@ -71,6 +71,11 @@ def assembly(text: str, target: Target, level: int, passes: bool = False) -> str
     return _emit(text, target, level, passes, ASSEMBLY).decode()
 
 
+def loaded_count() -> int:
+    """Pieces of machine code in use."""
+    return len(_loaded)
+
+
 def load(
     key: str,
     make_text: Callable[[], str],

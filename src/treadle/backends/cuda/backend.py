@@ -10,6 +10,7 @@ import numpy as np
 from treadle.backends.arrays import numpy_dtype
 from treadle.backends.cuda.driver import Buffer, gpu
 from treadle.backends.cuda.execute import Program
+from treadle.backends.registry import Statistics
 from treadle.base.target import Target
 from treadle.ir.node import Node, Type
 
@@ -50,3 +51,7 @@ class Cuda:
         fresh = self.gpu.allocate(buffer.size)
         self.gpu.copy(fresh.address, buffer.address, buffer.size)
         return fresh
+
+    def statistics(self) -> Statistics:
+        """The pool and the code of this device."""
+        return Statistics(self.gpu.mapped, self.gpu.kept, len(self.gpu.functions))

@@ -76,7 +76,7 @@ class Gpu:
         self.processors = self._attribute(ask.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
         self.functions: dict[Source, tuple[Any, int, int]] = {}
         self.free: dict[int, list[int]] = {}
-        self.kept = 0
+        self.mapped = self.kept = 0  # bytes from the driver, and those of them that are free
 
     def _attribute(self, name: Any) -> int:
         return int(checked(cu.cuDeviceGetAttribute(name, self.device)))
@@ -107,6 +107,7 @@ class Gpu:
         except OutOfMemory:
             self.release()
             address = int(checked(cu.cuMemAllocAsync(room, self.stream)))
+        self.mapped += room
         return Buffer(address, nbytes, room, self)
 
     def take_back(self, address: int, room: int) -> None:
@@ -122,6 +123,7 @@ class Gpu:
         for blocks in self.free.values():
             while blocks:
                 checked(cu.cuMemFreeAsync(blocks.pop(), self.stream))
+        self.mapped -= self.kept
         self.kept = 0
         checked(cu.cuStreamSynchronize(self.stream))
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from treadle.backends.arrays import numpy_dtype
 from treadle.backends.reference.eval import evaluate
+from treadle.backends.registry import Statistics
 from treadle.base.target import Target
 from treadle.ir.node import Node, Type
 
@@ -51,3 +52,7 @@ class Reference:
     def download(self, buffer: Any, type_: Type) -> Any:
         """An array over the memory."""
         return np.asarray(buffer).reshape(type_.shape)
+
+    def statistics(self) -> Statistics:
+        """NumPy counts its own."""
+        return Statistics()
