@@ -43,11 +43,12 @@ def record() -> Node:
     """The line run on two leaves, with the number of the line kept."""
     x = placeholder(type_of((ROWS, DEPTH), float32))
     w = placeholder(type_of((DEPTH, COLUMNS), float32))
-    before, RECORDING.sites = RECORDING.sites, True
+    before = RECORDING.sites
+    RECORDING.watch(True, RECORDING.made)
     try:
         return scores(x, w)
     finally:
-        RECORDING.sites = before
+        RECORDING.watch(before, RECORDING.made)
 
 
 def product_plan(product: Product) -> gemm_plan.Plan:

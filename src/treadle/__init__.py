@@ -12,8 +12,8 @@ from treadle.base.errors import TreadleError
 from treadle.base.knobs import override
 from treadle.base.limits import can_cast, finfo, iinfo, isdtype, promote_types, result_type
 from treadle.base.shapes import Dim
-from treadle.random import manual_seed
-from treadle.tensor.gradients import enable_grad, gradients, no_grad
+from treadle.random import manual_seed, rand, randint, randn, randperm
+from treadle.tensor.gradients import enable_grad, gradients, is_grad_enabled, no_grad
 from treadle.tensor.memory import memory_report
 from treadle.tensor.namespace import (
     astype, broadcast_shapes, e, inf, nan, namespace_info as __array_namespace_info__, newaxis, pi,
@@ -34,9 +34,9 @@ __all__ = [
     "__version__", "astype", "bfloat16", "bool", "broadcast_shapes", "can_cast", "checkpoint",
     "compile", "draw", "e", "enable_grad", "explain", "finfo", "float16", "float32", "float64",
     "float8_e4m3fn", "float8_e5m2", "grad", "gradients", "graph", "hessian", "iinfo", "inf",
-    "int16", "int32", "int64", "int8", "isdtype", "jacobian", "jvp", "manual_seed", "memory_report",
-    "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi", "promote_types", "random",
-    "realize", "result_type", "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
+    "int16", "int32", "int64", "int8", "is_grad_enabled", "isdtype", "jacobian", "jvp",
+    "manual_seed", "memory_report", "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi",
+    "promote_types", "rand", "randint", "randn", "random", "randperm", "realize", "result_type", "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
 ]
 
 # <gen imports>

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -233,3 +234,51 @@ def test_a_very_long_chain_is_computed():
     for _ in range(3000):
         x = x + 1.0
     assert float(x) == 3001.0
+
+
+def test_what_somebody_holds_is_computed_once():
+    x = td.tensor(np.arange(12.0).reshape(3, 4))
+    h = x @ x.T
+    view = (h * 2.0).T
+    total = (view + 1.0).sum()
+    assert total.item() == ((x.numpy() @ x.numpy().T * 2.0).T + 1.0).sum()
+    assert h._node.buffer is not None  # held by a name
+    assert view._node.operands[0].buffer is not None  # what a view shows, not the view
+    np.testing.assert_array_equal(h.numpy(), x.numpy() @ x.numpy().T)
+
+
+def test_what_nobody_holds_is_not_kept():
+    x = td.tensor(np.arange(12.0))
+    y = td.exp(x * 2.0) + 1.0
+    inner = y._node.operands[0]
+    del x
+    assert structure([y._node], held := [])[1] and inner in held  # here by a name of this test
+    del inner, held
+    held = []
+    structure([y._node], held)
+    assert held == []
+
+
+def test_a_loop_that_looks_at_every_step_stays_the_same_work():
+    w, known = td.ones(64).realize(), []
+    for _ in range(30):
+        w = w * 0.99 + 0.01
+        w.sum().item()
+        known.append(len(runtime.programs()))
+    assert known[-1] == known[3]
+
+
+def test_a_functional_training_loop_forgets_its_past():
+    x = td.tensor(np.random.default_rng(0).standard_normal((20, 10)))
+    w = td.tensor(np.ones((10, 5)))
+    step = td.value_and_grad(lambda w, x: ((x @ w) * (x @ w)).mean())
+    first = None
+    for _ in range(5):
+        loss, slope = step(w, x)
+        loss.item()
+        w = w - slope * 0.1
+        first = weakref.ref(slope._node) if first is None else first
+        assert not w.requires_grad
+    w.realize()
+    del slope, loss
+    assert first() is None

@@ -37,6 +37,26 @@ def test_buffers_alive_together_do_not_overlap(intervals):
                 assert offsets[low.name] + low.nbytes <= offsets[high.name] or not low.nbytes
 
 
+def by_looking_at_all(intervals):
+    """Offsets of the same rule, the largest first at the lowest gap, without any shortcut."""
+    offsets = {}
+    for i in sorted(intervals, key=lambda i: (-i.nbytes, i.first)):
+        others = [k for k in intervals if k.name in offsets and meet(i, k)]
+        taken = [(offsets[k.name], offsets[k.name] + rounded(k.nbytes)) for k in others]
+        starts = [0, *sorted(end for _, end in taken)]
+        free = (
+            at for at in starts
+            if all(at >= end or at + rounded(i.nbytes) <= start for start, end in taken)
+        )  # fmt: skip
+        offsets[i.name] = next(free)
+    return offsets
+
+
+@given(lives())
+def test_offsets_are_those_of_the_plain_rule(intervals):
+    assert lay_out(intervals).offsets == by_looking_at_all(intervals)
+
+
 @given(lives())
 def test_every_buffer_lies_aligned_inside_the_arena(intervals):
     layout = lay_out(intervals)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import treadle as td
-from treadle.base.errors import TreadleError
+from treadle.base.errors import ArgumentError, DeviceError, TreadleError
 from treadle.ops.defs import TABLE, Kind
 
 TESTED_ELSEWHERE = {"from_dlpack"}
@@ -84,17 +84,57 @@ def test_linspace_ends_exactly_where_it_should():
 
 
 def test_asarray_copies_only_when_asked():
-    memory = np.arange(1032.0)
-    array = memory[-memory.ctypes.data % 64 // 8 :][:1024]  # only aligned memory is shared
-    array[0] = 0.0
+    array = np.arange(1024.0)
     shared = td.asarray(array, copy=False)
     copied = td.asarray(array, copy=True)
     array[0] = 5.0
     assert (float(shared[0]), float(copied[0])) == (5.0, 0.0)
     assert td.asarray(shared) is shared
     assert float(td.asarray(array)[0]) == 5.0
-    with pytest.raises(ValueError, match="must copy"):
-        td.asarray(array[::2], copy=False)
+
+
+@pytest.mark.parametrize("kind", ["bool", "int8", "float16", "float32", "int64"])
+@pytest.mark.parametrize("start", range(0, 9))
+def test_an_array_in_order_is_shared_at_any_address(start, kind):
+    """Whoever wrote to it would else be seen or not by the luck of an allocator."""
+    array = np.zeros(5000, kind)[start:].reshape(-1)
+    pending = td.from_numpy(array) * 1
+    shared = td.from_numpy(array)
+    array[:] = 1
+    assert shared.numpy().ctypes.data == array.ctypes.data
+    assert shared.numpy().all() and pending.numpy().all()
+
+
+@pytest.mark.parametrize("offset", [4, 12, 36, 60])
+def test_kernels_read_shared_memory_at_any_address(offset):
+    rng = np.random.default_rng(0)
+    memory = np.zeros(4 * 200 * 200 + 128, np.uint8)
+    start = -memory.ctypes.data % 64 + offset
+    array = memory[start : start + 4 * 200 * 200].view(np.float32).reshape(200, 200)
+    array[:] = rng.standard_normal((200, 200))
+    x, wide = td.from_numpy(array), array.astype(np.float64)
+    assert x.numpy().ctypes.data == array.ctypes.data
+    for got, expected in (
+        (x @ x, wide @ wide), (x @ x.T, wide @ wide.T), (x @ x[0], wide @ wide[0]),
+        (x + x.T, wide + wide.T), (x.sum(axis=0), wide.sum(0)), (x.sum(axis=1), wide.sum(1)),
+        (x.cumsum(axis=1), wide.cumsum(1)), (x.sort(axis=1), np.sort(wide, 1)), (x.sin(), np.sin(wide)),
+    ):  # fmt: skip
+        np.testing.assert_allclose(got.numpy(), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_what_forbids_sharing_is_said():
+    packed = np.zeros(3, [("a", "i1"), ("b", "f4")])["b"]
+    odd = np.frombuffer(bytearray(13), "f4", 3, 1)
+    for array, dtype, word in (
+        (np.ones((4, 4))[::2], None, "row-major"), (np.ones((3, 4)).T, None, "row-major"),
+        (packed, None, "row-major"), (odd, None, "aligned to 4"), (np.ones(3, ">f4"), None, "order"),
+        (np.ones(3), "float32", "asked for is float32"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=word):
+            td.asarray(array, dtype=dtype, copy=False)
+    with pytest.raises(ValueError, match="memory of its own"):
+        td.asarray(np.ones(3), device="reference", copy=False)
+    assert td.asarray(np.float32(2.0) + np.zeros(()), copy=False).shape == ()
 
 
 def test_tensor_may_ask_for_gradients_at_once():
@@ -120,3 +160,20 @@ def test_tensor_may_ask_for_gradients_at_once():
 def test_bad_arguments_are_named(call, word):
     with pytest.raises(TreadleError, match=word):
         call()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: td.ones(3, device="cuda:77"), lambda: td.arange(3, device="cuda:77"),
+        lambda: td.eye(3, device="cuda:77"), lambda: td.random.normal((2,), device="cuda:77"),
+    ],
+)  # fmt: skip
+def test_a_device_that_is_not_there_is_refused_at_the_call(make):
+    with pytest.raises(DeviceError, match="cuda:77"):
+        make()
+
+
+def test_asarray_says_from_where_to_where_it_would_copy():
+    with pytest.raises(ArgumentError, match=r"float32 on cpu.*float32 on reference"):
+        td.asarray(td.ones(2), device="reference", copy=False)

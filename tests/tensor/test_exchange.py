@@ -97,9 +97,7 @@ def test_memory_given_out_is_never_overwritten_in_place():
 
 
 def test_borrowed_memory_is_never_overwritten_in_place():
-    array = np.ones(4096, np.float32)
-    offset = -array.ctypes.data % 64 // 4
-    array = array[offset : offset + 1024]
+    array = np.ones(1024, np.float32)
     state = td.from_numpy(array)
     assert state._node.buffer.borrowed
     td.compile(lambda: state.assign(state + 1.0))()

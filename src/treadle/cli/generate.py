@@ -24,7 +24,7 @@ from treadle.tensor.tensor import Tensor
 NO_METHOD = {"where": "x.where(condition, y) means another thing elsewhere"}
 NAMESPACES = {Kind.RANDOM: "random"}  # where users find rows that are not at the top
 LAYERS = ("activations", "convolution", "images", "neural", "pooling", "regions")
-ALSO_LAYERS = ("fold", "linear", "one_hot", "sigmoid", "tanh", "unfold")
+ALSO_LAYERS = ("fold", "linear", "one_hot", "sigmoid", "unfold")
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,7 @@ def signature_of(op: Op) -> Signature:
 def _takes_numbers(op: Op, position: int) -> bool:
     """May a number stand for this operand? In what broadcasts, and where a sample has no axes."""
     if op.define is None or len(op.operands) < 2:
-        return False
+        return isinstance(op, Elementwise) and op.arity > 1
     if not op.samples.cases:
         return True
     shapes = [case[position] for case in op.samples.cases if position < len(case) - 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from sys import getrefcount
 from typing import Any
 
 from treadle.ir.node import Call, Node
@@ -55,19 +56,23 @@ def is_realised(node: Node) -> bool:
 Structure = tuple[Call | int, ...]
 
 
-def structure(roots: Sequence[Node]) -> tuple[Structure, list[Node]]:
+def structure(
+    roots: Sequence[Node], held: list[Node] | None = None
+) -> tuple[Structure, list[Node]]:
     """A key equal for graphs of the same shape, and the leaves in the order the key numbers them.
 
-    Each node adds its Call and the numbers of its operands; the numbers of the roots come last.
+    Each node adds its Call and the numbers of its operands; the numbers of the roots come last,
+    and then those of pending nodes that somebody else holds, which are added to held.
     """
     number: dict[Node, int] = {}
     key: list[Any] = []
     leaves: list[Node] = []
+    others: dict[Node, int] = {}
     try:
         for root in roots:
             if root not in number:
                 if root.buffer is None:
-                    _visit(root, number, key, leaves)
+                    _visit(root, number, key, leaves, others)
                 else:
                     number[root] = len(number)
                     key.append(root.call.type)
@@ -75,24 +80,54 @@ def structure(roots: Sequence[Node]) -> tuple[Structure, list[Node]]:
     except RecursionError:
         return _deep_structure(roots)
     key += [number[root] for root in roots]
+    if held is not None and others:
+        outside = [node for node, count in others.items() if count > 0]
+        if outside:
+            held += _worth_keeping(outside, set(roots))
+            key += [number[node] for node in held]
     return tuple(key), leaves
 
 
-def _visit(node: Node, number: dict[Node, int], key: list[Any], leaves: list[Node]) -> None:
-    """Number a pending node after its operands."""
+ONLY_USER = 3  # references `_visit` sees to a node with one user: from there, a name, an argument
+
+
+def _visit(
+    node: Node, number: dict[Node, int], key: list[Any], leaves: list[Node], others: dict[Node, int]
+) -> None:
+    """Number a pending node after its operands; others: references not accounted for so far."""
     operands = node.operands
     for x in operands:
-        if x not in number:
-            if x.buffer is None:
-                _visit(x, number, key, leaves)
-            else:  # written out here: half of all nodes are leaves
-                number[x] = len(number)
-                key.append(x.call.type)
-                leaves.append(x)
+        if x in number:
+            if x in others:
+                others[x] -= 1
+        elif x.buffer is None:
+            if count := getrefcount(x) - ONLY_USER:
+                others[x] = count
+            _visit(x, number, key, leaves, others)
+        else:  # written out here: half of all nodes are leaves
+            number[x] = len(number)
+            key.append(x.call.type)
+            leaves.append(x)
     key.append(node.call)
     for x in operands:
         key.append(number[x])  # noqa: PERF401 - for one or two, faster than a list
     number[node] = len(number)
+
+
+def _worth_keeping(outside: list[Node], roots: set[Node]) -> list[Node]:
+    """Of nodes to which there are references from outside the graph, those to keep.
+
+    A tensor is such a reference: it will want the value, so it had better be computed only once.
+    Of a view it is what the view shows.
+    """
+    found: dict[Node, None] = {}
+    for node in outside:
+        if node not in roots:
+            while node.buffer is None and node.op.flops == 0.0 and len(node.operands) == 1:
+                node = node.operands[0]  # noqa: PLW2901
+            if node.buffer is None and node.operands and node not in roots:
+                found[node] = None
+    return list(found)
 
 
 def _deep_structure(roots: Sequence[Node]) -> tuple[Structure, list[Node]]:

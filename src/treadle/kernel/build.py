@@ -10,7 +10,7 @@ from treadle.base.dtypes import DType
 from treadle.base.shapes import Shape
 from treadle.ir.node import LEAF, Node
 from treadle.kernel.axes import linear, merge_axes, refined
-from treadle.kernel.index import ZERO, Axis, Index, Looked, ravel, unravel
+from treadle.kernel.index import ZERO, Axis, Index, ravel, unravel
 from treadle.kernel.loops import Argument, Loops, Pass, Reduce, Store
 from treadle.kernel.lower import Lowering
 from treadle.ops import movement as m
@@ -255,7 +255,10 @@ def build_copy(
 
 
 def build_scatter(node: Node, stored: frozenset[Node]) -> list[Built]:
-    """The base written out, then values joined one by one along the axis; lanes never meet."""
+    """The base written out, then values joined one by one along the axis; lanes never meet.
+
+    What is out of range goes nowhere.
+    """
     base, index, values = node.operands
     first = build_copy(base, stored, node)
     if not index.type.size:
@@ -267,11 +270,10 @@ def build_scatter(node: Node, stored: frozenset[Node]) -> list[Built]:
     outer = [a for k, a in enumerate(axes) if k != axis]
     lowering = Lowering(builder.slot_of, linear(outer), ravel(position, index.shape))
     place = list(position)
-    looked = Looked(lowering.at(index, position), node.shape[axis])
-    place[axis] = Index([(looked, 1)])
+    place[axis], inside = lowering.place(lowering.at(index, position), node.shape[axis])
     value = lowering.at(values, position)
     number = builder.slot(node, node.dtype, True)
-    store = Store(number, ravel(place, node.shape), value, SCATTERS[node.op])
+    store = Store(number, ravel(place, node.shape), value, SCATTERS[node.op], inside)
     loops = Loops([], outer, [axes[axis]], [Pass([], [store])], [], across=True)
     loops.size = index.type.size
     built = builder.finish(loops)

@@ -36,9 +36,9 @@ class Levels:
     def _needed(self, step: Pass, number: int | None = None) -> list[Ex]:
         """Expressions of a pass that change along the inner axes, operands first."""
         found: set[Ex] = set()
-        stack = [r.value for r in step.reduces] + [s.value for s in step.stores]
+        stack = [r.value for r in step.reduces]
         for s in step.stores:
-            stack += looked_up(s.position)
+            stack += s.inputs
         while stack:
             ex = stack.pop()
             if ex in found or self.level[ex] != ELEMENT:

@@ -102,13 +102,19 @@ class Store:
 
     mode "set" stores, "partial" adds to a copy that each block of rows has of its own. Any other
     goes over what is in memory in order (no two rows may meet at one position): "over" replaces
-    it, the name of a binary primitive joins the two.
+    it, the name of a binary primitive joins the two. only: nothing is stored where it is false.
     """
 
     buffer: int
     position: Index
     value: Ex
     mode: str = "set"
+    only: Ex | None = None
+
+    @property
+    def inputs(self) -> list[Ex]:
+        """What is computed before it."""
+        return [*looked_up(self.position), *([self.only] if self.only else []), self.value]
 
     @property
     def updates(self) -> bool:
@@ -166,7 +172,8 @@ class Loops:
             lines += [f"    {r.name} = {r.kind} {along} : {r.value}" for r in step.reduces]
             for s in step.stores:
                 sign = {"set": "=", "over": "=", "partial": "+=", "add": "+="}.get(s.mode, s.mode)
-                lines.append(f"    each {along} : b{s.buffer}[{s.position}] {sign} {s.value}")
+                only = f" if {s.only}" if s.only else ""
+                lines.append(f"    each {along} : b{s.buffer}[{s.position}] {sign} {s.value}{only}")
         lines += [f"    b{s.buffer}[{s.position}] = {s.value}" for s in self.row_stores]
         return "\n".join(lines)
 
@@ -177,9 +184,8 @@ class Loops:
             for r in step.reduces:
                 _visit(r.value, found)
             for s in step.stores:
-                for value in looked_up(s.position):
+                for value in s.inputs:
                     _visit(value, found)
-                _visit(s.value, found)
         for s in self.row_stores:
             _visit(s.value, found)
         return list(found)

@@ -191,16 +191,24 @@ class Lowering:
 
     def _gathered(self, node: Node, index: Position, guards: Guards) -> Ex:
         x, where_to = node.operands
-        size = x.shape[node.arg]
         picked = list(index)
-        place = self.at(where_to, index, guards)
-        known = as_index(place)
+        picked[node.arg], _ = self.place(self.at(where_to, index, guards), x.shape[node.arg])
+        return self.at(x, tuple(picked), guards)
+
+    def place(self, value: Ex, size: int) -> tuple[Index, Ex | None]:
+        """A computed index along an axis, and where it is in range: None if everywhere."""
+        known = as_index(value)
         if known is not None and known.bounds[1] < 0:
             known = known + size
-        if known is None or known.bounds[0] < 0 or known.bounds[1] >= size:
-            known = Index([(Looked(place, size), 1)])
-        picked[node.arg] = known
-        return self.at(x, tuple(picked), guards)
+        if known is not None and known.bounds[0] >= 0 and known.bounds[1] < size:
+            return known, None
+        low, high = (self.make("const", (), int64, bound) for bound in (-size, size))
+        checks = (
+            self.make("ge", (value, low), bool_),
+            self.make("lt", (value, high), bool_),
+        )
+        inside = self.make("bitwise_and", checks, bool_)
+        return Index([(Looked(value, size), 1)]), inside
 
     def _reduced(self, node: Node, index: Position) -> Ex:
         if ravel(index, node.shape) != self.rows:

@@ -57,7 +57,8 @@ class Signature:
         return "\n".join(lines)
 
     def _store(self, s: Store) -> str:
-        return f"{s.mode} b{s.buffer}[{self.index(s.position)}] e{self.number[s.value]}"
+        only = f" if e{self.number[s.only]}" if s.only else ""
+        return f"{s.mode} b{s.buffer}[{self.index(s.position)}] e{self.number[s.value]}{only}"
 
     def _expression(self, ex: Ex) -> str:
         if ex.op == "load":

@@ -14,9 +14,9 @@ from treadle.functions import (
     lp_pool1d, lp_pool2d, lp_pool3d, max_pool1d, max_pool2d, max_pool3d, mish, nan_to_num, one_hot,
     pixel_shuffle, pixel_unshuffle, pool, prelu, relu, relu6, resample,
     scaled_dot_product_attention, selu, sigmoid, silu, softmax, softplus, softshrink, softsign,
-    tanh, tanhshrink, threshold, unfold,
+    tanhshrink, threshold, unfold,
 )
-# </gen imports huxhaddqfkgevodsa5ykjj3mr2g2lggf5ro3fukucqt5kycqes46ac2>
+# </gen imports huxhaddqfkgevodsa5ykjj3mr2g2lggf5ro3fukucqt5k3iid446ac2>
 # <gen names>
 __all__ += [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
@@ -28,6 +28,6 @@ __all__ += [
     "lp_pool2d", "lp_pool3d", "max_pool1d", "max_pool2d", "max_pool3d", "mish", "nan_to_num",
     "one_hot", "pixel_shuffle", "pixel_unshuffle", "pool", "prelu", "relu", "relu6", "resample",
     "scaled_dot_product_attention", "selu", "sigmoid", "silu", "softmax", "softplus", "softshrink",
-    "softsign", "tanh", "tanhshrink", "threshold", "unfold",
+    "softsign", "tanhshrink", "threshold", "unfold",
 ]
-# </gen names wcm3dqm7evell2no2x4g6keox2ssv5zvj5zbiky467sxfkbjvghfhxgcljr4>
+# </gen names wcm3dqm7evell2no2x4g6keox2ssv5zvj5zbiky467sxfkbjvg4kwmccljr4>

@@ -13,6 +13,7 @@ from typing import Any
 from treadle.base.dtypes import float32, promote, to_float
 from treadle.base.errors import ShapeError, explain
 from treadle.base.shapes import axes_in, axis_in
+from treadle.ops.bounds import require_inside
 from treadle.ops.contract import dot, gather
 from treadle.ops.defs import AN_INDEX, Inline, Kind, Op, Samples, options_of
 from treadle.ops.elementwise import (
@@ -36,22 +37,34 @@ def composite(
     flops: float = 1.0,
     inline: bool = False,
     aliases: tuple[str, ...] = (),
+    check: Callable[..., None] | None = None,
 ) -> Callable[[Callable[..., Any]], Op]:
     """A row from a definition; its docstring is the documentation.
 
     inline: no node of its own, the definition runs when called. It may take a list of tensors and
-    give several results.
+    give several results. check: is given the arguments of every call, and raises if it must.
     """
 
     def row(define: Callable[..., Any]) -> Op:
         name = define.__name__.rstrip("_")
         make, arguments = (Inline, None) if inline else (Op, options_of(define))
+        if check is not None and arguments is not None:
+            arguments = _checked(arguments, check)
         return make(
             name, Kind.COMPOSITE, define.__doc__ or "", define=define, arguments=arguments,
             grad=grad, reference=reference, samples=samples, flops=flops, aliases=aliases,
         )  # fmt: skip
 
     return row
+
+
+def _checked(arguments: Callable[..., Any], check: Callable[..., None]) -> Callable[..., Any]:
+    def checked(*args: Any, **given: Any) -> Any:
+        operands, arg = arguments(*args, **given)
+        check(*operands, **dict(arg[1]))
+        return operands, arg
+
+    return checked
 
 
 # ---- reductions
@@ -159,6 +172,10 @@ def argmin(x: Any, /, axis: int | None = None, keepdims: bool = False) -> Any:
 # ---- indexing and products
 
 
+def _take_check(x: Any, index: Any, axis: int | None) -> None:
+    require_inside("take", index, x.shape[axis_in("take", axis or 0, x.ndim)])
+
+
 @composite(
     lambda np, x, index, axis=None: np.take(x, index, axis or 0),
     Samples(
@@ -166,6 +183,7 @@ def argmin(x: Any, /, axis: int | None = None, keepdims: bool = False) -> Any:
         roles=("", "index"),
     ),
     aliases=("index_select",),
+    check=_take_check,
 )
 def take(x: Any, index: Any, /, axis: int | None = None) -> Any:
     """Slices of x at indices along an axis, the first if none is named: an embedding look-up."""

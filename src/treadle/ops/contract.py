@@ -9,8 +9,9 @@ from typing import Any
 from treadle.base.errors import ShapeError, explain
 from treadle.base.shapes import Shape, axis_in, broadcast
 from treadle.ops import rules
+from treadle.ops.bounds import require_inside
 from treadle.ops.defs import Kind, Op, Samples
-from treadle.ops.elementwise import cast, eq, maximum, minimum, where
+from treadle.ops.elementwise import bitwise_and, cast, eq, where
 from treadle.ops.movement import permute, slice_, summed_to
 
 
@@ -51,6 +52,7 @@ dot = Op(
 def _gather(x: Any, index: Any, axis: int) -> Any:
     axis = axis_in("gather", axis, x.ndim)
     _fits("gather", x, index, axis)
+    require_inside("gather", index, x.shape[axis])
     ranges = [(0, n, 1) for n in index.shape]
     ranges[axis] = (0, x.shape[axis], 1)
     whole = all(stop == n for (_, stop, _), n in zip(ranges, x.shape, strict=True))
@@ -72,10 +74,8 @@ def _fits(name: str, x: Any, index: Any, axis: int) -> None:
 def _gather_grad(g: Any, y: Any, x: Any, index: Any) -> tuple[Any, None]:
     axis = y.arg
     if index.shape[axis] == 1:  # one element a line: a comparison fuses, a scatter does not
-        size = x.shape[axis]
-        index = where(index < 0, index + size, index)
-        hit = eq(x.iota_like(axis), minimum(maximum(index, 0), size - 1))
-        return where(hit, g, 0.0), None
+        place = where(index < 0, index + x.shape[axis], index)
+        return where(eq(x.iota_like(axis), place), g, 0.0), None
     return scatter_add(x.zeros_like(), index, g, axis=axis), None
 
 
@@ -87,7 +87,11 @@ def _gather_reference(np: Any, x: Any, index: Any, axis: int) -> Any:
 
 gather = Op(
     "gather", Kind.GATHER,
-    "Elements at indices along an axis; negative indices count from the end, others are clamped.",
+    """Elements at indices along an axis; negative indices count from the end.
+
+    Indices out of range are refused if they are known at the call. Of those computed later, the
+    nearest element is read, and no gradient flows to it.
+    """,
     types=partial(rules.indexed, "gather"), shape=lambda _, shapes: shapes[1],
     arguments=_gather, grad=_gather_grad,
     reference=_gather_reference,
@@ -111,6 +115,7 @@ def _arguments(name: str) -> Any:
             facts = {"index": index.shape, "values": values.shape}
             raise ShapeError(explain(name, "one index per value", **facts))
         _fits(name, base, index, axis)
+        require_inside(name, index, base.shape[axis])
         return (base, index, values), axis
 
     arguments.__qualname__ = name
@@ -135,7 +140,11 @@ SCATTERS: dict[Op, str] = {}
 
 
 def scattering(name: str, how: str, doc: str, grad: Any, smooth: bool = True) -> Op:
-    """A row that writes at indices along an axis; they are read as those of gather."""
+    """A row that writes at indices along an axis.
+
+    Negative indices count from the end. Those out of range are refused if they are known at the
+    call; of those computed later, the values are dropped.
+    """
     row = Op(
         name, Kind.SCATTER, doc, types=partial(rules.indexed, name),
         shape=lambda _, shapes: shapes[0], arguments=_arguments(name), grad=grad,
@@ -152,13 +161,20 @@ def scattering(name: str, how: str, doc: str, grad: Any, smooth: bool = True) ->
     return row
 
 
+def _read(x: Any, index: Any, axis: int) -> Any:
+    """Elements at indices, 0 where they are out of range and nothing was written."""
+    size = x.shape[axis]
+    inside = bitwise_and(index >= -size, index < size)
+    return where(inside, gather(x, index, axis=axis), 0.0)
+
+
 def _set_grad(g: Any, y: Any, base: Any, index: Any, values: Any) -> tuple[Any, None, Any]:
     """Of values written to one place only the last has a gradient."""
     axis = y.arg
     order = index.iota_like(axis).expand(index.shape)
     writer = scatter(base.iota_like(axis).expand(base.shape), index, order, axis=axis)
     last = eq(gather(writer, index, axis=axis), order)
-    return scatter(g, index, 0, axis=axis), None, where(last, gather(g, index, axis=axis), 0.0)
+    return scatter(g, index, 0, axis=axis), None, where(last, _read(g, index, axis), 0.0)
 
 
 def _product_grad(g: Any, y: Any, base: Any, index: Any, values: Any) -> tuple[Any, None, Any]:
@@ -169,7 +185,7 @@ def _product_grad(g: Any, y: Any, base: Any, index: Any, values: Any) -> tuple[A
     zero = cast(eq(values, 0), g.dtype)
     zeros = scatter_add(cast(eq(base, 0), g.dtype), index, zero, axis=axis)
     alone = eq(gather(zeros, index, axis=axis), zero)  # no zero but perhaps this one
-    without = gather(g * others, index, axis=axis) / where(eq(values, 0), 1.0, values)
+    without = _read(g * others, index, axis) / where(eq(values, 0), 1.0, values)
     factor = scatter_mul(base.zeros_like() + 1, index, values, axis=axis)
     return g * factor, None, where(alone, without, 0.0)
 
@@ -180,13 +196,13 @@ def _extreme_grad(g: Any, y: Any, base: Any, index: Any, values: Any) -> tuple[A
     mine, theirs = eq(base, y), eq(values, gather(y, index, axis=axis))
     count = scatter_add(cast(mine, g.dtype), index, cast(theirs, g.dtype), axis=axis)
     share = g / count
-    return where(mine, share, 0.0), None, where(theirs, gather(share, index, axis=axis), 0.0)
+    return where(mine, share, 0.0), None, where(theirs, _read(share, index, axis), 0.0)
 
 
 # fmt: off
 scatter_add = scattering(
     "scatter_add", "add", "base with values added at indices along an axis.",
-    lambda g, y, base, index, values: (g, None, gather(g, index, axis=y.arg)))
+    lambda g, y, base, index, values: (g, None, _read(g, index, y.arg)))
 scatter = scattering(
     "scatter", "over", "base with values put at indices along an axis; the last one stays.",
     _set_grad)

@@ -85,6 +85,25 @@ def _cause(error: BaseException) -> BaseException | None:
     return error.__cause__ if isinstance(error, TreadleError) else error
 
 
+class Arrays:
+    """How arrays become tensors: the tensor layer, which stands above, fills this in."""
+
+    __slots__ = ("made",)
+
+    made: Callable[[Any, Any], Any]  # from an array, and a tensor beside which it stands or None
+
+
+ARRAYS = Arrays()
+ELSEWHERE = {"dim": "axis", "keepdim": "keepdims", "input": "x"}
+"""Options as PyTorch spells them, and as they are called here."""
+
+
+def _spelled(options: dict[str, Any]) -> str:
+    """A hint for options that have another name here."""
+    known = [f"{ELSEWHERE[name]}, not {name}" for name in options if name in ELSEWHERE]
+    return f"\n  hint: {', '.join(known)}" if known else ""
+
+
 UNCLEAR = (TreadleError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What a call may raise in the words of what the row is made of."""
 
@@ -145,10 +164,39 @@ class Op:
                 if hasattr(operand, "_apply"):
                     return operand._apply(self, operands, arg)
         except UNCLEAR as error:
-            raise self.refusal(error, args, options) from _cause(error)
+            return self.retried(error, args, options)
+        with_tensors = self.with_tensors(args)
+        if with_tensors is not None:
+            return self(*with_tensors, **options)
         hint = "make a tensor first: td.tensor(...)"
         got = ", ".join(type(operand).__name__ for operand in operands) or "nothing"
         raise OperandError(explain(self.name, "needs a tensor operand", hint, got=got))
+
+    def retried(self, error: Exception, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """The call with arrays as tensors, if it failed for want of them; else the refusal."""
+        with_tensors = self.with_tensors(args)
+        if with_tensors is None:
+            raise self.refusal(error, args, options) from _cause(error)
+        return self(*with_tensors, **options)
+
+    def with_tensors(self, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """The arguments with arrays, and lists of indices, made tensors; None if there are none."""
+        places = self._tensors(args)
+        like = next((x for x in places if hasattr(x, "_apply")), None)
+        found = [
+            ARRAYS.made(x, like) if self._stands_for_one(k, x) else x for k, x in enumerate(places)
+        ]
+        if all(new is old for new, old in zip(found, places, strict=True)):
+            return None
+        listed = places is not args and self.samples.listed
+        return (found, *args[1:]) if listed else (*found, *args[len(found) :])
+
+    def _stands_for_one(self, k: int, x: Any) -> bool:
+        """Is x, operand k, no tensor, but of what tensors are made?"""
+        if hasattr(x, "__array_interface__"):
+            return not hasattr(x, "_apply")
+        of_integers = isinstance(x, list) and bool(x) and all(isinstance(n, int) for n in x)
+        return of_integers and self.samples.role(k) == "index"
 
     def refusal(self, error: Exception, args: tuple[Any, ...], options: Any) -> Exception:
         """The error in words about this row, the one that was called, not what it is made of."""
@@ -156,7 +204,7 @@ class Op:
             return said_by(self.name, error)
         called, _, said = str(error).partition("() ")
         if isinstance(error, TypeError) and called.strip("_") == self.name:
-            return TypeError(f"{self.name}() {said}")  # other arguments than it has
+            return TypeError(f"{self.name}() {said}{_spelled(options)}")  # it has other arguments
         source = self.define or self.arguments
         names = source.__code__.co_varnames[: source.__code__.co_argcount] if source else ()
         needed = len(names) - len(source.__defaults__ or ()) if source else 1
@@ -173,11 +221,16 @@ class Op:
         wrong = explain(self.name, f"cannot use an argument: {error}", hint, **facts)
         return ArgumentError(wrong).with_traceback(error.__traceback__)
 
+    @property
+    def arity(self) -> int:
+        """How many operands a row without a definition takes."""
+        return max(1, len(self.samples.roles))
+
     def _tensors(self, args: tuple[Any, ...]) -> Sequence[Any]:
         """Of the arguments, those that have to be tensors."""
         if self.samples.listed and args and isinstance(args[0], list | tuple):
             return args[0]
-        return args[: len(self.operands) if self.define else max(1, len(self.samples.roles))]
+        return args[: len(self.operands) if self.define else self.arity]
 
     def called(self, arg: Any) -> str:
         """The row with its options, as people write it: softmax(axis=-1)."""
@@ -196,7 +249,8 @@ class Elementwise(Op):
 
     def __call__(self, *operands: Any, **options: Any) -> Any:
         """Record the op on tensors or nodes; scalars may stand beside them."""
-        if not options and hasattr(operands[0] if operands else None, "_apply"):
+        first = operands[0] if operands else None
+        if not options and self.arguments is None and hasattr(first, "_apply"):
             return operands[0]._apply(self, operands, None)
         return super().__call__(*operands, **options)
 
@@ -210,7 +264,7 @@ class Inline(Op):
         try:
             return self.define(*args, **options)
         except UNCLEAR as error:
-            raise self.refusal(error, args, options) from _cause(error)
+            return self.retried(error, args, options)
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from treadle.base.dtypes import DType, dtype, uint32
-from treadle.base.errors import DtypeError, explain
+from treadle.base.dtypes import DType, uint32
+from treadle.base.dtypes import dtype as dtype_of
+from treadle.base.errors import ArgumentError, DtypeError, explain
 from treadle.ops import rules
 from treadle.ops.defs import JUMPS, ON_INTEGERS, Elementwise, Kind, Op, Samples
 
@@ -26,12 +27,13 @@ def elementwise(
     smooth: bool = True,
     flops: float = 1.0,
     aliases: tuple[str, ...] = (),
+    arguments: Callable[..., Any] | None = None,
 ) -> Op:
     """An elementwise row; grad may be a string that says why there is none."""
     return Elementwise(
         name, Kind.ELEMENTWISE, doc, types=partial(rule, name), shape=rules.broadcasting(name),
         grad=grad, reference=reference, samples=Samples(low, high, smooth=smooth), flops=flops,
-        aliases=aliases,
+        aliases=aliases, arguments=arguments,
     )  # fmt: skip
 
 
@@ -55,6 +57,29 @@ def _extreme_grad(better: Op, g: Any, a: Any, b: Any) -> tuple[Any, Any]:
     """All to the operand that was taken, half to each of two equal ones."""
     tied = where(eq(a, b), g * 0.5, 0.0)
     return where(better(a, b), g, tied), where(better(b, a), g, tied)
+
+
+def _round(x: Any, decimals: int = 0) -> Any:
+    if not decimals or (decimals > 0 and not x.dtype.is_float):
+        return (x,), None
+    scale = 10.0 ** abs(decimals)
+    if not x.dtype.is_float:
+        return cast(round_(cast(x, "float64") / scale) * scale, x.dtype)
+    return round_(x * scale) / scale if decimals > 0 else round_(x / scale) * scale
+
+
+def _div(x: Any, y: Any, rounding_mode: str | None = None) -> Any:
+    if rounding_mode is None:
+        return (x, y), None
+    if rounding_mode == "floor":
+        return floor_divide(x, y)
+    if rounding_mode != "trunc":
+        hint = "None, 'floor' or 'trunc'"
+        raise ArgumentError(explain("div", "no such rounding_mode", hint, got=repr(rounding_mode)))
+    down = floor_divide(x, y)
+    if down.dtype.is_float:
+        return trunc(div(x, y))
+    return where(bitwise_and(lt(down, 0), ne(down * y, x)), down + 1, down)
 
 
 # fmt: off
@@ -98,8 +123,9 @@ floor = elementwise("floor", rules.number, "Largest integer not above x.",
                     lambda np, x: np.floor(x), _flat)
 ceil = elementwise("ceil", rules.number, "Smallest integer not below x.",
                    lambda np, x: np.ceil(x), _flat)
-round_ = elementwise("round", rules.number, "Nearest integer, ties to the even one.",
-                     lambda np, x: np.rint(x), _flat)
+round_ = elementwise("round", rules.number,
+                     "Nearest number of so many decimals, ties to the even one.",
+                     lambda np, x: np.rint(x), _flat, arguments=_round)
 trunc = elementwise("trunc", rules.number, "Nearest integer towards 0.",
                     lambda np, x: np.trunc(x), _flat)
 
@@ -111,10 +137,11 @@ sub = elementwise("sub", rules.number, "x - y.", lambda np, x, y: np.subtract(x,
 mul = elementwise("mul", rules.any_dtype, "x * y; and, on bool.",
                   lambda np, x, y: np.multiply(x, y), lambda g, y, a, b: (g * b, g * a),
                   aliases=("multiply",))
-div = elementwise("div", rules.floating, "x / y, always a float.",
+div = elementwise("div", rules.floating,
+                  "x / y, a float; rounding_mode 'floor' or 'trunc' rounds it and keeps integers.",
                   lambda np, x, y: np.true_divide(x, y),
                   lambda g, y, a, b: (g / b, -g * y / b), 0.5, 4.0, flops=4.0,
-                  aliases=("divide", "true_divide"))
+                  aliases=("divide", "true_divide"), arguments=_div)
 float_power: Op = elementwise("float_power", rules.floating, "x to the power y, always a float.",
                               lambda np, x, y: np.power(x, y), _power_grad,
                               0.5, 3.0, flops=2 * COSTLY)
@@ -192,12 +219,12 @@ threefry = Op(
 )  # fmt: skip
 
 
-def _cast(x: Any, to: Any) -> Any:
-    return (x,), dtype(to)
+def _cast(x: Any, dtype: Any) -> Any:
+    return (x,), dtype_of(dtype)
 
 
-def _bitcast(x: Any, to: Any) -> Any:
-    return (x,), _as_wide(x.dtype, dtype(to))
+def _bitcast(x: Any, dtype: Any) -> Any:
+    return (x,), _as_wide(x.dtype, dtype_of(dtype))
 
 
 cast: Op = Op(

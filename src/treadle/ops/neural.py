@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from treadle.base.errors import ShapeError, explain
+from treadle.base.dtypes import int64
+from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import axis_in
+from treadle.ops.bounds import require_inside
 from treadle.ops.composite import as_float, composite, mean
 from treadle.ops.contract import dot, gather
 from treadle.ops.defs import Samples
-from treadle.ops.elementwise import detach, eq, exp, log, sqrt, where
+from treadle.ops.elementwise import cast, detach, eq, exp, log, ne, sqrt, where
 from treadle.ops.movement import summed_to
 from treadle.ops.reduce import max_, sum_
 
@@ -97,27 +99,74 @@ def layer_norm(x: Any, weight: Any = None, bias: Any = None, /, eps: float = 1e-
     return y if bias is None else y + bias
 
 
-def _cross_entropy(np: Any, logits: Any, labels: Any) -> Any:
+def _cross_entropy(
+    np: Any, logits: Any, labels: Any, ignore_index: int = -100, reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Any:  # fmt: skip
     rows = logits - logits.max(-1, keepdims=True)
     rows = rows - np.log(np.exp(rows).sum(-1, keepdims=True))
-    return -np.take_along_axis(rows, labels[..., None], -1).mean()
+    kept = labels != ignore_index
+    wanted = np.eye(logits.shape[-1])[np.where(kept, labels, 0)]
+    wanted = wanted * (1 - label_smoothing) + label_smoothing / logits.shape[-1]
+    losses = np.where(kept, -(rows * wanted).sum(-1), 0)
+    return {"none": losses, "sum": losses.sum(), "mean": losses.sum() / kept.sum()}[reduction]
+
+
+def _cross_entropy_check(logits: Any, labels: Any, ignore_index: int, **_: Any) -> None:
+    if logits.ndim:
+        require_inside("cross_entropy", labels, logits.shape[-1], lowest=0, ignored=ignore_index)
 
 
 @composite(
     _cross_entropy,
-    Samples(cases=(((4, 7), (4,), {}), ((2, 3, 33), (2, 3), {})), roles=("", "index")),
-)
-def cross_entropy(logits: Any, labels: Any, /) -> Any:
-    """Mean of -log softmax(logits) at the labels, over all but the last axis."""
-    if labels.shape != logits.shape[:-1]:
-        hint = "labels are class numbers, one per row of logits"
-        facts = {"logits": logits.shape, "labels": labels.shape}
-        raise ShapeError(explain("cross_entropy", "labels do not fit", hint, **facts))
+    Samples(cases=(
+        ((4, 7), (4,), {}), ((2, 3, 33), (2, 3), {}), ((9, 3), (9,), {"ignore_index": 1}),
+        ((4, 7), (4,), {"reduction": "sum", "label_smoothing": 0.25}), ((5,), (), {}),
+        ((9, 3), (9,), {"reduction": "none", "ignore_index": 2, "label_smoothing": 0.1}),
+    ), roles=("", "index")), check=_cross_entropy_check,
+)  # fmt: skip
+def cross_entropy(
+    logits: Any, labels: Any, /, ignore_index: int = -100, reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Any:  # fmt: skip
+    """-log softmax(logits) at the labels: classes along the last axis, one label for each row.
+
+    PyTorch has the classes of (N, C, d1, ...) along the second axis: move them to the end.
+
+    - **ignore_index**: rows with this label give 0 and do not count in the mean
+    - **reduction**: "mean", "sum", or "none" for a loss of each row
+    - **label_smoothing**: the share of a label that is spread evenly over all classes
+    """
+    _require_loss(logits, labels, reduction, label_smoothing)
     logits = as_float(logits)
     peak = detach(max_(logits, axis=-1, keepdims=True))
     total = log(sum_(exp(logits - peak), axis=-1, keepdims=True)) + peak
     picked = gather(logits, labels.reshape((*labels.shape, 1)), axis=-1)
-    return mean(total - picked)
+    if label_smoothing:
+        even = mean(logits, axis=-1, keepdims=True)
+        picked = picked * (1.0 - label_smoothing) + even * label_smoothing
+    kept = ne(cast(labels, int64), ignore_index)
+    losses = where(kept, (total - picked).reshape(labels.shape), 0.0)
+    if reduction == "none":
+        return losses
+    wide = losses.dtype.compute
+    summed = sum_(cast(losses, wide))
+    if reduction == "mean":
+        summed = summed / sum_(cast(kept, wide))
+    return cast(summed, losses.dtype)
+
+
+def _require_loss(logits: Any, labels: Any, reduction: str, label_smoothing: float) -> None:
+    if not logits.ndim or labels.shape != logits.shape[:-1]:
+        hint = "labels are class numbers, one per row of logits: classes are the last axis"
+        facts = {"logits": logits.shape, "labels": labels.shape}
+        raise ShapeError(explain("cross_entropy", "labels do not fit", hint, **facts))
+    if reduction not in ("mean", "sum", "none"):
+        hint = "mean, sum or none"
+        raise ArgumentError(explain("cross_entropy", "no such reduction", hint, got=reduction))
+    if not 0.0 <= label_smoothing <= 1.0:
+        wrong = "label_smoothing is a share, from 0 to 1"
+        raise ArgumentError(explain("cross_entropy", wrong, got=label_smoothing))
 
 
 def _attention(

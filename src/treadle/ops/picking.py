@@ -8,6 +8,7 @@ from typing import Any
 from treadle.base.dtypes import INTEGERS, NUMBERS, int64
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import axis_in, broadcast, strides_of
+from treadle.ops.bounds import require_inside
 from treadle.ops.composite import composite, take
 from treadle.ops.contract import (
     gather,
@@ -151,12 +152,16 @@ def scatter_reduce(
     inline=True, grad=ON_INTEGERS,
 )  # fmt: skip
 def one_hot(x: Any, /, classes: int = -1) -> Any:
-    """A last axis of 0 with a 1 at each index; -1 classes: as many as the largest needs."""
+    """A last axis of 0 with a 1 at each index; -1 classes: as many as the largest needs.
+
+    An index that is out of range is refused if it is known at the call, else it gives zeros.
+    """
     require("one_hot", [x.dtype], INTEGERS)
     if classes < 0:
         classes = int(max_(x).item()) + 1 if math.prod(x.shape) else 0
+    require_inside("one_hot", x, classes, lowest=0)
     line = counting(x, classes).reshape((*(1,) * x.ndim, classes))
-    return cast(eq(x.reshape((*x.shape, 1)), cast(line, x.dtype)), int64)
+    return cast(eq(cast(x, int64).reshape((*x.shape, 1)), line), int64)
 
 
 # ---- by masks
@@ -229,7 +234,7 @@ def clone(x: Any, /) -> Any:
 
     Values are never written in place where anybody else can see it, so nothing is copied.
     """
-    return reshape(x, x.shape)
+    return x._apply(reshape, (x,), x.shape)
 
 
 @composite(lambda np, x: x, inline=True)

@@ -46,6 +46,7 @@ class Syntax:
     def __rmod__(self, other: Any) -> Self: return self._apply(e.remainder, (other, self), None)
     def __neg__(self) -> Self: return self._apply(e.neg, (self,), None)
     def __pos__(self) -> Self: return f.positive(self)
+    def __round__(self, decimals: int = 0) -> Self: return e.round_(self, decimals)
     def __abs__(self) -> Self: return self._apply(e.abs_, (self,), None)
     def __matmul__(self, other: Any) -> Self: return c.matmul(self, other)
     def __rmatmul__(self, other: Any) -> Self: return c.matmul(other, self)
@@ -97,8 +98,8 @@ class Syntax:
 
     # ---- shapes
 
-    def reshape(self, *shape: Any) -> Self:
-        """The same elements under another shape; -1 is worked out."""
+    def reshape(self, *shape: Any, copy: bool | None = None) -> Self:
+        """The same elements under another shape; -1 is worked out. copy: any answer is right."""
         if len(shape) == 1 and shape[0] == self.shape:
             return self
         return m.reshape(self, *(shape or ((),)))
@@ -133,13 +134,21 @@ class Syntax:
             raise ShapeError(explain("T", "needs two axes", hint, shape=self.shape))
         return self.transpose(0, 1)
 
+    def t(self) -> Self:
+        """The matrix transposed; what has fewer axes stays as it is."""
+        return self if self.ndim < 2 else self.T
+
     def cast(self, dtype: Any) -> Self:
         """The elements in another dtype."""
         return e.cast(self, dtype)
 
-    def sum(self, axis: Any = None, keepdims: bool = False) -> Self:
-        """Sum along axes."""
-        return r.sum_(self, axis=axis, keepdims=keepdims)
+    def where(self, condition: Any, other: Any) -> Self:
+        """These elements where the condition holds, others elsewhere."""
+        return e.where(condition, self, other)
+
+    def sum(self, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Self:
+        """Sum along axes, added in a dtype."""
+        return r.sum_(self, axis=axis, keepdims=keepdims, dtype=dtype)
 
     def max(self, axis: Any = None, keepdims: bool = False) -> Self:
         """Largest element along axes."""

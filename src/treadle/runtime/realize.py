@@ -41,19 +41,24 @@ class _Traced:
 TRACED = _Traced()
 
 
-def realize(nodes: Sequence[Node]) -> None:
-    """Compute nodes that are not in memory yet, all together."""
+def realize(nodes: Sequence[Node], alone: bool = False) -> None:
+    """Compute nodes that are not in memory yet, all together.
+
+    What they are computed from and somebody else holds is kept too, unless they are to be alone.
+    """
     with _READING:
         pending = [node for node in nodes if node.buffer is None]
         if not pending:
             return
-        key, leaves = structure(pending)
+        held: list[Node] = []
+        key, leaves = structure(pending, None if alone else held)
         if FAST_MATH.value:
             key = (FAST_MATH.value, *key)  # programs of its own
         program = _PROGRAMS.get(key)
         if program is None and len(key) > LONG and in_pieces(pending):
             realize(nodes)
             return
+        pending += held
         if program is None:
             program = _remember(key, pending, leaves)
     _give(pending, program.run([leaf.buffer for leaf in leaves]))
@@ -77,15 +82,21 @@ def realize_one(node: Node) -> None:
             program = _SINGLE.get(node.call)
             if program is None:
                 program = _remember_one(node, operands)
-            _give((node,), program.run((a.buffer, b.buffer)))
+            buffer = program.run((a.buffer, b.buffer))[0]
+            with _READING:
+                node.buffer = buffer
+                if not node.needs_grad or node.owner is not None:
+                    node.operands = ()
             return
+    held: list[Node] = []
     with _READING:
-        key, leaves = structure((node,))
+        key, leaves = structure((node,), held)
     program = _PROGRAMS.get(key)
     if program is None or FAST_MATH.value:
+        held.clear()
         realize((node,))
         return
-    _give((node,), program.run([leaf.buffer for leaf in leaves]))
+    _give((node, *held), program.run([leaf.buffer for leaf in leaves]))
 
 
 def number_in(node: Node) -> Any:
@@ -126,7 +137,7 @@ def in_pieces(roots: Sequence[Node]) -> bool:
     for end in _cuts(order, last):
         read = {_below(x): None for x in order[start:end] if last[x] >= end}
         read |= {root: None for root in roots if start <= place.get(root, -1) < end}
-        realize([node for node in read if node.operands])
+        realize([node for node in read if node.operands], alone=True)
         start = end
     return start > 0
 

@@ -12,8 +12,8 @@ from treadle.base.dtypes import DType, bool_, dtype, float32, float64, int64, ui
 from treadle.base.errors import ArgumentError, DtypeError, ExchangeError, explain
 from treadle.base.shapes import Shape, sizes_in
 from treadle.ir.node import full as full_node
-from treadle.ir.node import iota, leaf, type_of
-from treadle.ops.defs import Kind, makes_tensors
+from treadle.ir.node import Type, iota, leaf, type_of
+from treadle.ops.defs import ARRAYS, Kind, makes_tensors
 from treadle.ops.elementwise import where
 from treadle.tensor.gradients import owned
 from treadle.tensor.tensor import Tensor
@@ -31,7 +31,10 @@ def tensor(
     >>> tensor([[1, 2], [3, 4]]).shape
     (2, 2)
     """
-    made = asarray(data, dtype=dtype, device=device, copy=True)
+    return _followed(asarray(data, dtype=dtype, device=device, copy=True), requires_grad)
+
+
+def _followed(made: Tensor, requires_grad: bool) -> Tensor:
     return made.requires_grad_() if requires_grad else made
 
 
@@ -40,6 +43,8 @@ def asarray(
     obj: Any, /, *, dtype: Any = None, device: Where = None, copy: bool | None = None
 ) -> Tensor:
     """obj as a tensor, without a copy where possible; copy=True makes one, copy=False forbids it.
+
+    A NumPy array is shared as by from_numpy, unless another dtype or device is asked for.
 
     >>> asarray([1, 2]).dtype
     treadle.int64
@@ -63,7 +68,12 @@ def asarray(
 
 @makes_tensors(Kind.CREATION)
 def from_numpy(array: Any) -> Tensor:
-    """A tensor over a NumPy array's own memory where it is contiguous and aligned."""
+    """A tensor over the memory of a NumPy array that lies in row-major order, else over a copy.
+
+    The array is given away: what is written to it later is seen by the tensor, and by ops on it
+    that are recorded and not computed yet. td.tensor makes a copy. Only an array whose elements
+    stand at odd addresses (a field of packed records) is copied though it is in order.
+    """
     return _from_array(array, None, CPU, copy=None)
 
 
@@ -82,9 +92,8 @@ def from_dlpack(x: Any, /, *, device: Where = None, copy: bool | None = None) ->
     type_ = type_of(tuple(array.shape), kind, CPU)
     buffer = backend_of(CPU).upload(array, type_, bool(copy))
     if copy is False and not buffer.borrowed and type_.nbytes:
-        hint = "leave copy out: the memory is not contiguous, or not aligned to 64 bytes"
-        facts = {"strides": array.strides}
-        raise ExchangeError(explain("from_dlpack", "a copy is needed", hint, **facts))
+        wrong = f"must copy: {_unshared(array, type_)}"
+        raise ExchangeError(explain("from_dlpack", wrong, "leave copy out"))
     made = owned(Tensor(leaf(type_, buffer)))
     return made if device is None else made.to(device)
 
@@ -94,13 +103,13 @@ def _from_array(data: Any, wanted: Any, where: str | Device, copy: bool | None) 
 
     try:
         array = np.asarray(data)
-    except ValueError:  # lists of different lengths
-        array = np.asarray(None)
+    except ValueError:
+        hint = "nested lists of equal lengths"
+        raise ArgumentError(explain("asarray", "the lists differ in length", hint)) from None
     if wanted is not None and dtype(wanted).is_integer and not hasattr(data, "dtype"):
         array = _integers(data, dtype(wanted), array)
     if array.dtype == object or array.dtype.kind not in "biufV":
-        hint = "numbers, or nested lists of equal lengths"
-        raise ArgumentError(explain("tensor", "cannot be an array", hint, got=array.dtype))
+        raise ArgumentError(explain("asarray", *_no_number(data, array)))
     kind = dtype(array.dtype.name)
     if wanted is not None:
         kind = dtype(wanted)
@@ -110,9 +119,34 @@ def _from_array(data: Any, wanted: Any, where: str | Device, copy: bool | None) 
     type_ = type_of(tuple(array.shape), kind, target)
     buffer = backend_of(target).upload(array, type_, bool(copy))
     if copy is False and type_.nbytes and not getattr(buffer, "borrowed", False):
-        hint = "leave copy out: shared memory is contiguous, aligned to 64 bytes and of one dtype"
-        raise ArgumentError(explain("asarray", "must copy", hint, strides=array.strides))
+        wrong = f"must copy: {_unshared(array, type_)}"
+        raise ArgumentError(explain("asarray", wrong, "leave copy out"))
     return owned(Tensor(leaf(type_, buffer)))
+
+
+def _unshared(array: Any, type_: Type) -> str:
+    """Why the memory of an array is not that of a tensor."""
+    if type_.device is not CPU:
+        return f"{type_.device} has memory of its own"
+    if array.dtype.name != type_.dtype.name:
+        return f"the array is {array.dtype.name}, asked for is {type_.dtype.name}"
+    if not array.dtype.isnative:
+        return "the bytes of its elements stand in the other order"
+    if not array.flags.c_contiguous:
+        return f"it is not in row-major order, its strides are {array.strides} bytes"
+    return f"its elements are not aligned to {array.itemsize} bytes"
+
+
+def _no_number(data: Any, array: Any) -> tuple[str, str]:
+    """What is wrong with data that is no array of numbers, and a hint."""
+    odd = next((x for x in array.flat if not isinstance(x, bool | int | float)), None)
+    if array.dtype == object and odd is None and None not in array.flat:
+        large = next(x for x in array.flat if isinstance(x, int) and not -(2**63) <= x < 2**64)
+        return f"{large} does not fit into 64 bits", "take a float: dtype=td.float64"
+    if array.dtype.kind == "c":
+        return "complex numbers are not taken", "pass the real and the imaginary part"
+    inside = "" if array.ndim == 0 else f" in a {type(data).__name__}"
+    return f"{type(odd).__name__}{inside} is no number", "numbers, nested lists, arrays, tensors"
 
 
 def _integers(data: Any, kind: DType, plain: Any) -> Any:
@@ -141,70 +175,83 @@ def _shape(shape: tuple[Any, ...]) -> Shape:
 
 
 @makes_tensors(Kind.CREATION)
-def full(shape: Shape | int, fill_value: Number, dtype: Any = None, device: Where = None) -> Tensor:
+def full(
+    shape: Shape | int, fill_value: Number, dtype: Any = None, device: Where = None,
+    requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
     """A tensor filled with one value.
 
     >>> full((2,), 7).tolist()
     [7, 7]
     """
     value = _number("full", fill_value=fill_value)
-    return _filled(_shape((shape,)), value, _kind(value, dtype), device)
+    return _filled(_shape((shape,)), value, _kind(value, dtype), device, requires_grad)
 
 
 @makes_tensors(Kind.CREATION)
 def zeros(
-    shape: int | Sequence[int] = (), *sizes: int, dtype: Any = None, device: Where = None
-) -> Tensor:
+    shape: int | Sequence[int] = (), *sizes: int, dtype: Any = None, device: Where = None,
+    requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
     """Zeros; the shape as one tuple or as several sizes."""
-    return _filled(_shape((shape, *sizes)), 0, _kind(0.0, dtype), device)
+    return _filled(_shape((shape, *sizes)), 0, _kind(0.0, dtype), device, requires_grad)
 
 
 @makes_tensors(Kind.CREATION)
 def ones(
-    shape: int | Sequence[int] = (), *sizes: int, dtype: Any = None, device: Where = None
-) -> Tensor:
+    shape: int | Sequence[int] = (), *sizes: int, dtype: Any = None, device: Where = None,
+    requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
     """Ones; the shape as one tuple or as several sizes."""
-    return _filled(_shape((shape, *sizes)), 1, _kind(0.0, dtype), device)
+    return _filled(_shape((shape, *sizes)), 1, _kind(0.0, dtype), device, requires_grad)
 
 
 @makes_tensors(Kind.CREATION)
 def empty(
-    shape: int | Sequence[int] = (), *sizes: int, dtype: Any = None, device: Where = None
-) -> Tensor:
+    shape: int | Sequence[int] = (), *sizes: int, dtype: Any = None, device: Where = None,
+    requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
     """A tensor whose values nobody has chosen yet: zeros, since values cannot be written later."""
-    return zeros(shape, *sizes, dtype=dtype, device=device)
+    return zeros(shape, *sizes, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 @makes_tensors(Kind.CREATION)
 def full_like(
-    x: Tensor, /, fill_value: Number, *, dtype: Any = None, device: Where = None
-) -> Tensor:
+    x: Tensor, /, fill_value: Number, *, dtype: Any = None, device: Where = None,
+    requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
     """One value in x's shape, and in its dtype and on its device if no other is named."""
     value = _number("full_like", fill_value=fill_value)
-    where_to = x.device if device is None else device
-    return _filled(x.shape, value, _kind(value, dtype or x.dtype), where_to)
+    return _followed(x.full_like(value, dtype=dtype, device=device), requires_grad)
 
 
 @makes_tensors(Kind.CREATION)
-def zeros_like(x: Tensor, /, *, dtype: Any = None, device: Where = None) -> Tensor:
+def zeros_like(
+    x: Tensor, /, *, dtype: Any = None, device: Where = None, requires_grad: bool = False
+) -> Tensor:
     """Zeros of x's shape, dtype and device."""
-    return full_like(x, 0, dtype=dtype, device=device)
+    return full_like(x, 0, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 @makes_tensors(Kind.CREATION)
-def ones_like(x: Tensor, /, *, dtype: Any = None, device: Where = None) -> Tensor:
+def ones_like(
+    x: Tensor, /, *, dtype: Any = None, device: Where = None, requires_grad: bool = False
+) -> Tensor:
     """Ones of x's shape, dtype and device."""
-    return full_like(x, 1, dtype=dtype, device=device)
+    return full_like(x, 1, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 @makes_tensors(Kind.CREATION)
-def empty_like(x: Tensor, /, *, dtype: Any = None, device: Where = None) -> Tensor:
+def empty_like(
+    x: Tensor, /, *, dtype: Any = None, device: Where = None, requires_grad: bool = False
+) -> Tensor:
     """A tensor of x's shape, dtype and device whose values nobody has chosen yet."""
-    return full_like(x, 0, dtype=dtype, device=device)
+    return full_like(x, 0, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
-def _filled(shape: Shape, value: Number, kind: DType, where_to: Where) -> Tensor:
-    return owned(Tensor(full_node(value, type_of(shape, kind, _device(where_to)))))
+def _filled(shape: Shape, value: Number, kind: DType, where_to: Where, grad: bool) -> Tensor:
+    made = owned(Tensor(full_node(value, type_of(shape, kind, _device(where_to)))))
+    return _followed(made, grad)
 
 
 def _kind(value: Number, wanted: Any) -> DType:
@@ -228,7 +275,7 @@ def _number(what: str, **given: Any) -> Any:
 @makes_tensors(Kind.CREATION)
 def arange(
     start: Number, /, stop: Number | None = None, step: Number = 1, *, dtype: Any = None,
-    device: Where = None,
+    device: Where = None, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """Numbers from start (0 if only one is given) up to, not including, stop.
 
@@ -245,14 +292,15 @@ def arange(
     whole = all(isinstance(x, int) for x in (start, stop, step))
     kind = _kind(0 if whole else 0.0, dtype)
     if whole and kind is uint64:  # half of them are no int64: counted with wrap-around
-        return _ramp(count, start % (1 << 64), step % (1 << 64), uint64, device)
-    return _ramp(count, start, step, int64 if whole else float64, device).cast(kind)
+        start, step = start % (1 << 64), step % (1 << 64)
+    wide = uint64 if whole and kind is uint64 else int64 if whole else float64
+    return _followed(_ramp(count, start, step, wide, device).cast(kind), requires_grad)
 
 
 @makes_tensors(Kind.CREATION)
 def linspace(
     start: Number, stop: Number, /, num: int = 50, *, dtype: Any = None, device: Where = None,
-    endpoint: bool = True,
+    endpoint: bool = True, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """num numbers at equal steps from start to stop, which is left out if endpoint is false.
 
@@ -270,13 +318,13 @@ def linspace(
     if endpoint and count > 1:  # rounded steps need not end where they should
         last = ramp._node.iota_like(0) >= count - 1
         ramp = Tensor(where(last, float(stop), ramp._node))
-    return ramp.cast(kind)
+    return _followed(ramp.cast(kind), requires_grad)
 
 
 @makes_tensors(Kind.CREATION)
 def logspace(
     start: Number, stop: Number, /, num: int = 50, *, base: float = 10.0, dtype: Any = None,
-    device: Where = None, endpoint: bool = True,
+    device: Where = None, endpoint: bool = True, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """base to the powers of linspace(start, stop, num).
 
@@ -284,7 +332,8 @@ def logspace(
     [1.0, 10.0, 100.0]
     """
     powers = linspace(start, stop, num, dtype=float64, device=device, endpoint=endpoint)
-    return (float(_number("logspace", base=base)) ** powers).cast(_kind(0.0, dtype))
+    made = (float(_number("logspace", base=base)) ** powers).cast(_kind(0.0, dtype))
+    return _followed(made, requires_grad)
 
 
 def _ramp(count: int, start: Number, step: Number, kind: DType, where_to: Where) -> Tensor:
@@ -296,15 +345,24 @@ def _ramp(count: int, start: Number, step: Number, kind: DType, where_to: Where)
 @makes_tensors(Kind.CREATION)
 def eye(
     n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None,
-    device: Where = None,
+    device: Where = None, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """Ones on the k-th diagonal, zeros elsewhere."""
     rows, columns = _shape((n_rows, n_rows if n_cols is None else n_cols))
     place = CPU if device is None else device
     row = Tensor(iota((rows, 1), 0, _device(place)))
     column = Tensor(iota((1, columns), 1, _device(place)))
-    return (row + _number("eye", k=k) == column).cast(_kind(0.0, dtype))
+    made = (row + _number("eye", k=k) == column).cast(_kind(0.0, dtype))
+    return _followed(made, requires_grad)
 
 
 def _device(where_to: Where) -> Device:
     return present(where_to or CPU)
+
+
+def _beside(x: Any, like: Tensor | None) -> Tensor:
+    """A copy: by the time it is read, the array may have changed."""
+    return asarray(x, device=CPU if like is None else like.device, copy=True)
+
+
+ARRAYS.made = _beside

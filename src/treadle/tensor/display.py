@@ -11,7 +11,7 @@ from treadle.ir.node import Type
 USUAL = (float32, int64, bool_)
 
 
-def text_of(array: Any, dtype: DType, device: Device) -> str:
+def text_of(array: Any, dtype: DType, device: Device, requires_grad: bool = False) -> str:
     """Like NumPy, summarised when large, with the dtype unless it is the usual one."""
     values = array.astype("float32") if dtype.is_storage else array
     indent = " " * len("tensor(")
@@ -20,6 +20,7 @@ def text_of(array: Any, dtype: DType, device: Device) -> str:
     body = body.replace("\n" + " " * 6, "\n" + indent)
     extra = "" if dtype in USUAL else f", dtype={dtype.name}"
     extra += "" if device.backend == "cpu" else f", device={device}"
+    extra += ", requires_grad=True" if requires_grad else ""
     if not array.size:
         extra = f", shape={array.shape}" + extra
     return f"tensor({body}{extra})"

@@ -62,6 +62,11 @@ def enable_grad(function: Callable[..., Any] | None = None) -> Any:
     return Switch(True) if function is None else Switch(True)(function)
 
 
+def is_grad_enabled() -> bool:
+    """Are gradients recorded here?"""
+    return GRADIENTS.on
+
+
 class Watched:
     """What is to be done with the gradient of a node when it is known."""
 
@@ -144,6 +149,11 @@ class Differentiable(Syntax):
             return self.__class__(leaf(node.type, node.buffer))
         with no_grad():
             return self.__class__(apply(e.detach, (node,)))
+
+    @property
+    def data(self) -> Self:
+        """The same value, outside any gradient."""
+        return self.detach()
 
     def retain_grad(self) -> None:
         """Let `backward` collect `grad` here too, though this is no leaf."""

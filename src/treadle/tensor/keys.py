@@ -13,7 +13,7 @@ from treadle.base.errors import ArgumentError, DtypeError, IndexingError, explai
 from treadle.ir.node import Node, iota, leaf, type_of
 from treadle.ops.elementwise import maximum, minimum, where
 from treadle.ops.picking import places_of
-from treadle.runtime.realize import in_memory
+from treadle.runtime.indices import known_values
 from treadle.tensor.tracing import TRACE
 
 Part = int | slice | Node | EllipsisType | None
@@ -158,12 +158,12 @@ def _require(part: Any, axis: int, size: int) -> None:
     if not hasattr(part, "shape") or is_mask(part):
         return
     if isinstance(part, Node):
-        if not in_memory(part) or part.device.backend != "cpu":
+        part = known_values(part)
+        if part is None:
             if not size:
                 facts = {"axis": axis, "size": size}
                 raise IndexingError(explain("index", "an empty axis has no elements", **facts))
             return
-        part = backend_of(part.device).download(part.buffer, part.type)
     low, high = int(part.min()), int(part.max())
     if low < -size or high >= size:
         facts = {"index": low if low < -size else high, "axis": axis, "size": size}

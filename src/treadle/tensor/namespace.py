@@ -25,9 +25,7 @@ def astype(x: Tensor, dtype: Any, /, *, copy: bool = True, device: Any = None) -
     >>> td.astype(td.tensor([1.5]), td.int32).tolist()
     [1]
     """
-    found = x.cast(dtype)
-    found = found if device is None else found.to(device)
-    return x if not copy and found.dtype is x.dtype and found.device is x.device else found
+    return x.astype(dtype, copy=copy, device=device)
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape:

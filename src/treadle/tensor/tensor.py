@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from treadle.backends.registry import present
 from treadle.base.device import Device
 from treadle.base.dtypes import DType
+from treadle.base.dtypes import dtype as dtype_of
 from treadle.base.errors import ArgumentError, OperandError, explain
 from treadle.base.shapes import Shape
 from treadle.ir.node import (
@@ -18,9 +20,10 @@ from treadle.ir.node import (
     beside,
     full,
     recorded_call,
+    type_of,
 )  # fmt: skip
 from treadle.ops import elementwise as e
-from treadle.ops.defs import Op
+from treadle.ops.defs import ARRAYS, Op
 from treadle.runtime.realize import realize as realize_nodes
 from treadle.tensor.assignment import assign_item
 from treadle.tensor.gradients import gradients, no_grad, own_node, owned
@@ -55,6 +58,8 @@ class Tensor(Readable, Methods):
     def size(self) -> int: return self._node.call.type.size
     @property
     def nbytes(self) -> int: return self._node.call.type.nbytes
+    def numel(self) -> int: return self.size
+    def dim(self) -> int: return self.ndim
     # fmt: on
 
     # ---- recording
@@ -68,22 +73,26 @@ class Tensor(Readable, Methods):
             return Tensor(Node(call, (x,), x.needs_grad and GRADIENTS.on and call.smooth))
         if len(operands) == 2:
             a, b = operands
-            a = a._node if a.__class__ is Tensor else _scalar(op, a)
+            a = a._node if a.__class__ is Tensor else _operand(op, a, self)
             if b.__class__ is Tensor:
                 b = b._node
             elif b.__class__ in NUMBERS and a.__class__ is Node:
                 b = beside(b, a.call.type)
             else:
-                b = _scalar(op, b)
+                b = _operand(op, b, self)
             return Tensor(apply(op, (a, b), arg))
-        nodes = [x._node if x.__class__ is Tensor else _scalar(op, x) for x in operands]
+        nodes = [x._node if x.__class__ is Tensor else _operand(op, x, self) for x in operands]
         return Tensor(apply(op, tuple(nodes), arg))
 
     # Elementwise comparison; identity hashes keep tensors safe in dictionaries and sets.
     def __eq__(self, other: Any) -> Tensor:  # type: ignore[override]
+        if other is None:
+            return False  # type: ignore[return-value]
         return self._apply(e.eq, (self, other), None)
 
     def __ne__(self, other: Any) -> Tensor:  # type: ignore[override]
+        if other is None:
+            return True  # type: ignore[return-value]
         return self._apply(e.ne, (self, other), None)
 
     __hash__ = object.__hash__
@@ -93,9 +102,25 @@ class Tensor(Readable, Methods):
         """The index along an axis (of another size), with the other axes of size 1."""
         return Tensor(self._node.iota_like(axis, size))
 
-    def zeros_like(self) -> Tensor:
-        """Zeros of the same shape and dtype."""
-        return Tensor(full(0, self._node.type))
+    def full_like(self, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+        """One value in this shape, and in this dtype and on this device if no other is named."""
+        kind = self.dtype if dtype is None else dtype_of(dtype)
+        place = self.device if device is None else present(device)
+        return owned(Tensor(full(fill_value, type_of(self.shape, kind, place))))
+
+    def zeros_like(self, *, dtype: Any = None, device: Any = None) -> Tensor:
+        """Zeros of the same shape, dtype and device."""
+        if dtype is None and device is None:
+            return Tensor(full(0, self._node.type))
+        return self.full_like(0, dtype=dtype, device=device)
+
+    def ones_like(self, *, dtype: Any = None, device: Any = None) -> Tensor:
+        """Ones of the same shape, dtype and device."""
+        return self.full_like(1, dtype=dtype, device=device)
+
+    def empty_like(self, *, dtype: Any = None, device: Any = None) -> Tensor:
+        """A tensor of the same shape, dtype and device whose values nobody has chosen yet."""
+        return self.zeros_like(dtype=dtype, device=device)
 
     def __getitem__(self, key: Any) -> Tensor:
         return Tensor(index_node(self._node, _unwrapped(key)))
@@ -119,11 +144,14 @@ class Tensor(Readable, Methods):
         return self
 
 
-def _scalar(op: Op, x: Any) -> Any:
+def _operand(op: Op, x: Any, like: Tensor) -> Any:
+    """What stands beside a tensor: a number, or the node of an array."""
     if x.__class__ in NUMBERS or isinstance(x, bool | int | float | Node):
         return x
     if hasattr(x, "item") and getattr(x, "shape", None) == ():  # a NumPy scalar
         return x.item()
+    if hasattr(x, "__array_interface__"):
+        return ARRAYS.made(x, like)._node
     hint = "wrap it with td.tensor(...)"
     raise OperandError(explain(op.name, "not a tensor", hint, got=type(x).__name__))
 

@@ -11,6 +11,7 @@ from treadle.backends.registry import backend_of
 from treadle.base.device import CPU, Device, device
 from treadle.base.dtypes import dtype
 from treadle.base.errors import ArgumentError, DtypeError, GradientError, OperandError, explain
+from treadle.base.trees import flatten, unflatten
 from treadle.ir.node import leaf, type_of
 from treadle.runtime.pending import bound_pending
 from treadle.runtime.realize import in_memory, realize_one
@@ -60,6 +61,13 @@ class Readable(Differentiable):
                 raise ArgumentError(explain("__array__", "another dtype is a copy", hint, **facts))
             return array.astype(dtype)
         return array.copy() if copy else array
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        """NumPy's functions compute with arrays of the values, and give arrays."""
+        leaves: list[Any] = []
+        form = flatten((args, options), Differentiable, leaves)
+        args, options = unflatten(form, [x.numpy() for x in leaves])
+        return function(*args, **options)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """The module with the functions of the Python array API standard."""
@@ -145,7 +153,7 @@ class Readable(Differentiable):
         if TRACE and not in_memory(self._node):
             return pending_text("traced", self._node.type)
         try:
-            return text_of(self.numpy(), self.dtype, self.device)
+            return text_of(self.numpy(), self.dtype, self.device, self.requires_grad)
         except Exception as error:
             reason = str(error).partition("\n")[0] or type(error).__name__
             return pending_text(f"pending {self._node.op}: {reason}", self._node.type)
@@ -189,6 +197,17 @@ class Readable(Differentiable):
             )
             result = result._moved(target) if is_place else result.cast(target)
         return result
+
+    def cpu(self) -> Self:
+        """On the CPU."""
+        return self._moved(CPU)
+
+    def astype(self, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Self:
+        """In another dtype; copy=False gives this tensor itself where nothing changes."""
+        found = self.cast(dtype)
+        found = found if device is None else found._moved(device)
+        same = found.dtype is self.dtype and found.device is self.device
+        return self if same and not copy else found
 
     def to_device(self, device: str | Device, /, *, stream: Any = None) -> Self:
         """On another device, as the array API standard spells it."""

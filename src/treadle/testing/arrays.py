@@ -39,7 +39,7 @@ def by_reference(roots: Sequence[Node], precise: bool = False) -> list[Array]:
 
 def compiled(roots: Sequence[Node]) -> list[Array]:
     """Values by the backend of the nodes' device."""
-    realize(roots)
+    realize(roots, alone=True)
     return [value_of(root) for root in roots]
 
 

@@ -15,7 +15,7 @@ from treadle.base.device import CPU, Device, device
 from treadle.base.dtypes import DType, bool_, dtype, int64, uint32
 from treadle.base.errors import DtypeError, NotSupported, explain
 from treadle.ir.node import leaf, type_of
-from treadle.ops.defs import TABLE, Kind, Op
+from treadle.ops.defs import TABLE, Elementwise, Kind, Op
 from treadle.ops.elementwise import bitcast, cast, threefry, where
 from treadle.testing.arrays import Array, array_type
 
@@ -155,9 +155,9 @@ def arity(op: Op) -> int:
         parameters = list(inspect.signature(op.define).parameters.values())
         operands = parameters[: len(op.operands)]
         return max(1, sum(operand.default is operand.empty for operand in operands))
-    if op.arguments is not None:
-        return 1
-    return len(inspect.signature(_reference(op)).parameters) - 1  # the first is NumPy itself
+    return 1 if op.arguments is not None and not isinstance(op, Elementwise) else (
+        len(inspect.signature(_reference(op)).parameters) - 1  # the first is NumPy itself
+    )  # fmt: skip
 
 
 def _parts(op: Op, sample: tuple[Any, ...]) -> tuple[list[Any], tuple[Any, ...], dict[str, Any]]:

@@ -214,7 +214,8 @@ def _settle(roots: list[Node], trace: Tracing) -> None:
     order = toposort([*roots, *states], is_realised)
     older = {n for n in order if n.operands and n.buffer is None and n not in trace.made}
     read = {x for n in order if n not in older for x in n.operands}
-    realize([n for n in order if n in older and (n in read or n in states or n in roots)])
+    wanted = [n for n in order if n in older and (n in read or n in states or n in roots)]
+    realize(wanted, alone=True)
 
 
 def _stand_in(tensor: Tensor) -> Tensor:

@@ -8,10 +8,11 @@ from typing import Any
 
 from treadle.base.errors import ArgumentError, GradientError, ShapeError, explain, require_function
 from treadle.base.trees import flatten, unflatten
+from treadle.ir.graph import toposort
 from treadle.ir.node import leaf
 from treadle.ops.picking import clone
 from treadle.runtime.realize import TRACED
-from treadle.tensor.gradients import enable_grad, gradients
+from treadle.tensor.gradients import enable_grad, gradients, needs_none
 from treadle.tensor.tensor import Tensor
 from treadle.transforms.compile import INLINE
 
@@ -33,6 +34,7 @@ def value_and_grad(
 
     @wraps(f)
     def wrapped(*args: Any, **options: Any) -> tuple[Any, Any]:
+        given = [args[number] for number in numbers if -len(args) <= number < len(args)]
         args, chosen = marked("grad", args, numbers)
         result = recorded(f, args, options)
         y, aux = _parts("grad", result) if has_aux else (result, None)
@@ -41,6 +43,7 @@ def value_and_grad(
             got = f"{y.dtype.name}{y.shape}" if isinstance(y, Tensor) else type(y).__name__
             raise GradientError(explain("grad", "needs a scalar result", hint, got=got))
         parts = gradients(y, chosen)
+        _forget([x for x, own in zip(chosen, given, strict=True) if x is not own], (y, aux, parts))
         found = parts[0] if isinstance(argnums, int) else tuple(parts)
         return ((y, aux) if has_aux else y), found
 
@@ -166,6 +169,19 @@ def _mark(x: Tensor) -> Tensor:
     node = clone(before) if traced else leaf(before.call.type, before.buffer)
     node.needs_grad = True
     return Tensor(node)
+
+
+def _forget(marks: Sequence[Tensor], results: Any) -> None:
+    """Results are not followed back to marks any more: nothing is kept for that."""
+    for mark in marks:
+        mark._node.needs_grad = False
+    found: list[Tensor] = []
+    flatten(results, Tensor, found)
+    for node in toposort([x._node for x in found] if marks else (), needs_none):
+        if node.needs_grad and node.owner is None:
+            node.needs_grad = any([x.needs_grad for x in node.operands])  # noqa: C419 - faster
+            if node.buffer is not None and not node.needs_grad:
+                node.operands = ()
 
 
 def _parts(what: str, result: Any) -> tuple[Any, Any]:

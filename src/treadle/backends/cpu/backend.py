@@ -34,9 +34,12 @@ class Cpu:
         return Program(roots, leaves, replaces)
 
     def upload(self, array: Any, type_: Type, copy: bool) -> Buffer:
-        """Memory with an array's elements: the array's own where it is contiguous, unless copy."""
-        source = np.ascontiguousarray(array, numpy_dtype(type_.dtype))
-        if not copy and source is array and source.ctypes.data % 64 == 0:
+        """Memory with an array's elements: its own if they lie in order and aligned, unless copy.
+
+        Kernels read memory that they have not allocated by the alignment of its elements.
+        """
+        source = np.asarray(array, numpy_dtype(type_.dtype), order="C")
+        if not copy and source is array and source.ctypes.data % source.itemsize == 0:
             return wrap(source.ctypes.data, source.nbytes, source)
         buffer = allocate(type_.nbytes)
         ctypes.memmove(buffer.address, source.ctypes.data, type_.nbytes)

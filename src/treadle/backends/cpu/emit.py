@@ -271,7 +271,8 @@ class Emitter:
                 value = self.w.op(f"select {mask}, {t} {value}, {t} {empty}")
             result.append(JOIN[r.kind](self.ln, r.dtype, r.dtype, [value, total]))
         for s in step.stores:
-            self._store(s, at)
+            with self.to.where(s, at) as there:
+                self._store(s, there)
         return result
 
     def _store(self, s: Store, at: Point) -> None:
@@ -283,10 +284,9 @@ class Emitter:
             self.to.store(pointer, s.position, value, argument.dtype, at, stream)
             return
         pointer = self.partial.get(s.buffer, pointer)
-        before = self.to.load(self._partial_load(s, argument.dtype, pointer), at)
-        join = ROWS["add" if s.mode == "partial" else s.mode]
-        total = join(self.ln, argument.dtype, argument.dtype, [before, value])
-        self.to.store(pointer, s.position, total, argument.dtype, at)
+        join, d = ROWS["add" if s.mode == "partial" else s.mode], argument.dtype
+        before = self.to.load(self._partial_load(s, d, pointer), at)
+        self.to.store(pointer, s.position, join(self.ln, d, d, [before, value]), d, at)
 
     def _partial_load(self, s: Store, d: DType, pointer: str) -> Ex:
         self.to.pointers.append(pointer)

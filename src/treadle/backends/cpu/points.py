@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from treadle.backends.cpu.division import quotient_by_floats
@@ -10,7 +12,7 @@ from treadle.backends.cpu.ops import memory_type, narrow, widen
 from treadle.backends.cpu.writer import Int
 from treadle.base.dtypes import DType, int64
 from treadle.kernel.index import Atom, Axis, Index, Looked, Quotient, Remainder
-from treadle.kernel.loops import Ex, Guard, looked_up
+from treadle.kernel.loops import Ex, Guard, Store, looked_up
 from treadle.kernel.signature import Signature
 
 
@@ -252,6 +254,20 @@ class Access:
             t, name, f"<{n} x ptr> {places}", f"i32 {ex.dtype.size}", f"<{n} x i1> {mask}",
             f"{t} zeroinitializer",
         )  # fmt: skip
+
+    @contextmanager
+    def where(self, s: Store, at: Point) -> Iterator[Point]:
+        """Where a store takes place: in some lanes, or after a branch if they all agree."""
+        if s.only is None:
+            yield at
+            return
+        flags, lanes = at.find(s.only), f"<{self.ln.lanes} x i1>"
+        if self.step(s.position, at):
+            with self.w.when(self.w.op(f"extractelement {lanes} {flags}, i32 0")):
+                yield Point(at.axes, at.vector, at.mask, parent=at)
+            return
+        mask = self.w.op(f"and {lanes} {flags}, {at.mask}") if at.mask else flags
+        yield Point(at.axes, at.vector, mask or "", parent=at)
 
     def store(self, pointer: str, index: Index, value: str, d: DType, at: Point,
               stream: bool = False) -> None:  # fmt: skip

@@ -228,9 +228,9 @@ class Emitter:
     def _needed(self, step: Pass) -> list[Ex]:
         """Expressions of a pass, operands first."""
         found: set[Ex] = set()
-        stack = [r.value for r in step.reduces] + [s.value for s in step.stores]
+        stack = [r.value for r in step.reduces]
         for s in step.stores:
-            stack += looked_up(s.position)
+            stack += s.inputs
         while stack:
             ex = stack.pop()
             if ex not in found:
@@ -257,10 +257,10 @@ class Emitter:
 
     # ---- memory
 
-    def _mask(self, axes: frozenset[Axis] | set[Axis], guards: tuple[Guard, ...] = ()) -> str:
+    def _mask(self, axes: frozenset[Axis], guards: tuple[Guard, ...] = (), only: str = "") -> str:
         parts = [self.row_mask] if axes & self.outer else []
         parts += [self.column_mask] if axes & self.inner else []
-        return _mask([*parts, self.inside(guards) if guards else ""])
+        return _mask([*parts, self.inside(guards) if guards else only])
 
     def _stores(self, stores: list[Store]) -> None:
         """All values first: what is stored may take the place of what another one is made of."""
@@ -277,7 +277,7 @@ class Emitter:
             return
         axes = _axes_of(s.position)
         pointer = self._pointer(s.buffer, s.position)
-        mask = self._mask(axes)
+        mask = self._mask(axes, only=self.value(s.only) if s.only else "")
         if self.tile and not (axes & self.outer and axes & self.inner):
             pointer += " + tl.zeros((BM, BN), tl.int32)"  # one row or column of a tile is stored
             mask = _mask([self.row_mask, self.column_mask])

@@ -10,6 +10,8 @@ from treadle.kernel.loops import Loops, indices_of
 
 WHOLE = 16384  # elements of a row that stay in registers between passes
 TILE = 1024
+SMALL_TILE = 128  # one element per thread: long kernels have no registers for more
+LONG = 100  # expressions
 CHUNK = 4096
 INDEX_LIMIT = (1 << 31) - (1 << 20)
 
@@ -87,12 +89,14 @@ def _row_tile(loops: Loops, rows: int, columns: int) -> tuple[int, int, bool]:
 
 
 def _map_tile(loops: Loops, rows: int, columns: int) -> tuple[int, int]:
+    long = len(loops.order()) > LONG
     last = loops.outer[-1] if loops.outer else None
     if last is not None and any(_runs_along(i, last, loops.inner) for i in _positions(loops)):
-        c = min(power_of_two(columns), 64)  # a transposition: square tiles
-        return min(power_of_two(rows), 64), c
-    c = min(power_of_two(max(1, columns)), TILE)
-    return min(power_of_two(max(1, rows)), TILE // c), c
+        side = 8 if long else 64  # a transposition: square tiles
+        return min(power_of_two(rows), side), min(power_of_two(columns), side)
+    tile = SMALL_TILE if long else TILE
+    c = min(power_of_two(max(1, columns)), tile)
+    return min(power_of_two(max(1, rows)), tile // c), c
 
 
 def _positions(loops: Loops) -> list[Index]:

@@ -41,10 +41,19 @@ SPECIAL: dict[Op, Callable[..., Array]] = {
     IOTA: lambda n: np.arange(n.shape[n.arg]).reshape(n.shape),
     CONST: lambda n: np.asarray(n.arg),
 }
-SPECIAL |= {
-    op: lambda n, x, i, v: n.op.reference(np, x, _wrapped(i, x.shape[n.arg]), v, n.arg)
-    for op in k.SCATTERS
-}
+
+
+def _scattered(node: Node, base: Array, index: Array, values: Array) -> Array:
+    """Indices out of range go to one place more, which is cut off."""
+    axis, size = node.arg, base.shape[node.arg]
+    inside = (index >= -size) & (index < size)
+    place = np.where(inside, np.where(index < 0, index + size, index), size)
+    room = np.insert(base, size, 1, axis)
+    assert node.op.reference is not None, node
+    return np.delete(node.op.reference(np, room, place, values, axis), size, axis)
+
+
+SPECIAL |= dict.fromkeys(k.SCATTERS, _scattered)
 
 
 def evaluate(
