@@ -20,8 +20,9 @@ from treadle.backends.cpu.emit import kernel_text
 from treadle.backends.cpu.host import AVX2
 from treadle.base import trace
 from treadle.base.dtypes import float32
-from treadle.ir.node import RECORDING, Node, placeholder, type_of
+from treadle.ir.node import Node, placeholder, type_of
 from treadle.ir.printer import graph_text
+from treadle.ir.recording import RECORDING
 from treadle.kernel.choose import choose, units
 from treadle.kernel.cost import rows_of
 from treadle.kernel.plan import Product, plan_tasks

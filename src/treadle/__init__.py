@@ -36,7 +36,8 @@ __all__ = [
     "float8_e4m3fn", "float8_e5m2", "grad", "gradients", "graph", "hessian", "iinfo", "inf",
     "int16", "int32", "int64", "int8", "is_grad_enabled", "isdtype", "jacobian", "jvp",
     "manual_seed", "memory_report", "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi",
-    "promote_types", "rand", "randint", "randn", "random", "randperm", "realize", "result_type", "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
+    "promote_types", "rand", "randint", "randn", "random", "randperm", "realize", "result_type",
+    "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
 ]
 
 # <gen imports>

@@ -10,7 +10,7 @@ import pytest
 
 import treadle as td
 from treadle.base import trace
-from treadle.ir.node import RECORDING
+from treadle.ir.recording import RECORDING
 
 
 def array(*shape):

@@ -10,7 +10,8 @@ import pytest
 
 import treadle as td
 from treadle.ir.graph import is_realised, toposort
-from treadle.ir.node import RECORDING, placeholder, type_of
+from treadle.ir.node import placeholder, type_of
+from treadle.ir.recording import RECORDING
 from treadle.runtime import pending, realize
 from treadle.tensor.memory import memory_report
 

@@ -8,7 +8,8 @@ import numpy as np
 
 import treadle as td
 from treadle.base.dtypes import float32
-from treadle.ir.node import RECORDING, type_of
+from treadle.ir.node import type_of
+from treadle.ir.recording import RECORDING
 
 
 def at_once(work, count=4):
@@ -70,5 +71,5 @@ def test_no_two_threads_draw_the_same_numbers():
     td.manual_seed(0)
     drawn = [[] for _ in range(4)]
     at_once(lambda k: drawn[k].extend(float(td.random.uniform(1)[0]) for _ in range(100)))
-    numbers = sum(drawn, [])
+    numbers = [number for part in drawn for number in part]
     assert len(set(numbers)) == len(numbers)

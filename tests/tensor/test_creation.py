@@ -94,7 +94,7 @@ def test_asarray_copies_only_when_asked():
 
 
 @pytest.mark.parametrize("kind", ["bool", "int8", "float16", "float32", "int64"])
-@pytest.mark.parametrize("start", range(0, 9))
+@pytest.mark.parametrize("start", range(9))
 def test_an_array_in_order_is_shared_at_any_address(start, kind):
     """Whoever wrote to it would else be seen or not by the luck of an allocator."""
     array = np.zeros(5000, kind)[start:].reshape(-1)

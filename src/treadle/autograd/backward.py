@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from treadle.autograd.checkpoint import SEGMENTS, pulled_back
 from treadle.base.errors import GradientError, explain
 from treadle.ir.graph import toposort
-from treadle.ir.node import RECORDING, Node, expand, full
+from treadle.ir.node import COMPILED, Node, expand, full
+from treadle.ir.recording import RECORDING
 from treadle.ops.defs import Kind
 from treadle.ops.elementwise import cast
 from treadle.ops.movement import reshape, summed_to
@@ -65,7 +66,8 @@ def _between(order: Sequence[Node], wrt: Sequence[Node]) -> tuple[set[Node], set
     """Nodes that have a gradient on the way to wrt, and those that pass it on."""
     needed, passing = set(wrt), set()
     for node in order:
-        if not needed.isdisjoint(node.operands):
+        cut = node.op is COMPILED and node.needs_grad  # what is above it is not known any more
+        if cut or not needed.isdisjoint(node.operands):
             needed.add(node)
             passing.add(node)
     return needed, passing

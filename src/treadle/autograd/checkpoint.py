@@ -12,7 +12,8 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from treadle.ir.graph import rebuild, toposort
-from treadle.ir.node import RECORDING, Node
+from treadle.ir.node import Node
+from treadle.ir.recording import RECORDING
 from treadle.ops import movement as m
 from treadle.ops.elementwise import after
 

@@ -8,17 +8,15 @@ which is at the user's line.
 
 from __future__ import annotations
 
-import sys
-import threading
 from collections.abc import Callable
 from math import copysign, prod
 from typing import Any
 
-from treadle.base import knobs
 from treadle.base.device import CPU, Device
 from treadle.base.dtypes import DType, int64, weak
 from treadle.base.errors import ArgumentError, DeviceError, OperandError, explain
 from treadle.base.shapes import Shape, names_of
+from treadle.ir.recording import GRADIENTS, RECORDING
 from treadle.ops.defs import Elementwise, Kind, Op
 from treadle.ops.elementwise import cast
 from treadle.ops.syntax import Syntax
@@ -56,7 +54,6 @@ _CALLS: dict[tuple[Any, ...], Call] = {}
 _CONSTANTS: dict[tuple[Any, ...], Node] = {}
 _SCALARS: dict[tuple[Any, ...], Node] = {}
 MOST_SCALARS, MOST_CALLS = 10_000, 100_000
-PACKAGE = __file__[: -len("ir/node.py")]  # frames of ours are not the user's line
 WITHIN = "\t"  # in a site, between the user's line and the composite that it calls
 NUMBERS: frozenset[Any] = frozenset((bool, int, float))
 
@@ -67,6 +64,11 @@ backends add one that raises for what they lack."""
 LEAF = Op("leaf", Kind.SOURCE, "A value in memory.", flops=0.0)
 CONST = Op("const", Kind.SOURCE, "One number.", flops=0.0)
 IOTA = Op("iota", Kind.SOURCE, "The index along an axis: arg is the axis.", flops=0.0)
+COMPILED = Op(
+    "compiled", Kind.SOURCE, "A value in memory that a compiled function has returned.", flops=0.0,
+    grad="it is the result of a compiled function: call backward() or td.value_and_grad inside it",
+    public=False,
+)  # fmt: skip
 
 
 def type_of(shape: Shape, dtype: DType, device: Device = CPU) -> Type:
@@ -74,74 +76,6 @@ def type_of(shape: Shape, dtype: DType, device: Device = CPU) -> Type:
     key = (shape, names_of(shape), dtype, device)
     found = _TYPES.get(key)
     return found if found is not None else _TYPES.setdefault(key, Type(shape, dtype, device))
-
-
-class Wishes(threading.local):
-    """What a thread wants to know about the nodes it makes."""
-
-    def __init__(self) -> None:
-        self.site: str | None = None  # given to new nodes instead of the user's line
-        self.sites = bool(knobs.EXPLAIN.value or knobs.DEBUG.value >= 2)  # remember the line?
-        self.made: set[Node] | None = None  # new nodes are added to it
-        self.look: Callable[[Node], None] | None = None  # called once, with the next node
-
-
-class Recording:
-    """Switches read by every recorded node: one that is quick to read, the rest by thread."""
-
-    __slots__ = ("_always", "_threads", "watched", "wishes")
-
-    def __init__(self) -> None:
-        self.wishes = Wishes()
-        self._always = self.wishes.sites
-        self._threads: set[int] = set()  # those that watch
-        self.watched = self._always  # does any thread want to know of new nodes?
-
-    # fmt: off
-    @property
-    def site(self) -> str | None: return self.wishes.site
-    @site.setter
-    def site(self, site: str | None) -> None: self.wishes.site = site
-    @property
-    def sites(self) -> bool: return self.wishes.sites
-    @property
-    def made(self) -> set[Node] | None: return self.wishes.made
-    # fmt: on
-
-    def watch(self, sites: bool, made: set[Node] | None) -> None:
-        """Should new nodes of this thread remember their line, and be added to a set?"""
-        self.wishes.sites, self.wishes.made = sites, made
-        self._settle()
-
-    def look_at_next(self, look: Callable[[Node], None]) -> None:
-        """Have the next node that no trace is interested in looked at."""
-        self.wishes.look = look
-        self._settle()
-
-    def _settle(self) -> None:
-        mine, thread = self.wishes, threading.get_ident()
-        wanted = mine.sites or mine.made is not None or mine.look is not None
-        (self._threads.add if wanted else self._threads.discard)(thread)
-        self.watched = self._always or bool(self._threads)
-
-    def note(self, node: Node) -> None:
-        """Do what is asked for with a new node."""
-        mine = self.wishes
-        if mine.sites:
-            node.site = user_site() if mine.site is None else mine.site
-        if mine.made is not None:
-            mine.made.add(node)
-            return
-        look, mine.look = mine.look, None
-        if look is not None:
-            self._settle()
-            look(node)
-
-
-class Gradients(threading.local):
-    """Does this thread record what gradients need?"""
-
-    on = True
 
 
 class Computed:
@@ -153,7 +87,7 @@ class Computed:
     realize: Callable[[Node], None]
 
 
-RECORDING, GRADIENTS, COMPUTED = Recording(), Gradients(), Computed()
+COMPUTED = Computed()
 
 
 class Node(Syntax):
@@ -356,12 +290,12 @@ def expand(node: Node) -> Node:
 # ---- sources
 
 
-def placeholder(type_: Type) -> Node:
+def placeholder(type_: Type, op: Op = LEAF) -> Node:
     """A leaf without memory yet."""
-    key = (LEAF, type_)
+    key = (op, type_)
     call = _CALLS.get(key)
     if call is None:
-        call = _remembered(key, Call(LEAF, None, type_, ()))
+        call = _remembered(key, Call(op, None, type_, ()))
     return Node(call, ())
 
 
@@ -405,11 +339,3 @@ def iota(shape: Shape, axis: int, device: Device = CPU) -> Node:
     if call is None:
         call = _remembered(key, Call(IOTA, axis, type_, ()))
     return Node(call, ())
-
-
-def user_site() -> str:
-    """file:line of the innermost frame outside this package."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
-        frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}"

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 
 from treadle.base import knobs, trace
 from treadle.ir.graph import toposort
-from treadle.ir.node import LEAF, RECORDING, Node
+from treadle.ir.node import LEAF, Node
 from treadle.ir.pattern import Rule
+from treadle.ir.recording import RECORDING
 from treadle.ops.defs import Op
 from treadle.ops.elementwise import cast
 

@@ -172,8 +172,8 @@ def argmin(x: Any, /, axis: int | None = None, keepdims: bool = False) -> Any:
 # ---- indexing and products
 
 
-def _take_check(x: Any, index: Any, axis: int | None) -> None:
-    require_inside("take", index, x.shape[axis_in("take", axis or 0, x.ndim)])
+def _take_check(x: Any, indices: Any, axis: int | None) -> None:
+    require_inside("take", indices, x.shape[axis_in("take", axis or 0, x.ndim)])
 
 
 @composite(
@@ -185,14 +185,14 @@ def _take_check(x: Any, index: Any, axis: int | None) -> None:
     aliases=("index_select",),
     check=_take_check,
 )
-def take(x: Any, index: Any, /, axis: int | None = None) -> Any:
+def take(x: Any, indices: Any, /, axis: int | None = None) -> Any:
     """Slices of x at indices along an axis, the first if none is named: an embedding look-up."""
     axis = axis_in("take", axis or 0, x.ndim)
     before, after = x.shape[:axis], x.shape[axis + 1 :]
     shape = (math.prod(before), x.shape[axis], math.prod(after))
-    count = math.prod(index.shape)
-    wide = index.reshape((1, count, 1)).expand((shape[0], count, shape[2]))
-    return gather(x.reshape(shape), wide, axis=1).reshape((*before, *index.shape, *after))
+    count = math.prod(indices.shape)
+    wide = indices.reshape((1, count, 1)).expand((shape[0], count, shape[2]))
+    return gather(x.reshape(shape), wide, axis=1).reshape((*before, *indices.shape, *after))
 
 
 @composite(

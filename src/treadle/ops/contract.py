@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from treadle.base.errors import ShapeError, explain
+from treadle.base.errors import OperandError, ShapeError, explain
 from treadle.base.shapes import Shape, axis_in, broadcast
 from treadle.ops import rules
 from treadle.ops.bounds import require_inside
@@ -49,7 +49,14 @@ dot = Op(
 )  # fmt: skip
 
 
+def refuse_axis_first(name: str, index: Any, order: str) -> None:
+    """PyTorch names the axis before the index."""
+    if isinstance(index, int):
+        raise OperandError(explain(name, "axis comes last here", f"{name}({order})", index=index))
+
+
 def _gather(x: Any, index: Any, axis: int) -> Any:
+    refuse_axis_first("gather", index, "x, index, axis")
     axis = axis_in("gather", axis, x.ndim)
     _fits("gather", x, index, axis)
     require_inside("gather", index, x.shape[axis])
@@ -108,6 +115,7 @@ gather = Op(
 
 def _arguments(name: str) -> Any:
     def arguments(base: Any, index: Any, values: Any, axis: int) -> Any:
+        refuse_axis_first(name, index, "x, index, values, axis")
         axis = axis_in(name, axis, base.ndim)
         if not hasattr(values, "shape"):  # one number for all
             values = cast(index.zeros_like(), base.dtype) + values

@@ -13,7 +13,12 @@ from treadle.ops.composite import as_float, composite, take
 from treadle.ops.defs import Samples
 from treadle.ops.elementwise import cast, eq, floor, maximum, minimum, where
 from treadle.ops.movement import slice_
-from treadle.ops.regions import along
+from treadle.ops.regions import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    along,
+)  # fmt: skip
 from treadle.ops.shaping import counting
 from treadle.ops.windows import per_axis
 
@@ -154,6 +159,10 @@ def _interpolate(
     factors = np.broadcast_to(scale_factor or 1, count)
     sizes = size or [int(n * f) for n, f in zip(x.shape[2:], factors, strict=True)]
     sizes = np.broadcast_to(sizes, count)
+    if mode == "area":
+        return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[count - 1].reference(
+            np, x, tuple(int(n) for n in sizes)
+        )  # type: ignore[misc]
     kind = {"bicubic": "cubic"}.get(mode, "linear" if mode.endswith("linear") else mode)
     for k in range(count):
         scale = 1 / factors[k] if scale_factor else None
@@ -185,6 +194,7 @@ def _sizes(x: Any, size: Any, scale_factor: Any) -> tuple[Shape, tuple[float | N
         ((1, 1, 5, 4), {"scale_factor": (1.7, 0.6), "mode": "bicubic"}),
         ((1, 1, 2, 3, 4), {"size": (3, 5, 2), "mode": "trilinear"}),
         ((1, 2, 6, 5), {"size": (4, 7), "mode": "nearest-exact"}),
+        ((1, 2, 6, 5), {"size": (4, 3), "mode": "area"}),
     )),
 )  # fmt: skip
 def interpolate(
@@ -194,19 +204,23 @@ def interpolate(
 ) -> Any:  # fmt: skip
     """x (batch, channels, *spatial) at another resolution: size, or scale_factor times as fine.
 
-    mode is "nearest", "nearest-exact", "linear", "bilinear", "trilinear" or "bicubic".
+    mode is "nearest", "nearest-exact", "linear", "bilinear", "trilinear", "bicubic", or "area" for
+    the means of the regions that outputs stand for.
     align_corners: do the first and last elements keep their places?
     """
     if not 3 <= x.ndim <= 5:
         hint = "x is (batch, channels, 1 to 3 spatial axes)"
         raise ShapeError(explain("interpolate", "wrong number of axes", hint, shape=x.shape))
     nearest = mode in ("nearest", "nearest-exact")
-    if not nearest and x.ndim not in MODES.get(mode, ()):
+    if not nearest and mode != "area" and x.ndim not in MODES.get(mode, ()):
         hint = "linear, bilinear and trilinear are for 3, 4 and 5 axes, bicubic for 4"
         raise ArgumentError(explain("interpolate", f"mode {mode!r}", hint, shape=x.shape))
-    if nearest and align_corners:
+    if (nearest or mode == "area") and align_corners:
         raise ArgumentError(explain("interpolate", f"align_corners does not go with {mode}"))
     sizes, scales = _sizes(x, size, scale_factor)
+    if mode == "area":
+        pools = (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)
+        return pools[x.ndim - 3](x, sizes)
     kind = mode if nearest else "cubic" if mode == "bicubic" else "linear"
     for k, (wanted, scale) in enumerate(zip(sizes, scales, strict=True)):
         same = wanted == x.shape[k + 2] and (scale in (None, 1.0) or kind == "linear")

@@ -23,7 +23,7 @@ def movement(name: str, doc: str, **row: Any) -> Op:
     return Op(name, Kind.MOVEMENT, doc, types=partial(rules.any_dtype, name), flops=0.0, **row)
 
 
-def _sizes(first: Any, *more: int) -> Sequence[int]:
+def sizes_of(first: Any, *more: int) -> Sequence[int]:
     """Sizes or axes passed as one sequence or one by one."""
     return first if not more and isinstance(first, tuple | list) else (first, *more)
 
@@ -33,20 +33,20 @@ def _sizes(first: Any, *more: int) -> Sequence[int]:
 
 def _reshape(x: Any, shape: int | Sequence[int], *sizes: int, copy: bool | None = None) -> Any:
     """copy is part of the standard: no tensor changes with another here, so any answer is right."""
-    return (x,), fill_reshape("reshape", x.shape, _sizes(shape, *sizes))
+    return (x,), fill_reshape("reshape", x.shape, sizes_of(shape, *sizes))
 
 
 reshape = movement(
     "reshape", "The same elements in row-major order under another shape; -1 is worked out.",
     shape=lambda arg, _: arg, arguments=_reshape,
     grad=lambda g, y, x: (g.reshape(x.shape),),
-    reference=lambda np, x, *shape: np.reshape(x, _sizes(*shape)), aliases=("view",),
+    reference=lambda np, x, *shape: np.reshape(x, sizes_of(*shape)), aliases=("view",),
     samples=Samples(cases=(((2, 6), (3, 4)), ((2, 3, 4), (-1,)), ((1,), ((),)), ((0, 3), (3, 0)))),
 )  # fmt: skip
 
 
 def _permute(x: Any, axes: int | Sequence[int], *more: int) -> Any:
-    chosen = tuple(axis_in("permute", axis, x.ndim) for axis in _sizes(axes, *more))
+    chosen = tuple(axis_in("permute", axis, x.ndim) for axis in sizes_of(axes, *more))
     if sorted(chosen) != list(range(x.ndim)):
         hint = f"name each of {x.ndim} axes once"
         raise ShapeError(explain("permute", "not a permutation", hint, axes=chosen))
@@ -62,13 +62,13 @@ permute = movement(
     "permute", "The axes in another order.",
     shape=lambda arg, shapes: tuple(shapes[0][axis] for axis in arg), arguments=_permute,
     grad=lambda g, y, x: (g.permute(inverse(y.arg)),),
-    reference=lambda np, x, *axes: np.transpose(x, _sizes(*axes)), aliases=("permute_dims",),
+    reference=lambda np, x, *axes: np.transpose(x, sizes_of(*axes)), aliases=("permute_dims",),
     samples=Samples(cases=(((2, 3), (1, 0)), ((2, 3, 4), (2, 0, 1)), ((17, 35), (1, 0)))),
 )  # fmt: skip
 
 
 def _expand(x: Any, shape: int | Sequence[int], *more: int) -> Any:
-    target = sizes_in("expand", _sizes(shape, *more))
+    target = sizes_in("expand", sizes_of(shape, *more))
     lead = len(target) - x.ndim
     sizes = (1,) * lead + x.shape
     if -1 in target[max(lead, 0) :]:  # the size it has
@@ -96,7 +96,7 @@ def summed_to(g: Any, shape: Shape) -> Any:
 expand = movement(
     "expand", "Broadcast to a shape: size-1 axes repeat their element.",
     shape=lambda arg, _: arg, arguments=_expand, grad=lambda g, y, x: (summed_to(g, x.shape),),
-    reference=lambda np, x, *shape: np.broadcast_to(x, _sizes(*shape)), aliases=("broadcast_to",),
+    reference=lambda np, x, *shape: np.broadcast_to(x, sizes_of(*shape)), aliases=("broadcast_to",),
     samples=Samples(cases=(((3, 1), (3, 4)), ((1,), (2, 3, 5)), ((2, 1, 3), (2, 0, 3)))),
 )  # fmt: skip
 
@@ -158,11 +158,14 @@ def fill_of(op: str, dtype: DType, value: float) -> float | int | bool:
     return bool(value) if dtype.kind == "bool" else int(value)
 
 
-def _pad(x: Any, edges: Sequence[Pair], value: float = 0, mode: str = "constant") -> Any:
-    edges = tuple((int(before), int(after)) for before, after in edges)
-    if len(edges) != x.ndim or any(n < 0 for edge in edges for n in edge):
-        hint = "one (before, after) pair per axis, none negative"
+def _pad(x: Any, edges: int | Sequence[Pair], value: float = 0, mode: str = "constant") -> Any:
+    given = [(edges, edges)] * x.ndim if isinstance(edges, int) else edges
+    edges = tuple((int(before), int(after)) for before, after in given)
+    if len(edges) != x.ndim:
+        hint = "a number, or one (before, after) pair per axis"
         raise ArgumentError(explain("pad", "bad edges", hint, edges=edges, shape=x.shape))
+    if any(n < 0 for edge in edges for n in edge):
+        x, edges = _cropped(x, edges)
     if mode not in MODES:
         hint = f"one of {', '.join(MODES)}"
         raise ArgumentError(explain("pad", "no such mode", hint, mode=repr(mode)))
@@ -172,6 +175,15 @@ def _pad(x: Any, edges: Sequence[Pair], value: float = 0, mode: str = "constant"
         if before or after:
             x = _surrounded(x, axis, before, after, mode)
     return x
+
+
+def _cropped(x: Any, edges: tuple[Pair, ...]) -> tuple[Any, tuple[Pair, ...]]:
+    """x without what negative edges take away, and the edges that are left."""
+    kept = [(max(0, -b), n + min(0, a), 1) for (b, a), n in zip(edges, x.shape, strict=True)]
+    if any(start > stop for start, stop, _ in kept):
+        hint = "negative edges take elements away"
+        raise ArgumentError(explain("pad", "not that many", hint, edges=edges, shape=x.shape))
+    return slice_(x, kept), tuple((max(0, b), max(0, a)) for b, a in edges)
 
 
 def _pad_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
@@ -213,16 +225,22 @@ def cut(x: Any, axis: int, start: int, stop: int) -> Any:
 
 
 def _pad_reference(np: Any, x: Any, edges: Any, value: Any = 0, mode: str = "constant") -> Any:
+    if np.min(edges) < 0:
+        pairs = [(max(0, -b), min(0, a) or None) for b, a in edges]
+        x = x[tuple(slice(*pair) for pair in pairs)]
+        edges = np.maximum(edges, 0)
     fill = {"constant_values": value} if mode == "constant" else {}
     return np.pad(x, edges, MODES[mode], **fill)
 
 
 pad = movement(
-    "pad", "A border, (before, after) for every axis: of one value, or as mode continues x.",
+    "pad", "A border, (before, after) for every axis: of one value, or as mode continues x; "
+    "negative edges take elements away.",
     shape=lambda arg, s: tuple(b + n + a for (b, a), n in zip(arg[0], s[0], strict=True)),
     arguments=_pad, grad=_pad_grad, reference=_pad_reference,
     samples=Samples(cases=(
         ((3, 4), (((1, 2), (0, 3)),)), ((20,), (((5, 0),), 2.5)), ((0, 2), (((1, 1), (0, 0)),)),
+        ((3, 4), (2,)), ((5, 6), (((-1, 2), (3, -2)),)), ((5, 4), (((-2, 2), (0, 3)), 0, "reflect")),
         *(((3, 4), (((1, 2), (5, 3)), 0, mode)) for mode in MODES),
         *(((2, 1), (((3, 1), (2, 0)), 0, mode)) for mode in MODES),
     )),

@@ -103,11 +103,17 @@ def _rank(x: Any) -> Any:
 # ---- order statistics
 
 
-def _lines(name: str, x: Any, axis: Axes, q: Sequence[float]) -> list[Any]:
-    """For each q the elements at that fraction of the sorted lines, in shape (lines,).
+INTERPOLATIONS: dict[str, Any] = {
+    "linear": lambda part, at: part, "lower": lambda part, at: 0.0, "higher": lambda part, at: 1.0,
+    "nearest": lambda part, at: round(at) - math.floor(at), "midpoint": lambda part, at: 0.5,
+}  # fmt: skip
+"""Where between two elements, from 0 to 1, a quantile lies at a part of the way, or a place."""
 
-    Between two elements it is on the straight line from one to the other.
-    """
+
+def _lines(
+    name: str, x: Any, axis: Axes, q: Sequence[float], interpolation: str = "linear"
+) -> list[Any]:
+    """For each q the elements at that fraction of the sorted lines, in shape (lines,)."""
     axes, x = axes_in(name, axis, x.ndim), as_float(x)
     kept = [k for k in range(x.ndim) if k not in axes]
     size = math.prod(x.shape[k] for k in axes)
@@ -121,6 +127,7 @@ def _lines(name: str, x: Any, axis: Axes, q: Sequence[float]) -> list[Any]:
         at = fraction * (size - 1)
         low = min(math.floor(at), size - 1)
         first, part = cut(ordered, 1, low, low + 1), at - low
+        part = INTERPOLATIONS[interpolation](part, at) if part else 0.0
         if part:
             second = cut(ordered, 1, low + 1, low + 2)
             between = first + (second - first) * part
@@ -140,19 +147,28 @@ def median(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
 
 
 @composite(
-    lambda np, x, q, axis=None, keepdims=False: np.quantile(x, q, axis, keepdims=keepdims),
-    Samples(cases=tuple(
-        (shape, {"q": q} | options)
-        for q in (0.3, (0.0, 0.25, 1.0)) for shape, options in STATISTIC_CASES
+    lambda np, x, q, axis=None, keepdims=False, interpolation="linear": np.quantile(
+        x, q, axis, keepdims=keepdims, method=interpolation
+    ),
+    Samples(cases=(
+        *((shape, {"q": q} | options)
+          for q in (0.3, (0.0, 0.25, 1.0)) for shape, options in STATISTIC_CASES),
+        *(((7, 3), {"q": (0.1, 0.5, 0.55, 0.9, 1.0), "axis": 0, "interpolation": kind})
+          for kind in INTERPOLATIONS),
     )),
 )  # fmt: skip
 def quantile(
-    x: Any, /, q: float | Sequence[float], axis: Axes = None, keepdims: bool = False
-) -> Any:
+    x: Any, /, q: float | Sequence[float], axis: Axes = None, keepdims: bool = False,
+    interpolation: str = "linear",
+) -> Any:  # fmt: skip
     """The value below which a fraction q of the elements along axes lies; NaN if there is one.
 
-    Between two elements it is interpolated linearly. Several q make a new first axis.
+    Several q make a new first axis. Between two elements it is interpolated: linear, lower, higher,
+    nearest (of two as near, the even one), midpoint.
     """
+    if interpolation not in INTERPOLATIONS:
+        hint = f"one of {', '.join(INTERPOLATIONS)}"
+        raise ArgumentError(explain("quantile", "no such interpolation", hint, got=interpolation))
     several = isinstance(q, Sequence)
     fractions = tuple(q) if isinstance(q, Sequence) else (q,)
     if not all(isinstance(f, int | float) and 0 <= f <= 1 for f in fractions):
@@ -160,7 +176,8 @@ def quantile(
     shape = drop_axes(x.shape, axes_in("quantile", axis, x.ndim), keepdims)
     if several and not fractions:
         raise ArgumentError(explain("quantile", "which fraction?", "q is empty"))
-    found = [line.reshape((1, *shape)) for line in _lines("quantile", x, axis, fractions)]
+    lines = _lines("quantile", x, axis, fractions, interpolation)
+    found = [line.reshape((1, *shape)) for line in lines]
     return concat(found, axis=0) if several else found[0].reshape(shape)
 
 
@@ -216,14 +233,19 @@ def searchsorted(
 
 
 @composite(
-    lambda np, x, length=None, minlength=0: np.bincount(x.astype(np.int64), minlength=length or 0),
+    lambda np, x, weights=None, length=None: np.bincount(
+        x.astype(np.int64), weights, minlength=length or 0
+    ),
     Samples(cases=(
         ((9,), {"length": 6}), ((0,), {"length": 2}), ((500,), {"length": 5}),
+        ((9,), (9,), {"length": 3}),
     ), draw=lambda rng, kind, shapes: [rng.integers(0, 2, s).astype(kind) for s in shapes]),
     grad=ON_INTEGERS, inline=True,
 )  # fmt: skip
-def bincount(x: Any, /, minlength: int = 0, length: int | None = None) -> Any:
-    """How often 0, 1, 2, ... occur in a tensor of one axis.
+def bincount(
+    x: Any, weights: Any = None, /, minlength: int = 0, length: int | None = None
+) -> Any:
+    """How often 0, 1, 2, ... occur in a tensor of one axis, or the sums of their weights.
 
     There are as many counts as the largest element asks for, at least minlength. That number has to
     be read, so a compiled function gives the length; elements outside of it are not counted.
@@ -239,8 +261,17 @@ def bincount(x: Any, /, minlength: int = 0, length: int | None = None) -> Any:
     if length < 0:
         raise ArgumentError(explain("bincount", "a length is not negative", length=length))
     counted = (x >= 0) & (x < length)
-    empty = pad(cut(x.zeros_like(), 0, 0, 0), [(0, length)])
-    return scatter_add(empty, x, cast(counted, int64), axis=0) if length else empty
+    if weights is None:
+        each, kind = cast(counted, int64), int64
+    else:
+        if weights.shape != x.shape:
+            facts = {"shape": x.shape, "weights": weights.shape}
+            raise ShapeError(explain("bincount", "one weight for each element", **facts))
+        kind = weights.dtype if weights.dtype.is_float else float64
+        each = where(counted, cast(weights, kind.compute), 0.0)
+    empty = pad(cut(each.zeros_like(), 0, 0, 0), [(0, length)])
+    total = scatter_add(empty, where(counted, x, 0), each, axis=0) if length else empty
+    return total if total.dtype is kind else cast(total, kind)
 
 
 def _count_length(x: Any) -> int:

@@ -12,6 +12,7 @@ from treadle.ops.bounds import require_inside
 from treadle.ops.composite import composite, take
 from treadle.ops.contract import (
     gather,
+    refuse_axis_first,
     scatter,
     scatter_add,
     scatter_max,
@@ -85,6 +86,7 @@ def _index_add(np: Any, x: Any, index: Any, values: Any, axis: int = 0) -> Any:
 )  # fmt: skip
 def index_add(x: Any, index: Any, values: Any, /, axis: int = 0) -> Any:
     """x with slices of values added at indices along an axis."""
+    refuse_axis_first("index_add", index, "x, index, values, axis")
     at = axis_in("index_add", axis, x.ndim)
     shape = (*x.shape[:at], *index.shape, *x.shape[at + 1 :])
     if index.ndim != 1 or values.shape != shape:
@@ -102,7 +104,7 @@ REDUCTIONS = {
 
 
 def _reduced(
-    np: Any, x: Any, index: Any, values: Any, axis: Any, how: str, include_self: bool = True
+    np: Any, x: Any, index: Any, values: Any, axis: Any, reduce: str, include_self: bool = True
 ) -> Any:
     out = np.array(x)
     lines = np.moveaxis(out, axis, -1)
@@ -112,32 +114,33 @@ def _reduced(
             met = list(written[line][places[line] == at])
             met += [lines[line][at]] if include_self else []
             join = {"sum": np.sum, "mean": np.mean, "prod": np.prod, "amax": np.max, "amin": np.min}
-            total = join[how](met)
-            whole = how == "mean" and out.dtype.kind != "f"
+            total = join[reduce](met)
+            whole = reduce == "mean" and out.dtype.kind != "f"
             lines[line][at] = np.floor(total) if whole else total
     return out
 
 
 @composite(
     _reduced, Samples(cases=tuple(
-        ((4, 6), (4, 9), (4, 9), {"axis": 1, "how": how, "include_self": own})
-        for how in REDUCTIONS for own in (True, False)
+        ((4, 6), (4, 9), (4, 9), {"axis": 1, "reduce": reduce, "include_self": own})
+        for reduce in REDUCTIONS for own in (True, False)
     ), roles=("", "index", ""), smooth=False), inline=True,
 )  # fmt: skip
 def scatter_reduce(
-    x: Any, index: Any, values: Any, /, axis: int, how: str, include_self: bool = True
+    x: Any, index: Any, values: Any, /, axis: int, reduce: str, include_self: bool = True
 ) -> Any:
     """Values that meet at one place become their sum, mean, prod, amax or amin, with x's or not."""
-    if how not in REDUCTIONS:
+    refuse_axis_first("scatter_reduce", index, "x, index, values, axis, reduce")
+    if reduce not in REDUCTIONS:
         hint = f"one of {', '.join(REDUCTIONS)}"
-        raise ArgumentError(explain("scatter_reduce", "no such reduction", hint, how=repr(how)))
+        raise ArgumentError(explain("scatter_reduce", "no such reduction", hint, reduce=reduce))
     require("scatter_reduce", [x.dtype], NUMBERS)
-    op, start = REDUCTIONS[how]
+    op, start = REDUCTIONS[reduce]
     if start is None:
-        start = x.dtype.least if how == "amax" else x.dtype.greatest
+        start = x.dtype.least if reduce == "amax" else x.dtype.greatest
     base = x if include_self else scatter(x, index, start, axis=axis)
     total = op(base, index, values, axis=axis)
-    if how != "mean":
+    if reduce != "mean":
         return total
     ones = cast(x.zeros_like(), int64) + 1
     own = ones if include_self else scatter(ones, index, 0, axis=axis)
@@ -146,21 +149,21 @@ def scatter_reduce(
 
 
 @composite(
-    lambda np, x, classes: np.eye(classes, dtype=np.int64)[x],
-    Samples(cases=(((5,), {"classes": 7}), ((2, 3), {"classes": 5}), ((), {"classes": 5})),
+    lambda np, x, num_classes: np.eye(num_classes, dtype=np.int64)[x],
+    Samples(cases=tuple((shape, {"num_classes": 7}) for shape in ((5,), (2, 3), ())),
             draw=lambda rng, kind, shapes: [rng.integers(0, 2, s).astype(kind) for s in shapes]),
     inline=True, grad=ON_INTEGERS,
 )  # fmt: skip
-def one_hot(x: Any, /, classes: int = -1) -> Any:
+def one_hot(x: Any, /, num_classes: int = -1) -> Any:
     """A last axis of 0 with a 1 at each index; -1 classes: as many as the largest needs.
 
     An index that is out of range is refused if it is known at the call, else it gives zeros.
     """
     require("one_hot", [x.dtype], INTEGERS)
-    if classes < 0:
-        classes = int(max_(x).item()) + 1 if math.prod(x.shape) else 0
-    require_inside("one_hot", x, classes, lowest=0)
-    line = counting(x, classes).reshape((*(1,) * x.ndim, classes))
+    if num_classes < 0:
+        num_classes = int(max_(x).item()) + 1 if math.prod(x.shape) else 0
+    require_inside("one_hot", x, num_classes, lowest=0)
+    line = counting(x, num_classes).reshape((*(1,) * x.ndim, num_classes))
     return cast(eq(cast(x, int64).reshape((*x.shape, 1)), line), int64)
 
 

@@ -86,10 +86,28 @@ class Unique(NamedTuple):
     counts: Any
 
 
-@composite(lambda np, x: np.unique(x), REPEATED, inline=True, aliases=("unique_values",))
-def unique(x: Any, /) -> Any:
-    """The values in x, once each, in order."""
-    return _Groups(x).values()
+@composite(
+    lambda np, x, **asked: np.unique(x, **asked),
+    Samples(
+        cases=(*REPEATED.cases, ((3, 5), {"return_inverse": True, "return_counts": True}),
+               ((9,), {"return_counts": True})),
+        draw=_drawn,
+    ),
+    inline=True, aliases=("unique_values",),
+)  # fmt: skip
+def unique(x: Any, /, return_inverse: bool = False, return_counts: bool = False) -> Any:
+    """The values in x, once each, in order.
+
+    With what is asked for behind them: for each element the index of its value; how often each
+    value is there.
+    """
+    groups = _Groups(x)
+    found = [groups.values()]
+    if return_inverse:
+        found.append(groups.members())
+    if return_counts:
+        found.append(groups.counts())
+    return found[0] if len(found) == 1 else tuple(found)
 
 
 @composite(lambda np, x: list(np.unique_counts(x)), REPEATED, inline=True)

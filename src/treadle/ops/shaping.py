@@ -11,7 +11,7 @@ from treadle.base.shapes import axes_in, axis_in, broadcast, fill_reshape, sizes
 from treadle.ops.composite import composite, take
 from treadle.ops.defs import Samples
 from treadle.ops.elementwise import eq, where
-from treadle.ops.movement import concat, cut, flip, pad, permute, slice_
+from treadle.ops.movement import concat, cut, flip, pad, permute, sizes_of, slice_
 from treadle.ops.reduce import sum_
 
 Axes = int | Sequence[int] | None
@@ -175,15 +175,17 @@ def meshgrid(*tensors: Any, indexing: str = "xy") -> list[Any]:
 
 
 @composite(
-    lambda np, x, repeats: np.tile(x, repeats),
-    Samples(cases=(((2, 3), {"repeats": (2, 2)}), ((3,), {"repeats": (2, 1, 3)}),
-                   ((2, 3), {"repeats": 2}), ((2,), {"repeats": 0}))), inline=True,
+    lambda np, x, repetitions: np.tile(x, repetitions),
+    Samples(cases=tuple(
+        (shape, {"repetitions": times})
+        for shape, times in (((2, 3), (2, 2)), ((3,), (2, 1, 3)), ((2, 3), 2), ((2,), 0))
+    )), inline=True,
 )  # fmt: skip
-def tile(x: Any, /, repeats: int | Sequence[int]) -> Any:
-    """x laid out several times along each axis."""
-    times = sizes_in("tile", repeats if isinstance(repeats, Sequence) else (repeats,))
+def tile(x: Any, /, repetitions: int | Sequence[int], *more: int) -> Any:
+    """x laid out several times along each axis; the numbers as one tuple or one by one."""
+    times = sizes_in("tile", sizes_of(repetitions, *more))
     if any(n < 0 for n in times):
-        raise ArgumentError(explain("tile", "a number of repeats is negative", repeats=times))
+        raise ArgumentError(explain("tile", "a number is negative", repetitions=times))
     rank = max(len(times), x.ndim)
     times = (*(1,) * (rank - len(times)), *times)
     shape = (*(1,) * (rank - x.ndim), *x.shape)
@@ -240,22 +242,25 @@ def counting(x: Any, size: int) -> Any:
     return x.reshape(-1).iota_like(0, size)
 
 
-def _strided(np: Any, x: Any, shape: Any, strides: Any, offset: int = 0) -> Any:
-    flat = np.ascontiguousarray(x).reshape(-1)[offset:]
-    steps = [n * flat.itemsize for n in strides]
-    return np.lib.stride_tricks.as_strided(flat, shape, steps).copy()
+def _strided(np: Any, x: Any, size: Any, stride: Any, storage_offset: int = 0) -> Any:
+    flat = np.ascontiguousarray(x).reshape(-1)[storage_offset:]
+    steps = [n * flat.itemsize for n in stride]
+    return np.lib.stride_tricks.as_strided(flat, size, steps).copy()
 
 
 @composite(
     _strided, Samples(cases=(
-        ((12,), {"shape": (3, 4), "strides": (2, 1)}),
-        ((3, 4), {"shape": (2, 2, 2), "strides": (4, 1, 0), "offset": 2}),
+        ((12,), {"size": (3, 4), "stride": (2, 1)}),
+        ((3, 4), {"size": (2, 2, 2), "stride": (4, 1, 0), "storage_offset": 2}),
     )), inline=True,
 )  # fmt: skip
-def as_strided(x: Any, /, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> Any:
-    """Elements of flattened x: index times strides, plus an offset, says which one stands there."""
-    sizes, steps = sizes_in("as_strided", shape), sizes_in("as_strided", strides)
-    facts = {"shape": sizes, "strides": steps, "offset": offset, "elements": math.prod(x.shape)}
+def as_strided(
+    x: Any, /, size: Sequence[int], stride: Sequence[int], storage_offset: int = 0
+) -> Any:
+    """Elements of flattened x: index times stride, plus an offset, says which one stands there."""
+    offset = storage_offset
+    sizes, steps = sizes_in("as_strided", size), sizes_in("as_strided", stride)
+    facts = {"size": sizes, "stride": steps, "offset": offset, "elements": math.prod(x.shape)}
     if len(sizes) != len(steps) or any(n < 0 for n in sizes):
         raise ShapeError(explain("as_strided", "one stride for each axis", **facts))
     spans = [(n - 1) * s for n, s in zip(sizes, steps, strict=True)]

@@ -14,13 +14,17 @@ from treadle.random.distributions import (
     gumbel,
     laplace,
     normal,
+    rand,
+    randn,
     truncated_normal,
     uniform,
 )  # fmt: skip
 from treadle.random.keys import fold_in, key, manual_seed, split
 
+randperm = permutation
+
 __all__ = [
     "bernoulli", "categorical", "exponential", "fold_in", "gamma", "gumbel", "key", "laplace",
-    "manual_seed", "multinomial", "normal", "permutation", "poisson", "randint", "split",
-    "truncated_normal", "uniform",
+    "manual_seed", "multinomial", "normal", "permutation", "poisson", "rand", "randint", "randn",
+    "randperm", "split", "truncated_normal", "uniform",
 ]  # fmt: skip

@@ -38,10 +38,18 @@ def bernoulli(
 
 @makes_tensors(Kind.RANDOM)
 def randint(
-    low: int, high: int | None, shape: Any, dtype: Any = "int64", device: Where = CPU,
+    low: int, high: Any = None, shape: Any = None, dtype: Any = "int64", device: Where = CPU,
     key: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """Integers in [low, high), equally likely; in [0, low) if high is None."""
+    """Integers in [low, high), equally likely; in [0, low) if high is None or left out.
+
+    >>> randint(6, (3,)).shape, randint(1, 7, (3,)).shape
+    ((3,), (3,))
+    """
+    if shape is None and isinstance(high, tuple | list):
+        high, shape = None, high
+    if shape is None:
+        raise ArgumentError(explain("randint", "which shape?", "randint(low, high, shape)"))
     low, high = (0, low) if high is None else (low, high)
     kind = _integers("randint", dtype, low, high)
     bits = Bits(shape_in("randint", shape), device_in(device, key), key)

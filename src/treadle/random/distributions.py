@@ -94,6 +94,33 @@ def normal(
     return draw.made(draw.normal() * deviation + mean)
 
 
+# ---- by PyTorch's names: the shape as one tuple or as several sizes
+
+
+@makes_tensors(Kind.RANDOM)
+def rand(
+    *shape: Any, dtype: Any = "float32", device: Where = CPU, requires_grad: bool = False,
+    key: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """Floats in [0, 1), equally likely; the shape as one tuple or as several sizes."""
+    made = uniform(_one(shape), dtype=dtype, device=device, key=key)
+    return made.requires_grad_() if requires_grad else made
+
+
+@makes_tensors(Kind.RANDOM)
+def randn(
+    *shape: Any, dtype: Any = "float32", device: Where = CPU, requires_grad: bool = False,
+    key: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """Normally distributed floats; the shape as one tuple or as several sizes."""
+    made = normal(_one(shape), dtype=dtype, device=device, key=key)
+    return made.requires_grad_() if requires_grad else made
+
+
+def _one(shape: tuple[Any, ...]) -> Any:
+    return shape[0] if len(shape) == 1 else shape
+
+
 @makes_tensors(Kind.RANDOM)
 def truncated_normal(
     shape: Any, low: float = -2.0, high: float = 2.0, mean: Any = 0.0, deviation: Any = 1.0,

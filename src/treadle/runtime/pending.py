@@ -11,7 +11,8 @@ from __future__ import annotations
 import gc
 from typing import Any
 
-from treadle.ir.node import RECORDING, Node
+from treadle.ir.node import Node
+from treadle.ir.recording import RECORDING
 from treadle.runtime.realize import COMPILING, in_pieces
 
 MOST_PENDING = 10_000  # ops

@@ -171,6 +171,9 @@ def in_memory(node: Node) -> bool:
 
 
 def _remember(key: Structure, pending: Sequence[Node], leaves: Sequence[Node]) -> Program:
+    if any(n.op is LEAF and n.buffer is None for n in toposort(pending, is_realised)):
+        wrong = "a tensor made while a function was traced has no value"
+        raise ArgumentError(explain("compile", wrong, "return it from the function"))
     program = compile_graph(pending, leaves, {})
     _bound(_PROGRAMS)
     _PROGRAMS[key] = program

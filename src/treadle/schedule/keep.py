@@ -22,6 +22,7 @@ from treadle.schedule.clusters import (
 MOST_FLOPS = 60.0  # per element: more is not computed twice
 MOST_LOADS = 2  # arrays read to compute it again; keeping it costs a write and a read
 FREE_FLOPS = 200.0  # what may be spent where nothing is read at all, as for random bits
+MOST_PARTS = 64  # of a concat: whoever reads it where it stands looks for the part of each element
 WRITTEN_OUT = (m.concat, m.pad, shear)  # views that have no strides
 NEVER = (float("inf"), frozenset[Node]())
 
@@ -46,6 +47,8 @@ def keep(
             forced.add(without_reshape(node.operands[0]))
         elif node.op is gather:
             forced |= set(bases_of(node.operands[0]))
+        elif node.op is m.concat and len(node.operands) > MOST_PARTS:
+            forced.add(node)
     crossing = _crossing(order, of)
     crossing |= {base for node in forced if is_virtual(node) for base in bases_of(node)}
     kept: set[Node] = set()

@@ -13,7 +13,8 @@ from typing import Any
 
 from treadle.base.errors import ArgumentError, DeviceError, GradientError, ShapeError, explain
 from treadle.base.shapes import Shape
-from treadle.ir.node import GRADIENTS, Node, const, iota
+from treadle.ir.node import Node, const, iota
+from treadle.ir.recording import GRADIENTS
 from treadle.ops import movement as m
 from treadle.ops.contract import scatter
 from treadle.ops.elementwise import bitwise_and, eq, where

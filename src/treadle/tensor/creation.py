@@ -11,8 +11,8 @@ from treadle.base.device import CPU, Device, device
 from treadle.base.dtypes import DType, bool_, dtype, float32, float64, int64, uint64
 from treadle.base.errors import ArgumentError, DtypeError, ExchangeError, explain
 from treadle.base.shapes import Shape, sizes_in
-from treadle.ir.node import full as full_node
 from treadle.ir.node import Type, iota, leaf, type_of
+from treadle.ir.node import full as full_node
 from treadle.ops.defs import ARRAYS, Kind, makes_tensors
 from treadle.ops.elementwise import where
 from treadle.tensor.gradients import owned
@@ -31,7 +31,7 @@ def tensor(
     >>> tensor([[1, 2], [3, 4]]).shape
     (2, 2)
     """
-    return _followed(asarray(data, dtype=dtype, device=device, copy=True), requires_grad)
+    return _followed(_array_of("tensor", data, dtype, device, copy=True), requires_grad)
 
 
 def _followed(made: Tensor, requires_grad: bool) -> Tensor:
@@ -49,6 +49,10 @@ def asarray(
     >>> asarray([1, 2]).dtype
     treadle.int64
     """
+    return _array_of("asarray", obj, dtype, device, copy)
+
+
+def _array_of(what: str, obj: Any, dtype: Any, device: Where, copy: bool | None) -> Tensor:
     if isinstance(obj, Tensor):
         found = obj.detach() if copy else obj
         found = found if dtype is None or found.dtype == dtype else found.cast(dtype)
@@ -58,12 +62,12 @@ def asarray(
                 "own": f"{obj.dtype.name} on {obj.device}",
                 "asked": f"{found.dtype.name} on {found.device}",
             }
-            raise ArgumentError(explain("asarray", "must copy", "leave copy out", **facts))
+            raise ArgumentError(explain(what, "must copy", "leave copy out", **facts))
         return found
     if copy is False and not hasattr(obj, "__array_interface__"):
         hint = "leave copy out, or pass a NumPy array or a tensor"
-        raise ArgumentError(explain("asarray", "must copy", hint, got=type(obj).__name__))
-    return _from_array(obj, dtype, device or CPU, copy)
+        raise ArgumentError(explain(what, "must copy", hint, got=type(obj).__name__))
+    return _from_array(what, obj, dtype, device or CPU, copy)
 
 
 @makes_tensors(Kind.CREATION)
@@ -74,7 +78,7 @@ def from_numpy(array: Any) -> Tensor:
     that are recorded and not computed yet. td.tensor makes a copy. Only an array whose elements
     stand at odd addresses (a field of packed records) is copied though it is in order.
     """
-    return _from_array(array, None, CPU, copy=None)
+    return _from_array("from_numpy", array, None, CPU, copy=None)
 
 
 @makes_tensors(Kind.CREATION)
@@ -98,18 +102,20 @@ def from_dlpack(x: Any, /, *, device: Where = None, copy: bool | None = None) ->
     return made if device is None else made.to(device)
 
 
-def _from_array(data: Any, wanted: Any, where: str | Device, copy: bool | None) -> Tensor:
+def _from_array(
+    what: str, data: Any, wanted: Any, where: str | Device, copy: bool | None
+) -> Tensor:
     import numpy as np
 
     try:
         array = np.asarray(data)
     except ValueError:
         hint = "nested lists of equal lengths"
-        raise ArgumentError(explain("asarray", "the lists differ in length", hint)) from None
+        raise ArgumentError(explain(what, "the lists differ in length", hint)) from None
     if wanted is not None and dtype(wanted).is_integer and not hasattr(data, "dtype"):
         array = _integers(data, dtype(wanted), array)
     if array.dtype == object or array.dtype.kind not in "biufV":
-        raise ArgumentError(explain("asarray", *_no_number(data, array)))
+        raise ArgumentError(explain(what, *_no_number(data, array)))
     kind = dtype(array.dtype.name)
     if wanted is not None:
         kind = dtype(wanted)
@@ -120,7 +126,7 @@ def _from_array(data: Any, wanted: Any, where: str | Device, copy: bool | None) 
     buffer = backend_of(target).upload(array, type_, bool(copy))
     if copy is False and type_.nbytes and not getattr(buffer, "borrowed", False):
         wrong = f"must copy: {_unshared(array, type_)}"
-        raise ArgumentError(explain("asarray", wrong, "leave copy out"))
+        raise ArgumentError(explain(what, wrong, "leave copy out"))
     return owned(Tensor(leaf(type_, buffer)))
 
 
@@ -142,7 +148,7 @@ def _no_number(data: Any, array: Any) -> tuple[str, str]:
     odd = next((x for x in array.flat if not isinstance(x, bool | int | float)), None)
     if array.dtype == object and odd is None and None not in array.flat:
         large = next(x for x in array.flat if isinstance(x, int) and not -(2**63) <= x < 2**64)
-        return f"{large} does not fit into 64 bits", "take a float: dtype=td.float64"
+        return f"{large} does not fit into 64 bits", "make it a float: float(...)"
     if array.dtype.kind == "c":
         return "complex numbers are not taken", "pass the real and the imaginary part"
     inside = "" if array.ndim == 0 else f" in a {type(data).__name__}"

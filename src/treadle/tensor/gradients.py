@@ -11,7 +11,8 @@ from typing import Any, Self, TypeVar
 from treadle.autograd.backward import gradients as node_gradients
 from treadle.base.errors import ArgumentError, GradientError, OperandError, ShapeError, explain
 from treadle.ir.graph import toposort
-from treadle.ir.node import GRADIENTS, Node, apply, full, leaf
+from treadle.ir.node import COMPILED, Node, apply, full, leaf
+from treadle.ir.recording import GRADIENTS
 from treadle.ops import elementwise as e
 from treadle.ops.defs import Kind
 from treadle.ops.syntax import Syntax
@@ -119,6 +120,8 @@ class Differentiable(Syntax):
     @property
     def grad(self) -> Self | None:
         """The gradient collected by `backward`."""
+        if self._grad is not None and TRACE and self not in TRACE.top.grads:
+            TRACE.top.collected.add(self)
         return self._grad
 
     @grad.setter
@@ -335,7 +338,8 @@ def _forgotten(roots: Sequence[Node], unreached: Sequence[Differentiable]) -> No
     if all(x.requires_grad for x in unreached):
         return
     for node in toposort(roots):
-        if not node.operands and node.op.kind is not Kind.SOURCE and node.owner is None:
+        made = node.op.kind is not Kind.SOURCE or node.op is COMPILED
+        if made and not node.operands and node.owner is None:
             hint = "requires_grad_() on the input before it is used, or td.grad of a function"
             wrong = f"{node.op} was computed before the gradient was asked for"
             raise GradientError(explain("gradients", wrong, hint))

@@ -29,7 +29,7 @@ class MemoryReport:
     """
 
     def __init__(self) -> None:
-        nodes = [x._node for x in gc.get_objects() if x.__class__ is Tensor]
+        nodes = [x._node for x in gc.get_objects() if type(x) is Tensor]
         self.tensors = len(nodes)
         self.realised = sum(1 for node in nodes if _memory_of(node) is not None)
         self._count_values(nodes)

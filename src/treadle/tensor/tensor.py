@@ -10,18 +10,8 @@ from treadle.base.dtypes import DType
 from treadle.base.dtypes import dtype as dtype_of
 from treadle.base.errors import ArgumentError, OperandError, explain
 from treadle.base.shapes import Shape
-from treadle.ir.node import (
-    GRADIENTS,
-    NUMBERS,
-    RECORDING,
-    Call,
-    Node,
-    apply,
-    beside,
-    full,
-    recorded_call,
-    type_of,
-)  # fmt: skip
+from treadle.ir.node import NUMBERS, Call, Node, apply, beside, full, recorded_call, type_of
+from treadle.ir.recording import GRADIENTS, RECORDING
 from treadle.ops import elementwise as e
 from treadle.ops.defs import ARRAYS, Op
 from treadle.runtime.realize import realize as realize_nodes

@@ -8,7 +8,7 @@ from typing import Any
 from treadle.autograd.checkpoint import SEGMENTS, segment_of
 from treadle.base.errors import ArgumentError, explain, require_function
 from treadle.base.trees import flatten, unflatten
-from treadle.ir.node import GRADIENTS
+from treadle.ir.recording import GRADIENTS
 from treadle.ops.picking import clone
 from treadle.tensor.tensor import Tensor
 

@@ -8,23 +8,26 @@ from __future__ import annotations
 
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from operator import gt
+from types import MethodType
 from typing import Any
 
 from treadle.backends.registry import backend_of
 from treadle.base.dtypes import float32
-from treadle.base.errors import ArgumentError, explain, require_function
+from treadle.base.errors import ArgumentError, GradientError, explain, require_function
 from treadle.base.knobs import FAST_MATH
 from treadle.base.trace import stage
 from treadle.base.trees import Structure, builder, flatten, unflatten
 from treadle.ir.graph import is_realised, structure, toposort
-from treadle.ir.node import RECORDING, Call, Node, leaf, placeholder, type_of
+from treadle.ir.node import COMPILED, CONST, IOTA, Call, Node, leaf, placeholder, type_of
+from treadle.ir.recording import GRADIENTS, RECORDING
 from treadle.runtime.draws import Draws, begin_draws, end_draws
 from treadle.runtime.realize import TRACED, compile_graph, realize
 from treadle.runtime.stacks import ThreadStack
-from treadle.tensor.gradients import keep_hooks
+from treadle.tensor.gradients import keep_hooks, needs_none
 from treadle.tensor.tensor import Tensor
 from treadle.tensor.tracing import TRACE, Tracing
 
@@ -42,16 +45,35 @@ class Compiled:
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
         self.entries: dict[Any, Traced] = {}
-        self.short: dict[Any, Traced] = {}  # by the types of plain tensor arguments alone
+        # By the types of plain tensor arguments alone; without gradients, and with them.
+        self.short: tuple[dict[Any, Traced], dict[Any, Traced]] = ({}, {})
+        self.bound: dict[int, Compiled] = {}  # methods, by the id of their instance
         update_wrapper(self, function)
 
+    def __get__(self, instance: Any, kind: type | None = None) -> Any:
+        """The method of an instance, which has traces of its own for as long as it lives."""
+        if instance is None:
+            return self
+        number = id(instance)
+        if number not in self.bound:
+            try:
+                weak = weakref.ref(instance, lambda _: self.bound.pop(number, None))
+            except TypeError:  # slots without room for that: an argument like any other
+                return MethodType(self, instance)
+            function = self.function
+            self.bound[number] = Compiled(lambda *args, **options: function(weak(), *args, **options))
+        return MethodType(self.bound[number]._call_method, instance)
+
+    def _call_method(self, _: Any, *args: Any, **options: Any) -> Any:
+        return self(*args, **options)
+
     def __call__(self, *args: Any, **options: Any) -> Any:
-        if TRACE or INLINE:
+        if TRACE.items or INLINE.items:
             return self.function(*args, **options)  # part of what is traced or differentiated
         if not options and not FAST_MATH.value:
             try:  # an argument that collects gradients makes a key that is never there
                 key = tuple([(n := x._node).needs_grad or n.call.type for x in args])
-                traced = self.short.get(key)
+                traced = self.short[GRADIENTS.on].get(key)
             except AttributeError:
                 traced = None
             if traced is not None:
@@ -62,20 +84,19 @@ class Compiled:
         leaves: list[Tensor] = []
         shape = flatten((args, options), Tensor, leaves)
         types = tuple((t._node.type, t.requires_grad) for t in leaves)
-        key = (shape, types, FAST_MATH.value)
+        key = (shape, types, FAST_MATH.value, GRADIENTS.on)
         try:
             traced = self.entries.get(key)
-        except TypeError as error:
-            hint = "pass tensors, numbers, strings, or containers of them"
-            raise ArgumentError(explain("compile", f"an argument is {error}", hint)) from None
+        except TypeError:
+            raise _refusal(args, options) from None
         if traced is None:
             if len(self.entries) >= MOST_TRACES:
-                self.entries.clear()
-                self.short.clear()
+                for known in (self.entries, *self.short):
+                    known.clear()
             traced = self.entries[key] = Traced(self.function, shape, leaves)
             plain = all(isinstance(x, Tensor) and not x.requires_grad for x in args)
             if plain and not options and not FAST_MATH.value:
-                self.short[tuple(t._node.type for t in leaves)] = traced
+                self.short[GRADIENTS.on][tuple(t._node.type for t in leaves)] = traced
         return traced.call(leaves)
 
 
@@ -90,7 +111,20 @@ def compile(function: Callable[..., Any]) -> Compiled:  # noqa: A001
     5.0
     """
     require_function("compile", function)
-    return Compiled(function)
+    return function if isinstance(function, Compiled) else Compiled(function)
+
+
+def _refusal(args: tuple[Any, ...], options: dict[str, Any]) -> ArgumentError:
+    """Which argument cannot be part of what a trace is known by."""
+    wrong = ""
+    for name, value in (*enumerate(args), *options.items()):
+        try:
+            hash(flatten(value, Tensor, []))
+        except TypeError as error:
+            wrong = f"argument {name} is or has an {error}"
+            break
+    hint = "make arrays tensors: td.tensor(x); the rest is numbers, text, or containers of them"
+    return ArgumentError(explain("compile", wrong, hint))
 
 
 class Traced:
@@ -107,23 +141,32 @@ class Traced:
         roots = [t._node for t in results]
         self.states = list(trace.assigned)
         roots += [t._node for t in self.states]
+        left = _left_behind(roots, trace)
         _undo(trace)
+        if left:
+            hint = "return them by td.value_and_grad or td.gradients, or step the optimizer inside"
+            wrong = "the function leaves gradients in tensors and does nothing with them"
+            raise GradientError(explain("compile", wrong, hint, shapes=left))
         if not roots:
             hint = "return what it computes, or assign it to a tensor"
             raise ArgumentError(explain("compile", "the function makes no tensor", hint))
         _settle(roots, trace)
-        self.calls: list[Call] = [placeholder(root.type).call for root in roots[: len(results)]]
-        self._bind(roots, len(results))
+        followed = _followed(roots, trace)
+        self.results: list[tuple[Call, bool]] = [
+            (placeholder(t._node.type, COMPILED).call, t._node in followed) for t in results
+        ]
+        self._bind(roots, len(results), trace)
 
-    def _bind(self, roots: list[Node], count: int) -> None:
+    def _bind(self, roots: list[Node], count: int, trace: Tracing) -> None:
         """Find what the graph reads: arguments, random keys, and tensors it closes over."""
         _, leaves = structure(roots)
         given: dict[Node, int] = {t._node: k for k, t in enumerate(self.stand_ins)}
         order = [t._node for t in self.stand_ins]
         order += [self.draws.leaf] if self.draws.leaf is not None else []
         outside = [n for n in leaves if n not in given and n is not self.draws.leaf]
-        owners = {t._node: t for t in self.states}
-        self.closed: list[Tensor] = [owners[n] if n in owners else _owner(n) for n in outside]
+        owners: dict[Node, Any] = {t._grad._node: Collected(t) for t in trace.collected}
+        owners |= {t._node: t for t in self.states}
+        self.closed: list[Any] = [owners[n] if n in owners else _owner(n) for n in outside]
         order += outside
         number = {node: k for k, node in enumerate(order)}
         replaces = {
@@ -133,8 +176,8 @@ class Traced:
         self.written = {k - first for k in replaces.values()}  # of self.closed
         self.count = count
         self.program = compile_graph(roots, order, replaces)
-        for stand_in in self.stand_ins:
-            stand_in._node.buffer = None
+        for node in order[:first]:
+            node.buffer = None
         self.closes_over = bool(self.closed) or self.draws.leaf is not None
 
     def call(self, arguments: Sequence[Tensor]) -> Any:
@@ -150,8 +193,8 @@ class Traced:
             for tensor, buffer in zip(self.states, buffers[self.count :], strict=True):
                 tensor._node.buffer = buffer
         if self.is_one:
-            return _result(self.calls[0], buffers[0])
-        return self.build([_result(*pair) for pair in zip(self.calls, buffers, strict=False)])
+            return _result(self.results[0], buffers[0])
+        return self.build([_result(*pair) for pair in zip(self.results, buffers, strict=False)])
 
     def _add_state(self, inputs: list[Any]) -> None:
         """The memory of random keys and of the tensors the function closes over."""
@@ -166,8 +209,28 @@ class Traced:
             inputs.append(tensor._node.buffer)
 
 
-def _result(call: Call, buffer: Any) -> Tensor:
-    node = Node(call, ())
+class Collected:
+    """The gradient a tensor has when the function is called."""
+
+    __slots__ = ("tensor",)
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor = tensor
+
+    @property
+    def _node(self) -> Node:
+        gradient = self.tensor._grad
+        if gradient is None:
+            hint = "call backward() before, or both inside the function"
+            facts = {"shape": self.tensor.shape}
+            wrong = "the function reads a gradient of a tensor that has no gradient now"
+            raise GradientError(explain("compile", wrong, hint, **facts))
+        node: Node = gradient._node
+        return node
+
+
+def _result(known: tuple[Call, bool], buffer: Any) -> Tensor:
+    node = Node(known[0], (), known[1])
     node.buffer = buffer
     return Tensor(node)
 
@@ -212,10 +275,35 @@ def _settle(roots: list[Node], trace: Tracing) -> None:
     """Compute what was pending before the trace: each call reads it, and what is assigned later."""
     states = [node for node in trace.assigned.values() if node.buffer is None]
     order = toposort([*roots, *states], is_realised)
-    older = {n for n in order if n.operands and n.buffer is None and n not in trace.made}
+    older = {
+        n for n in order
+        if n.buffer is None and n not in trace.made
+        and (n.op not in (CONST, IOTA) or n.owner is not None or n in states)
+    }  # fmt: skip
     read = {x for n in order if n not in older for x in n.operands}
     wanted = [n for n in order if n in older and (n in read or n in states or n in roots)]
     realize(wanted, alone=True)
+
+
+def _left_behind(roots: list[Node], trace: Tracing) -> list[Any]:
+    """Shapes of gradients that tensors outside got, unless some are used for what is computed."""
+    lost = {
+        t: t._grad._node for t, before in trace.grads.items()
+        if t._grad is not None and t._grad is not before
+        and trace.assigned.get(t, t._node) not in trace.made
+    }  # fmt: skip
+    used = trace.made.intersection(toposort(roots, is_realised)) if lost else set()
+    return [] if used.intersection(lost.values()) else [t.shape for t in lost]
+
+
+def _followed(roots: list[Node], trace: Tracing) -> set[Node]:
+    """Nodes through which tensors that outlive the trace would get a gradient."""
+    found: set[Node] = set()
+    for node in toposort(roots, needs_none):
+        starts = node.owner is not None or node not in trace.made
+        if node.needs_grad and (starts or not found.isdisjoint(node.operands)):
+            found.add(node)
+    return found
 
 
 def _stand_in(tensor: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from typing import Any
 from treadle.base import trace
 from treadle.base.errors import require_function
 from treadle.base.trees import flatten
-from treadle.ir.node import RECORDING
+from treadle.ir.recording import RECORDING
 from treadle.runtime.explain import Explanation
 from treadle.tensor.tensor import Tensor
 from treadle.transforms.compile import Compiled, Traced
