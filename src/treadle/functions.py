@@ -241,10 +241,10 @@ def argmin(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor
 
 
 # <gen take>
-def take(x: Tensor, index: Tensor, axis: int | None = None) -> Tensor:
+def take(x: Tensor, indices: Tensor, axis: int | None = None) -> Tensor:
     """Slices of x at indices along an axis, the first if none is named: an embedding look-up."""
-    return composite_rows.take(x, index, axis)
-    # </gen take gi5dsvok6chxyv5>
+    return composite_rows.take(x, indices, axis)
+    # </gen take 7oohjvok6c5vj54>
 
 
 # <gen matmul>
@@ -322,11 +322,13 @@ def kron(a: Tensor, b: Tensor) -> Tensor:
 
 # <gen gather>
 def gather(x: Tensor, index: Tensor, axis: int) -> Tensor:
-    """Elements at indices along an axis; negative indices count from the end, others are
-    clamped.
+    """Elements at indices along an axis; negative indices count from the end.
+
+    Indices out of range are refused if they are known at the call. Of those computed later, the
+    nearest element is read, and no gradient flows to it.
     """
     return contract_rows.gather(x, index, axis)
-    # </gen gather b4tke3mtgy3ucyjuqcdk4x5gl>
+    # </gen gather b4tkefwo6bpvsmkqdbtqqgv3juqcdk4x5gl>
 
 
 # <gen scatter_add>
@@ -636,10 +638,10 @@ def ceil(x: Tensor) -> Tensor:
 
 
 # <gen round>
-def round(x: Tensor) -> Tensor:
-    """Nearest integer, ties to the even one."""
-    return elementwise_rows.round_(x)
-    # </gen round hrehdvlsvrpobv7>
+def round(x: Tensor, decimals: int = 0) -> Tensor:
+    """Nearest number of so many decimals, ties to the even one."""
+    return elementwise_rows.round_(x, decimals)
+    # </gen round qcu4tarjkceril7>
 
 
 # <gen trunc>
@@ -671,10 +673,10 @@ def mul(x: Tensor | float, y: Tensor | float) -> Tensor:
 
 
 # <gen div>
-def div(x: Tensor | float, y: Tensor | float) -> Tensor:
-    """x / y, always a float."""
-    return elementwise_rows.div(x, y)
-    # </gen div k7pcvjd7kydkyjm>
+def div(x: Tensor | float, y: Tensor | float, rounding_mode: str | None = None) -> Tensor:
+    """x / y, a float; rounding_mode 'floor' or 'trunc' rounds it and keeps integers."""
+    return elementwise_rows.div(x, y, rounding_mode)
+    # </gen div q2kv3hytwrxgbz2>
 
 
 # <gen float_power>
@@ -797,17 +799,17 @@ def shift_right(x: Tensor | float, y: Tensor | float) -> Tensor:
 
 
 # <gen cast>
-def cast(x: Tensor, to: Tensor) -> Tensor:
+def cast(x: Tensor, dtype: Tensor) -> Tensor:
     """The elements converted to another dtype."""
-    return elementwise_rows.cast(x, to)
-    # </gen cast i6c7p7l44ogwqir>
+    return elementwise_rows.cast(x, dtype)
+    # </gen cast e26vr7l44o67mqo>
 
 
 # <gen bitcast>
-def bitcast(x: Tensor, to: Tensor) -> Tensor:
+def bitcast(x: Tensor, dtype: Tensor) -> Tensor:
     """The bits of the elements read as another dtype of their width."""
-    return elementwise_rows.bitcast(x, to)
-    # </gen bitcast mzgv35sm5b75tcn>
+    return elementwise_rows.bitcast(x, dtype)
+    # </gen bitcast exckf5sm5bqokse>
 
 
 # <gen detach>
@@ -1017,11 +1019,12 @@ def interpolate(
 ) -> Tensor:
     """x (batch, channels, *spatial) at another resolution: size, or scale_factor times as fine.
 
-    mode is "nearest", "nearest-exact", "linear", "bilinear", "trilinear" or "bicubic".
+    mode is "nearest", "nearest-exact", "linear", "bilinear", "trilinear", "bicubic", or "area" for
+    the means of the regions that outputs stand for.
     align_corners: do the first and last elements keep their places?
     """
     return images_rows.interpolate(x, size, scale_factor, mode, align_corners)
-    # </gen interpolate d4fzjelnnvb3ytyr3yooe736x45z2eq76qkppxwvpvsmkusdjipkpb6uqcdkotasn>
+    # </gen interpolate d4fzjelnnvb3ytyr3yooe736x45z2eq76qkppxwvpvsmkbkkrabvepapkpb6uqcdkotasn>
 
 
 # <gen pixel_shuffle>
@@ -1124,11 +1127,13 @@ def slice(x: Tensor, ranges: Sequence[tuple[int, int, int]]) -> Tensor:
 
 # <gen pad>
 def pad(
-    x: Tensor, edges: Sequence[tuple[int, int]], value: float = 0, mode: str = "constant"
+    x: Tensor, edges: int | Sequence[tuple[int, int]], value: float = 0, mode: str = "constant"
 ) -> Tensor:
-    """A border, (before, after) for every axis: of one value, or as mode continues x."""
+    """A border, (before, after) for every axis: of one value, or as mode continues x; negative
+    edges take elements away.
+    """
     return movement_rows.pad(x, edges, value, mode)
-    # </gen pad lnuumqo4wsq76qkqvbw7xjhac>
+    # </gen pad lnuumappwiq76qkhw63i472u6uqcdkxjhac>
 
 
 # <gen flip>
@@ -1169,10 +1174,24 @@ def layer_norm(
 
 
 # <gen cross_entropy>
-def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
-    """Mean of -log softmax(logits) at the labels, over all but the last axis."""
-    return neural_rows.cross_entropy(logits, labels)
-    # </gen cross_entropy qvshepnljks4snx>
+def cross_entropy(
+    logits: Tensor,
+    labels: Tensor,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """-log softmax(logits) at the labels: classes along the last axis, one label for each row.
+
+    PyTorch has the classes of (N, C, d1, ...) along the second axis: move them to the end.
+
+    - **ignore_index**: rows with this label give 0 and do not count in the mean
+    - **reduction**: "mean", "sum", or "none" for a loss of each row
+    - **label_smoothing**: the share of a label that is spread evenly over all classes
+    """
+    return neural_rows.cross_entropy(logits, labels, ignore_index, reduction, label_smoothing)
+    # <sums 6zg7tqbb55u3m62rzqdpc7fpye5ymgq76qkemaabpvsmkgrslrpvsmkqoyyw36chb5ejfg>
+    # </gen cross_entropy uqcdkx2m4l>
 
 
 # <gen scaled_dot_product_attention>
@@ -1228,13 +1247,15 @@ def quantile(
     q: float | Sequence[float],
     axis: int | Sequence[int] | None = None,
     keepdims: bool = False,
+    interpolation: str = "linear",
 ) -> Tensor:
     """The value below which a fraction q of the elements along axes lies; NaN if there is one.
 
-    Between two elements it is interpolated linearly. Several q make a new first axis.
+    Several q make a new first axis. Between two elements it is interpolated: linear, lower, higher,
+    nearest (of two as near, the even one), midpoint.
     """
-    return ordering_rows.quantile(x, q, axis, keepdims)
-    # </gen quantile je2hyelnnvahha5pc4c3kg6swq76qkyvflxpvsmk7elhiuqcdkjo42i>
+    return ordering_rows.quantile(x, q, axis, keepdims, interpolation)
+    # </gen quantile je2hyelnnvahha5pc4c3kg6swsizndq76qkyvflxpvsmkmdqecm4unyuqcdkp44is>
 
 
 # <gen searchsorted>
@@ -1250,14 +1271,16 @@ def searchsorted(
 
 
 # <gen bincount>
-def bincount(x: Tensor, minlength: int = 0, length: int | None = None) -> Tensor:
-    """How often 0, 1, 2, ... occur in a tensor of one axis.
+def bincount(
+    x: Tensor, weights: Tensor | None = None, minlength: int = 0, length: int | None = None
+) -> Tensor:
+    """How often 0, 1, 2, ... occur in a tensor of one axis, or the sums of their weights.
 
     There are as many counts as the largest element asks for, at least minlength. That number has to
     be read, so a compiled function gives the length; elements outside of it are not counted.
     """
-    return ordering_rows.bincount(x, minlength, length)
-    # </gen bincount uqxzc4ft7gpvsmkfiemafldobuqcdks3wtt>
+    return ordering_rows.bincount(x, weights, minlength, length)
+    # </gen bincount xrm3jzzkqoq76qk72o7ppvsmkfiemafldobuqcdklzrxr>
 
 
 # <gen cumulative_sum>
@@ -1317,18 +1340,21 @@ def index_add(x: Tensor, index: Tensor, values: Tensor, axis: int = 0) -> Tensor
 
 # <gen scatter_reduce>
 def scatter_reduce(
-    x: Tensor, index: Tensor, values: Tensor, axis: int, how: str, include_self: bool = True
+    x: Tensor, index: Tensor, values: Tensor, axis: int, reduce: str, include_self: bool = True
 ) -> Tensor:
     """Values that meet at one place become their sum, mean, prod, amax or amin, with x's or not."""
-    return picking_rows.scatter_reduce(x, index, values, axis, how, include_self)
-    # </gen scatter_reduce rznq3g7557q76qkexsl7lek5q>
+    return picking_rows.scatter_reduce(x, index, values, axis, reduce, include_self)
+    # </gen scatter_reduce rznq3ikfuaq76qkexsl7fb2xp>
 
 
 # <gen one_hot>
-def one_hot(x: Tensor, classes: int = -1) -> Tensor:
-    """A last axis of 0 with a 1 at each index; -1 classes: as many as the largest needs."""
-    return picking_rows.one_hot(x, classes)
-    # </gen one_hot qkffy2f6ccitne3>
+def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
+    """A last axis of 0 with a 1 at each index; -1 classes: as many as the largest needs.
+
+    An index that is out of range is refused if it is known at the call, else it gives zeros.
+    """
+    return picking_rows.one_hot(x, num_classes)
+    # </gen one_hot 7p75igh4zspvsmkdgupmuqcdkggbmj>
 
 
 # <gen masked_fill>
@@ -1795,10 +1821,14 @@ def argsort(x: Tensor, axis: int = -1, descending: bool = False, stable: bool = 
 
 
 # <gen unique>
-def unique(x: Tensor) -> Tensor:
-    """The values in x, once each, in order."""
-    return sets_rows.unique(x)
-    # </gen unique wj4jbcwkjjz23iq>
+def unique(x: Tensor, return_inverse: bool = False, return_counts: bool = False) -> Tensor:
+    """The values in x, once each, in order.
+
+    With what is asked for behind them: for each element the index of its value; how often each
+    value is there.
+    """
+    return sets_rows.unique(x, return_inverse, return_counts)
+    # </gen unique uafot6baampvsmkpxx4nx3hm4uqcdk3sf6j>
 
 
 # <gen unique_counts>
@@ -1893,10 +1923,10 @@ def meshgrid(*tensors: Tensor, indexing: str = "xy") -> list[Tensor]:
 
 
 # <gen tile>
-def tile(x: Tensor, repeats: int | Sequence[int]) -> Tensor:
-    """x laid out several times along each axis."""
-    return shaping_rows.tile(x, repeats)
-    # </gen tile zfqpr465xnnagpu>
+def tile(x: Tensor, repetitions: int | Sequence[int], *more: int) -> Tensor:
+    """x laid out several times along each axis; the numbers as one tuple or one by one."""
+    return shaping_rows.tile(x, repetitions, *more)
+    # </gen tile 24u5upcziyfaepr>
 
 
 # <gen roll>
@@ -1914,10 +1944,12 @@ def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1)) -> Tensor:
 
 
 # <gen as_strided>
-def as_strided(x: Tensor, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> Tensor:
-    """Elements of flattened x: index times strides, plus an offset, says which one stands there."""
-    return shaping_rows.as_strided(x, shape, strides, offset)
-    # </gen as_strided ndqwnesayfc5wjc>
+def as_strided(
+    x: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int = 0
+) -> Tensor:
+    """Elements of flattened x: index times stride, plus an offset, says which one stands there."""
+    return shaping_rows.as_strided(x, size, stride, storage_offset)
+    # </gen as_strided hohyxf6dg5q76qki2yu4nxbad>
 
 
 # <gen tril>

@@ -215,12 +215,12 @@ class Methods(Syntax):
         # </gen argmin f4tq4wtz6f2pdqa>
 
     # <gen take>
-    def take(self, index: Self, axis: int | None = None) -> Self:
+    def take(self, indices: Self, axis: int | None = None) -> Self:
         """Slices of x at indices along an axis, the first if none is named: an embedding look-
         up.
         """
-        return composite_rows.take(self, index, axis)
-        # </gen take 4s2dmjxs6tf5n4ysdaupri5a5>
+        return composite_rows.take(self, indices, axis)
+        # </gen take ai7fgjxs6tf5n4ysdaupi6alr>
 
     # <gen matmul>
     def matmul(self, b: Self) -> Self:
@@ -286,11 +286,9 @@ class Methods(Syntax):
 
     # <gen gather>
     def gather(self, index: Self, axis: int) -> Self:
-        """Elements at indices along an axis; negative indices count from the end, others are
-        clamped.
-        """
+        """Elements at indices along an axis; negative indices count from the end."""
         return contract_rows.gather(self, index, axis)
-        # </gen gather 675xbvdzzt5tvxisdaupi5g7k>
+        # </gen gather 675xb7cnsji5g7k>
 
     # <gen scatter_add>
     def scatter_add(self, index: Self, values: Self, axis: int) -> Self:
@@ -533,10 +531,10 @@ class Methods(Syntax):
         # </gen ceil oob7nqw7fh257e3>
 
     # <gen round>
-    def round(self) -> Self:
-        """Nearest integer, ties to the even one."""
-        return elementwise_rows.round_(self)
-        # </gen round gqmkdyupohof42x>
+    def round(self, decimals: int = 0) -> Self:
+        """Nearest number of so many decimals, ties to the even one."""
+        return elementwise_rows.round_(self, decimals)
+        # </gen round kaosgm7gkd3wbki>
 
     # <gen trunc>
     def trunc(self) -> Self:
@@ -563,10 +561,10 @@ class Methods(Syntax):
         # </gen mul chn5sjxwge6riiu>
 
     # <gen div>
-    def div(self, y: Self | float) -> Self:
-        """x / y, always a float."""
-        return elementwise_rows.div(self, y)
-        # </gen div 4rrkj5mqnv2mf46>
+    def div(self, y: Self | float, rounding_mode: str | None = None) -> Self:
+        """x / y, a float; rounding_mode 'floor' or 'trunc' rounds it and keeps integers."""
+        return elementwise_rows.div(self, y, rounding_mode)
+        # </gen div vupgkr4ox2u4n7f>
 
     # <gen float_power>
     def float_power(self, y: Self | float) -> Self:
@@ -665,10 +663,10 @@ class Methods(Syntax):
         # </gen shift_right 43xe64jihyunjuo>
 
     # <gen bitcast>
-    def bitcast(self, to: Self) -> Self:
+    def bitcast(self, dtype: Self) -> Self:
         """The bits of the elements read as another dtype of their width."""
-        return elementwise_rows.bitcast(self, to)
-        # </gen bitcast sxvp6jbwhyvfe6q>
+        return elementwise_rows.bitcast(self, dtype)
+        # </gen bitcast 6bj4wjbwhyq24ed>
 
     # <gen square>
     def square(self) -> Self:
@@ -891,11 +889,13 @@ class Methods(Syntax):
 
     # <gen pad>
     def pad(
-        self, edges: Sequence[tuple[int, int]], value: float = 0, mode: str = "constant"
+        self, edges: int | Sequence[tuple[int, int]], value: float = 0, mode: str = "constant"
     ) -> Self:
-        """A border, (before, after) for every axis: of one value, or as mode continues x."""
+        """A border, (before, after) for every axis: of one value, or as mode continues x;
+        negative edges take elements away.
+        """
         return movement_rows.pad(self, edges, value, mode)
-        # </gen pad 7pcr66p5goprv3yvpl3mqzmic>
+        # </gen pad 7pcr65pzy3prv3yvoegpqxxovsdaupqzmic>
 
     # <gen flip>
     def flip(self, axis: int | Sequence[int] | None = None) -> Self:
@@ -924,10 +924,18 @@ class Methods(Syntax):
         # </gen layer_norm yfemybhbh7prv3yfaqrpmlmzd>
 
     # <gen cross_entropy>
-    def cross_entropy(self, labels: Self) -> Self:
-        """Mean of -log softmax(logits) at the labels, over all but the last axis."""
-        return neural_rows.cross_entropy(self, labels)
-        # </gen cross_entropy ag4jsjeppplv3ai>
+    def cross_entropy(
+        self,
+        labels: Self,
+        ignore_index: int = -100,
+        reduction: str = "mean",
+        label_smoothing: float = 0.0,
+    ) -> Self:
+        """-log softmax(logits) at the labels: classes along the last axis, one label for each
+        row.
+        """
+        return neural_rows.cross_entropy(self, labels, ignore_index, reduction, label_smoothing)
+        # </gen cross_entropy qzlk46a6rsybssbvyvfc3x6ilcjlzaprv3yvl6bfyqngnsdaupwa47u>
 
     # <gen scaled_dot_product_attention>
     def scaled_dot_product_attention(
@@ -974,12 +982,13 @@ class Methods(Syntax):
         q: float | Sequence[float],
         axis: int | Sequence[int] | None = None,
         keepdims: bool = False,
+        interpolation: str = "linear",
     ) -> Self:
         """The value below which a fraction q of the elements along axes lies; NaN if there is
         one.
         """
-        return ordering_rows.quantile(self, q, axis, keepdims)
-        # </gen quantile 2b6sd6a6rsbpynojlzedmbc33prv3y7nuikxoxh3sdaupgvp4p>
+        return ordering_rows.quantile(self, q, axis, keepdims, interpolation)
+        # </gen quantile 2b6sd6a6rsbpynojlzedmbc33uew72prv3y7nuikxoxh3sdaupazooa>
 
     # <gen searchsorted>
     def searchsorted(
@@ -992,10 +1001,12 @@ class Methods(Syntax):
         # </gen searchsorted vgg4ehopysprv3ycisia6ggiosdaupkek6i>
 
     # <gen bincount>
-    def bincount(self, minlength: int = 0, length: int | None = None) -> Self:
-        """How often 0, 1, 2, ... occur in a tensor of one axis."""
-        return ordering_rows.bincount(self, minlength, length)
-        # </gen bincount f6rck2dx4jf7cpn>
+    def bincount(
+        self, weights: Self | None = None, minlength: int = 0, length: int | None = None
+    ) -> Self:
+        """How often 0, 1, 2, ... occur in a tensor of one axis, or the sums of their weights."""
+        return ordering_rows.bincount(self, weights, minlength, length)
+        # </gen bincount m3nfljpiz2prv3yhtxylfgehc>
 
     # <gen cumulative_sum>
     def cumulative_sum(
@@ -1045,19 +1056,19 @@ class Methods(Syntax):
 
     # <gen scatter_reduce>
     def scatter_reduce(
-        self, index: Self, values: Self, axis: int, how: str, include_self: bool = True
+        self, index: Self, values: Self, axis: int, reduce: str, include_self: bool = True
     ) -> Self:
         """Values that meet at one place become their sum, mean, prod, amax or amin, with x's or
         not.
         """
-        return picking_rows.scatter_reduce(self, index, values, axis, how, include_self)
-        # </gen scatter_reduce v4udccfb5hprv3y3nbxhjofawsdaupxihb5>
+        return picking_rows.scatter_reduce(self, index, values, axis, reduce, include_self)
+        # </gen scatter_reduce v4udc4bfxxprv3y3nbxhjofawsdaupwuf6g>
 
     # <gen one_hot>
-    def one_hot(self, classes: int = -1) -> Self:
+    def one_hot(self, num_classes: int = -1) -> Self:
         """A last axis of 0 with a 1 at each index; -1 classes: as many as the largest needs."""
-        return picking_rows.one_hot(self, classes)
-        # </gen one_hot gtxzu7roqnqnnft>
+        return picking_rows.one_hot(self, num_classes)
+        # </gen one_hot 2u7tg7roqnswnxo>
 
     # <gen masked_fill>
     def masked_fill(self, mask: Self, value: Any) -> Self:
@@ -1416,10 +1427,10 @@ class Methods(Syntax):
         # </gen argsort j7yfrdar2d7sajpsdaupl63wk>
 
     # <gen unique>
-    def unique(self) -> Self:
+    def unique(self, return_inverse: bool = False, return_counts: bool = False) -> Self:
         """The values in x, once each, in order."""
-        return sets_rows.unique(self)
-        # </gen unique 5r4jsazztwphtye>
+        return sets_rows.unique(self, return_inverse, return_counts)
+        # </gen unique 2xssaazztw6ywrc>
 
     # <gen unique_counts>
     def unique_counts(self) -> Counts:
@@ -1482,10 +1493,10 @@ class Methods(Syntax):
         # </gen movedim y4qdhm2t5d25rei>
 
     # <gen tile>
-    def tile(self, repeats: int | Sequence[int]) -> Self:
-        """x laid out several times along each axis."""
-        return shaping_rows.tile(self, repeats)
-        # </gen tile hcjipovtej4w45m>
+    def tile(self, repetitions: int | Sequence[int], *more: int) -> Self:
+        """x laid out several times along each axis; the numbers as one tuple or one by one."""
+        return shaping_rows.tile(self, repetitions, *more)
+        # </gen tile bxyxd66hjongvlb>
 
     # <gen roll>
     def roll(self, shift: int | Sequence[int], axis: int | Sequence[int] | None = None) -> Self:
@@ -1500,12 +1511,14 @@ class Methods(Syntax):
         # </gen rot90 zmzk3miswfdl4mm>
 
     # <gen as_strided>
-    def as_strided(self, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> Self:
-        """Elements of flattened x: index times strides, plus an offset, says which one stands
+    def as_strided(
+        self, size: Sequence[int], stride: Sequence[int], storage_offset: int = 0
+    ) -> Self:
+        """Elements of flattened x: index times stride, plus an offset, says which one stands
         there.
         """
-        return shaping_rows.as_strided(self, shape, strides, offset)
-        # </gen as_strided qltlzwryvo3zx36sdaupeqy2o>
+        return shaping_rows.as_strided(self, size, stride, storage_offset)
+        # </gen as_strided yuc64djgw4prv3yneil23zx36sdaupjarrp>
 
     # <gen tril>
     def tril(self, k: int = 0) -> Self:

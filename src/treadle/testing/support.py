@@ -9,6 +9,7 @@ from treadle.base.dtypes import ALL, DType, uint32
 from treadle.base.errors import DtypeError
 from treadle.ir.graph import toposort
 from treadle.ir.node import Node, expand
+from treadle.ir.recording import RECORDING
 from treadle.ops.defs import Kind, Op
 from treadle.ops.elementwise import threefry
 from treadle.testing.samples import REFERENCE, first_call, public_rows
@@ -36,23 +37,29 @@ def row_support(op: Op) -> dict[str, list[DType]]:
 
 def _needed(op: Op, kind: DType) -> set[tuple[Op, DType]] | None:
     """The primitives, and their dtypes, that a row on a dtype is made of; None: refused."""
+    made: set[Node] = set()
+    RECORDING.watch(RECORDING.sites, made)
     try:
-        made = first_call(op, kind, REFERENCE)
+        first_call(op, kind, REFERENCE)
     except DtypeError:
         return None
-    roots = list(made) if isinstance(made, list | tuple) else [made]
-    return {
-        (node.op, d)
-        for node in _primitives([x for x in roots if isinstance(x, Node)], frozenset())
-        for d in (node.dtype, *(x.dtype for x in node.operands))
-    }
+    finally:
+        RECORDING.watch(RECORDING.sites, None)
+    found: set[tuple[Op, DType]] = set()
+    for node in made:
+        if node.op.kind is Kind.COMPOSITE and not node.operands:  # computed by now
+            found |= _needed(node.op, node.dtype) or set()
+        else:
+            parts = _primitives([node], frozenset(node.operands))
+            found |= {(n.op, d) for n in parts for d in (n.dtype, *(x.dtype for x in n.operands))}
+    return found
 
 
 def _primitives(roots: Sequence[Node], known: frozenset[Node]) -> Iterator[Node]:
     """Nodes as backends see them: composites by their definition."""
     for node in toposort(roots, known.__contains__):
-        if node in known:
-            continue
+        if node in known or (node.op.kind is Kind.COMPOSITE and not node.operands):
+            continue  # what was computed on the way has forgotten what it is made of
         if node.op.kind is Kind.COMPOSITE:
             yield from _primitives([expand(node)], frozenset(node.operands))
         else:

@@ -61,7 +61,9 @@ class Compiled:
             except TypeError:  # slots without room for that: an argument like any other
                 return MethodType(self, instance)
             function = self.function
-            self.bound[number] = Compiled(lambda *args, **options: function(weak(), *args, **options))
+            self.bound[number] = Compiled(
+                lambda *args, **options: function(weak(), *args, **options)
+            )
         return MethodType(self.bound[number]._call_method, instance)
 
     def _call_method(self, _: Any, *args: Any, **options: Any) -> Any:
