@@ -29,7 +29,7 @@ def graphs() -> dict[str, Callable[[], td.Tensor]]:
     a, b = (td.tensor(rng.uniform(0.5, 1.5, (8, 8)).astype(np.float32)) for _ in range(2))
     td.realize(a + b)  # loads the backend and starts its threads
     return {
-        "product": lambda: a * b,
+        "product": lambda: a * b * a,
         "exp chain": lambda: td.exp(a - b) * 2.5,
         "tanh chain": lambda: td.tanh(a * b + 1.25),
         "sum": lambda: (a * b).sum(),

@@ -15,8 +15,10 @@ from treadle.ops import elementwise as elementwise_rows
 from treadle.ops import functions as functions_rows
 from treadle.ops import images as images_rows
 from treadle.ops import joining as joining_rows
+from treadle.ops import losses as losses_rows
 from treadle.ops import movement as movement_rows
 from treadle.ops import neural as neural_rows
+from treadle.ops import normalisation as normalisation_rows
 from treadle.ops import ordering as ordering_rows
 from treadle.ops import picking as picking_rows
 from treadle.ops import pooling as pooling_rows
@@ -33,8 +35,8 @@ from treadle.ops import windows as windows_rows
 from treadle.ops.sets import Counts, Inverse, Unique
 from treadle.tensor.tensor import Tensor
 
-# <sums tgj7fu6tklpvsmkymah2mgqqfu2vb2fgkn2b32jdqe4bzecdhzutyoe6n5dtuqtostsidvukhfkji6ke>
-# </gen imports ikgbsoi2stkhhscfoj6wcdvqu7te2pmu6xuof2p5c3azh7newb7i7vjduigdotixypvsmk>
+# <sums tgj7fu6tklpvsmkymah2mgqqfu2vb2fgkn2b32jdqe4bzecdhzutyoe6n5dtgtzmxuqtostsidvn4cuy>
+# </gen imports ukhfkji6keikgbsoi2stkhhscfoj6wcdvqu7te2pmu6xuof2p5c3azh7newb7i7vjduigdotixypvsmk>
 
 
 # <gen relu>
@@ -1097,6 +1099,144 @@ def repeat(x: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
     # </gen repeat 67esvtp53awek77>
 
 
+# <gen mse_loss>
+def mse_loss(x: Tensor, target: Tensor | float, reduction: str = "mean") -> Tensor:
+    """Squared differences: their "mean", their "sum", or with "none" each."""
+    return losses_rows.mse_loss(x, target, reduction)
+    # </gen mse_loss i5gw47l6f4yad6b>
+
+
+# <gen l1_loss>
+def l1_loss(x: Tensor, target: Tensor | float, reduction: str = "mean") -> Tensor:
+    """Sizes of the differences."""
+    return losses_rows.l1_loss(x, target, reduction)
+    # </gen l1_loss papzjgh47p2qmxo>
+
+
+# <gen huber_loss>
+def huber_loss(
+    x: Tensor, target: Tensor | float, reduction: str = "mean", delta: float = 1.0
+) -> Tensor:
+    """Half the squares of differences up to delta, delta times the size of larger ones."""
+    return losses_rows.huber_loss(x, target, reduction, delta)
+    # </gen huber_loss 57xyo7n5sdq76qksseopvott7>
+
+
+# <gen smooth_l1_loss>
+def smooth_l1_loss(
+    x: Tensor, target: Tensor | float, reduction: str = "mean", beta: float = 1.0
+) -> Tensor:
+    """Sizes of differences, rounded off below beta: huber_loss over beta."""
+    return losses_rows.smooth_l1_loss(x, target, reduction, beta)
+    # </gen smooth_l1_loss bqhcflu7e3q76qk6665246ogf>
+
+
+# <gen cosine_similarity>
+def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-08) -> Tensor:
+    """The cosine of the angle between vectors along an axis; no length counts as less than eps."""
+    return losses_rows.cosine_similarity(x1, x2, axis, eps)
+    # </gen cosine_similarity fzxlg5jyhiszxlx>
+
+
+# <gen nll_loss>
+def nll_loss(
+    x: Tensor, labels: Tensor, reduction: str = "mean", ignore_index: int = -100
+) -> Tensor:
+    """Less the log-probabilities x at the labels; classes are the last axis.
+
+    Rows with the label ignore_index give 0 and do not count in the mean.
+    """
+    return losses_rows.nll_loss(x, labels, reduction, ignore_index)
+    # </gen nll_loss 2lsahb3nvqq76qkj3m2tpvsmk2mg4juqcdkamvc5>
+
+
+# <gen kl_div>
+def kl_div(
+    x: Tensor, target: Tensor | float, reduction: str = "mean", log_target: bool = False
+) -> Tensor:
+    """target * (log(target) - x) for log-probabilities x; log_target: is target a logarithm too?
+
+    reduction "batchmean" is the sum over the size of the first axis.
+    """
+    return losses_rows.kl_div(x, target, reduction, log_target)
+    # </gen kl_div jqtjfoax4aq76qkyg6q7pvsmkfrnanuqcdky6dfj>
+
+
+# <gen binary_cross_entropy>
+def binary_cross_entropy(
+    x: Tensor, target: Tensor | float, weight: Tensor | None = None, reduction: str = "mean"
+) -> Tensor:
+    """-(target log(x) + (1 - target) log(1 - x)) for probabilities x; logarithms end at -100."""
+    return losses_rows.binary_cross_entropy(x, target, weight, reduction)
+    # </gen binary_cross_entropy hnz7dytr4nq76qkdecdg6v77g>
+
+
+# <gen binary_cross_entropy_with_logits>
+def binary_cross_entropy_with_logits(
+    x: Tensor,
+    target: Tensor | float,
+    weight: Tensor | None = None,
+    pos_weight: Tensor | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """binary_cross_entropy of sigmoid(x), without overflow; pos_weight multiplies the targets."""
+    return losses_rows.binary_cross_entropy_with_logits(x, target, weight, pos_weight, reduction)
+    # </gen binary_cross_entropy_with_logits bdco2elnnvesxjgrlktsw4d3xc7fpyq76qkubgnev4dz6>
+
+
+# <gen margin_ranking_loss>
+def margin_ranking_loss(
+    x1: Tensor,
+    x2: Tensor | float,
+    target: Tensor | float,
+    margin: float = 0.0,
+    reduction: str = "mean",
+) -> Tensor:
+    """max(0, margin - target (x1 - x2)): target is 1 where x1 should be larger, else -1."""
+    return losses_rows.margin_ranking_loss(x1, x2, target, margin, reduction)
+    # </gen margin_ranking_loss rphvucthcqvaqsjesxjgbm36qc7fpyq76qkrw24w6nimb>
+
+
+# <gen hinge_embedding_loss>
+def hinge_embedding_loss(
+    x: Tensor, target: Tensor | float, margin: float = 1.0, reduction: str = "mean"
+) -> Tensor:
+    """x where target is 1, max(0, margin - x) where it is -1."""
+    return losses_rows.hinge_embedding_loss(x, target, margin, reduction)
+    # </gen hinge_embedding_loss ubbbslbtk2q76qkib3lq2u4ms>
+
+
+# <gen gaussian_nll_loss>
+def gaussian_nll_loss(
+    x: Tensor,
+    target: Tensor,
+    var: Tensor,
+    full: bool = False,
+    eps: float = 1e-06,
+    reduction: str = "mean",
+) -> Tensor:
+    """(log(var) + (x - target)² / var) / 2, var at least eps; full: with the constant."""
+    return losses_rows.gaussian_nll_loss(x, target, var, full, eps, reduction)
+    # </gen gaussian_nll_loss uzthzelnnvvulp6evgzu4axzbm27dqc7fpyq76qkdevlh23yr3>
+
+
+# <gen poisson_nll_loss>
+def poisson_nll_loss(
+    x: Tensor,
+    target: Tensor | float,
+    log_input: bool = True,
+    full: bool = False,
+    eps: float = 1e-08,
+    reduction: str = "mean",
+) -> Tensor:
+    """exp(x) - target x for the logarithm x of a rate; log_input=False: x - target log(x + eps).
+
+    full: with Stirling's approximation of log(target!) where target is above 1.
+    """
+    return losses_rows.poisson_nll_loss(x, target, log_input, full, eps, reduction)
+    # </gen poisson_nll_loss ybkb2elnnvesxjgfvrcg4axzbzgnhoc7fpyq76qkhyz6jpvsmkpua2tuqcdkf2elx>
+
+
 # <gen reshape>
 def reshape(x: Tensor, shape: int | Sequence[int], *sizes: int, copy: bool | None = None) -> Tensor:
     """The same elements in row-major order under another shape; -1 is worked out."""
@@ -1213,6 +1353,62 @@ def scaled_dot_product_attention(
     return neural_rows.scaled_dot_product_attention(q, k, v, mask, is_causal, scale, enable_gqa)
     # <sums ptlpg7hfjg2ame6ipmzte6rb7t7frmrlgfv22vz4q76qk55bgypvsmk>
     # </gen scaled_dot_product_attention els2n3moa7awnxkuqcdkjhlna>
+
+
+# <gen group_norm>
+def group_norm(
+    x: Tensor,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    num_groups: int = 1,
+    eps: float = 1e-05,
+) -> Tensor:
+    """Groups of channels (axis 1) normalised to mean 0 and variance 1, then scaled and shifted."""
+    return normalisation_rows.group_norm(x, weight, bias, num_groups, eps)
+    # </gen group_norm dvaluelnnvrlkts6sl3uiy7cbnk5etq76qkwmz6gnktyg>
+
+
+# <gen instance_norm>
+def instance_norm(
+    x: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-05
+) -> Tensor:
+    """Each channel (axis 1) of each element of the batch normalised, then scaled and shifted."""
+    return normalisation_rows.instance_norm(x, weight, bias, eps)
+    # </gen instance_norm 5sqkvhwztwq76qkwpepshzd6q>
+
+
+# <gen batch_norm>
+def batch_norm(
+    x: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-05,
+) -> Tensor:
+    """Channels (axis 1) less their mean over the root of their variance, then scaled and shifted.
+
+    Without running_mean and running_var, the mean and variance of the batch.
+    """
+    return normalisation_rows.batch_norm(x, running_mean, running_var, weight, bias, eps)
+    # </gen batch_norm mhl6uelnnvwetgxrffherlkts6sl3unk5etq76qkouemmpvsmkcvkv7uqcdkqrfnt>
+
+
+# <gen rms_norm>
+def rms_norm(x: Tensor, weight: Tensor | None = None, eps: float | None = None) -> Tensor:
+    """The last axis over the root of its mean square, then scaled.
+
+    eps is added to the mean square: the distance from 1 to the next float, if left out.
+    """
+    return normalisation_rows.rms_norm(x, weight, eps)
+    # </gen rms_norm hsy5ro64ropvsmklhqhwuqcdksybo4>
+
+
+# <gen normalize>
+def normalize(x: Tensor, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Tensor:
+    """x over its p-norm along an axis, which counts as at least eps."""
+    return normalisation_rows.normalize(x, p, axis, eps)
+    # </gen normalize r7dghpigzkdgzfc>
 
 
 # <gen sort>
@@ -1336,6 +1532,13 @@ def index_add(x: Tensor, index: Tensor, values: Tensor, axis: int = 0) -> Tensor
     """x with slices of values added at indices along an axis."""
     return picking_rows.index_add(x, index, values, axis)
     # </gen index_add thd42uwuqvqsvvj>
+
+
+# <gen embedding>
+def embedding(indices: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
+    """Rows of weight at indices; no gradient flows to row padding_idx."""
+    return picking_rows.embedding(indices, weight, padding_idx)
+    # </gen embedding rknttntb36roh3j>
 
 
 # <gen scatter_reduce>

@@ -84,9 +84,10 @@ def quicken():
             a, b = (interpreter.TensorHandle(x, tl.float32) for x in wide)
         return product(self, a, b, *rest)
 
-    def atomic(self, how, pointer, value, *rest):
-        whole = interpreter.TensorHandle(np.ascontiguousarray(value.data), value.dtype)
-        return together(self, how, pointer, whole, *rest)
+    def atomic(self, how, *tensors_and_rest):
+        tensors, rest = tensors_and_rest[:3], tensors_and_rest[3:]
+        whole = [interpreter.TensorHandle(np.ascontiguousarray(x.data), x.dtype) for x in tensors]
+        return together(self, how, *whole, *rest)
 
     together = interpreter.InterpreterBuilder.create_atomic_rmw
     interpreter.InterpreterBuilder.create_atomic_rmw = atomic

@@ -229,3 +229,25 @@ def test_streams_of_one_draw_are_not_related():
 def test_bad_arguments_are_named(call, word):
     with pytest.raises(TreadleError, match=word):
         call()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "low", "high", "step"),
+    [("float32", 1000.0, 1001.0, 2.0**-14), ("float16", 2.0, 3.0, 2.0**-9),
+     ("bfloat16", 2.0, 3.0, 2.0**-6), ("float32", -3.0, -2.0, 2.0**-22)],
+)  # fmt: skip
+def test_uniform_stays_below_its_end_and_favours_no_place(dtype, low, high, step):
+    td.manual_seed(0)
+    x = td.random.uniform((400_000,), low, high, dtype=dtype).cast("float64").numpy()
+    assert low <= x.min() and x.max() < high
+    places = round((high - low) / step)
+    if places <= 512:  # every place is as likely, the first one too
+        counts = np.bincount(np.round((x - low) / step).astype(int), minlength=places)
+        expected = len(x) / places
+        assert len(counts) == places
+        assert abs(counts - expected).max() < 6 * expected**0.5
+
+
+def test_uniform_refuses_bounds_in_the_wrong_order():
+    with pytest.raises(ValueError, match="low is above high"):
+        td.random.uniform((2,), 1.0, 0.0)

@@ -143,6 +143,17 @@ def test_the_report_counts_values_that_only_gradients_hold():
     assert z.requires_grad
 
 
+def test_the_report_asks_nothing_of_objects_that_are_not_ours():
+    class Lazy:
+        @property
+        def __class__(self):
+            raise AssertionError("an import that nobody asked for")
+
+    kept = [Lazy()]
+    assert memory_report().tensors >= 0
+    del kept
+
+
 def test_what_lies_below_a_computed_value_does_not_wait():
     w = td.tensor([1.0]).requires_grad_()
     before = memory_report().pending

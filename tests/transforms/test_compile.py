@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import sys
 import threading
 import weakref
 
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 
 import treadle as td
-from treadle.base.errors import ArgumentError, GradientError
+from treadle.base.errors import ArgumentError
 from treadle.transforms.compile import Compiled
 
 rng = np.random.default_rng(0)
@@ -273,183 +272,6 @@ def test_ever_new_static_arguments_do_not_fill_memory(monkeypatch):
     for k in range(12):
         assert function(td.ones(1), k).tolist() == [float(k)]
     assert len(function.entries) <= 4
-
-
-# ---- gradients and what is left behind
-
-
-def test_the_result_of_a_compiled_function_has_no_gradient_and_says_so():
-    w, closed = (td.tensor([3.0]).requires_grad_() for _ in range(2))
-    for f in (lambda x: x * 2.0, lambda x: x, lambda x: closed + x.detach()):
-        y = td.compile(f)(w)
-        assert y.requires_grad
-        assert y.tolist() == f(w).tolist()
-        for work in (
-            lambda y=y: (y * w).sum().backward(),
-            lambda y=y: y.sum().backward(),
-            lambda y=y: y.backward(td.ones(1)),
-            lambda y=y: td.gradients((y * w).sum(), [w]),
-            lambda y=y: td.grad(lambda v, y=y: (y * v).sum())(w),
-        ):
-            with pytest.raises(GradientError, match="result of a compiled function"):
-                (y * 1.0).tolist()  # a value that was looked at is no way around
-                work()
-        assert w.grad is None
-        (y.detach() * w).sum().backward()
-        assert w.grad.tolist() == y.tolist()
-        w.grad = None
-
-
-def test_results_that_need_no_gradient_are_plain_values():
-    w, v = td.tensor([3.0]).requires_grad_(), td.tensor([5.0]).requires_grad_()
-    found = td.compile(lambda x: (x.detach() * 2.0, x > 0.0, td.ones(1)))(w)
-    assert not any(y.requires_grad for y in found)
-    value, slope = td.compile(td.value_and_grad(lambda x: (x * x).sum()))(td.tensor([3.0]))
-    assert not value.requires_grad
-    (value * slope * v).sum().backward()
-    assert v.grad.tolist() == [54.0]
-
-
-def test_gradients_switched_off_around_a_compiled_function():
-    w = td.tensor([3.0]).requires_grad_()
-    f, x = td.compile(lambda x: x * w), td.tensor([2.0])
-    for _ in range(2):
-        with td.no_grad():
-            assert not f(x).requires_grad
-            assert not f(w).requires_grad
-        assert f(x).requires_grad
-        assert f(w).requires_grad
-
-
-def test_inputs_before_a_compiled_function_are_not_taken_for_unused():
-    f, x, v = td.compile(lambda x: x * 2.0), td.ones(2), td.ones(2)
-    y = f(x)
-    with pytest.raises(GradientError, match="compiled was computed before"):
-        td.gradients(y.sum(), [x])
-    assert td.gradients((y * v).sum(), [v])[0].tolist() == [2.0, 2.0]
-
-
-def test_a_returned_loss_keeps_no_argument_alive():
-    w = td.nn.Parameter(td.ones(3))
-    optimizer = td.optim.SGD([w], lr=0.5)
-
-    @td.compile
-    def step(x):
-        optimizer.zero_grad()
-        loss = (w * x).sum()
-        loss.backward()
-        optimizer.step()
-        return loss
-
-    x = td.ones(3).requires_grad_().realize()
-    memory = [sys.getrefcount(x._node), sys.getrefcount(w._node)]
-    losses = [step(x) for _ in range(3)]
-    assert [loss.item() for loss in losses] == [3.0, 1.5, 0.0]
-    assert [sys.getrefcount(x._node), sys.getrefcount(w._node)] == memory
-    assert all(loss.requires_grad for loss in losses)
-
-
-def test_gradients_left_behind_by_a_trace_are_refused():
-    w, mean = td.nn.Parameter(td.ones(3)), td.zeros(3)
-
-    def left(x, keep=False):
-        loss = (w * x).sum()
-        loss.backward()
-        if keep:
-            mean.assign(x)  # other state does not make up for it
-        return loss
-
-    for keep in (False, True):
-        with pytest.raises(GradientError, match="leaves gradients") as caught:
-            td.compile(left)(td.ones(3), keep)
-        assert "value_and_grad" in str(caught.value)
-        assert w.grad is None
-        assert mean.tolist() == [0.0] * 3
-
-    def argument(x):
-        (x * x).sum().backward()
-        return x * 1.0
-
-    with pytest.raises(GradientError, match="leaves gradients"):
-        td.compile(argument)(td.ones(3).requires_grad_())
-
-
-def test_gradients_that_a_trace_uses_may_stay_inside():
-    w = td.nn.Parameter(td.ones(3))
-    frozen = td.nn.Parameter(td.ones(3))
-
-    def loss_of(x):
-        w.grad = frozen.grad = None
-        own = td.ones(3).requires_grad_()
-        (w * x * frozen * own).sum().backward()
-
-    def norm(x):
-        loss_of(x)
-        return (w.grad * w.grad).sum()
-
-    def own_leaf(x):
-        own = td.ones(3).requires_grad_()
-        (own * x.detach()).sum().backward()
-        return x * 1.0
-
-    def forgotten(x):
-        loss_of(x)
-        w.grad = frozen.grad = None
-        return x * 1.0
-
-    x = td.tensor([1.0, 2.0, 3.0])
-    assert td.compile(norm)(x).item() == 14.0
-    assert td.compile(own_leaf)(x).tolist() == [1.0, 2.0, 3.0]
-    assert td.compile(forgotten)(x).tolist() == [1.0, 2.0, 3.0]
-
-
-def test_gradients_collected_outside_are_read_anew():
-    w = td.nn.Parameter(td.ones(2))
-    optimizer = td.optim.SGD([w], lr=1.0)
-    update = td.compile(optimizer.step)
-    for k, expected in ((1.0, [0.0, 0.0]), (2.0, [-2.0, -2.0]), (3.0, [-5.0, -5.0])):
-        optimizer.zero_grad()
-        (w * k).sum().backward()
-        update()
-        assert w.tolist() == expected
-    optimizer.zero_grad()
-    with pytest.raises(GradientError, match="no gradient now"):
-        update()
-    assert w.tolist() == [-5.0, -5.0]
-
-
-# ---- state
-
-
-@pytest.mark.parametrize("make", [lambda: td.zeros(()), lambda: td.full((), 0.0), lambda:
-                                  td.ones(()) * 0.0, lambda: td.zeros(1), lambda: td.tensor(0.0)])  # fmt: skip
-def test_constants_are_state_like_any_tensor(make):
-    d, c = make(), make()
-
-    @td.compile
-    def g(x):
-        d.assign(d + 1.0)
-        return x + d
-
-    assert [g(make()).sum().item() for _ in range(3)] == [1.0, 2.0, 3.0]
-    assert d.sum().item() == 3.0
-    assert c.sum().item() == 0.0
-
-
-@pytest.mark.parametrize("shape", [(), (2,)])
-def test_a_constant_assigned_outside_is_read_anew(shape):
-    c = td.zeros(shape)
-    f = td.compile(lambda x: x + c)
-    assert f(td.zeros(shape)).sum().item() == 0.0
-    c.assign(td.full(shape, 7.0))
-    assert f(td.zeros(shape)).max().item() == 7.0
-
-
-def test_an_iota_can_be_state():
-    n = td.arange(3)
-    step = td.compile(lambda: n.assign(n + 1))
-    assert [step().tolist() for _ in range(3)] == [[1, 2, 3], [2, 3, 4], [3, 4, 5]]
-    assert td.arange(3).tolist() == [0, 1, 2]
 
 
 # ---- methods and odd arguments

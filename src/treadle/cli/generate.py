@@ -16,15 +16,18 @@ import treadle.ops
 from treadle.cli.merge import Piece
 from treadle.cli.signature import WIDTH, Signature, place_of, signature_of
 from treadle.cli.support import Support, dtype_text
+from treadle.nn import arranged
 from treadle.ops.defs import TABLE, Kind, Op
 from treadle.ops.syntax import Syntax
 from treadle.tensor.methods import Methods
 from treadle.tensor.tensor import Tensor
 
-NO_METHOD = {"where": "x.where(condition, y) means another thing elsewhere"}
 NAMESPACES = {Kind.RANDOM: "random"}  # where users find rows that are not at the top
-LAYERS = ("activations", "convolution", "images", "neural", "pooling", "regions")
-ALSO_LAYERS = ("fold", "linear", "one_hot", "sigmoid", "unfold")
+LAYERS = (
+    "activations", "convolution", "images", "losses", "neural", "normalisation", "pooling",
+    "regions",
+)  # fmt: skip
+ALSO_LAYERS = ("embedding", "fold", "linear", "one_hot", "sigmoid", "unfold")
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,6 @@ class Row:
         return (
             first is not None and first.is_operand and first.type.startswith("Tensor")
             and not str(first).startswith("*") and not self.is_written
-            and self.op.name not in NO_METHOD
         )  # fmt: skip
 
 
@@ -306,7 +308,11 @@ class Methods(Syntax):
 def own_targets(root: Path) -> list[Target]:
     """Treadle's own files: two of functions and methods, two of exports, two pages."""
     rows, source = own_rows(), root / "src" / "treadle"
-    layers = [row for row in rows if row.section in LAYERS or row.op.name in ALSO_LAYERS]
+    layers = [
+        row for row in rows
+        if (row.section in LAYERS or row.op.name in ALSO_LAYERS)
+        and row.op.name not in arranged.__all__
+    ]  # fmt: skip
     return [
         Target(source / "functions.py", tuple(function_pieces(rows)), FUNCTIONS),
         Target(source / "tensor" / "methods.py", tuple(method_pieces(rows)), METHODS),

@@ -11,6 +11,7 @@ TINY = 1 << 12  # elements: below, compile time is all that matters
 SMALL = 1 << 15  # below, compile time matters more than speed
 BLOCK = 1 << 13  # fewest elements worth handing to another thread
 MOST_BLOCKS = 64
+MOST_ROWS = 1 << 12  # of a block that adds up columns: more, added one by one, lose digits
 LONG = 40  # expressions: longer bodies are not unrolled
 
 
@@ -74,6 +75,8 @@ def _grain(loops: Loops, style: Style, target: Target) -> int:
     total = units(loops, style, target)
     blocks = max(1, min(MOST_BLOCKS, loops.size // BLOCK))
     grain = max(1, -(-total // blocks))
+    if any(store.mode == "partial" for store in loops.stores()):
+        grain = min(grain, MOST_ROWS)
     if not loops.outer and is_flat_map(loops):
         step = target.lanes * 8  # whole cache lines for every dtype, whole groups of vectors
         grain = -(-grain // step) * step

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from treadle.functions import gelu, layer_norm, linear, relu, take
+from treadle.nn.arranged import dropout
 from treadle.nn.module import Module, Parameter
 from treadle.random import normal, uniform
 from treadle.random.keys import shape_in
@@ -53,6 +54,17 @@ class LayerNorm(Module):
     def forward(self, x: Tensor) -> Any:
         """Apply to the last axis."""
         return layer_norm(x, self.weight, self.bias, eps=self.eps)
+
+
+class Dropout(Module):
+    """Elements set to 0 with probability p while training, the others grown to make up for it."""
+
+    def __init__(self, p: float = 0.5) -> None:
+        self.p = p
+
+    def forward(self, x: Tensor) -> Any:
+        """Apply elementwise."""
+        return dropout(x, self.p, self.training)
 
 
 class ReLU(Module):

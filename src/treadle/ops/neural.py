@@ -34,26 +34,37 @@ def _axis_option(y: Any) -> Any:
     return dict(y.arg[1])["axis"]
 
 
+def _along(op: Any, x: Any, axis: int, name: str = "softmax") -> Any:
+    """A reduction along an axis that stays; a 0-d tensor is a line of one element."""
+    at = axis_in(name, axis, max(1, x.ndim))
+    return op(x, axis=at, keepdims=True) if x.ndim else x
+
+
+def _peak(x: Any, axis: int, name: str) -> Any:
+    """What is taken off before exp: the largest element, or anything where there is none."""
+    return _along(max_ if 0 not in x.shape else sum_, detach(x), axis, name)
+
+
 @composite(
     _softmax, SOFTMAX_CASES,
-    grad=lambda g, y, x: (y * (g - sum_(g * y, axis=_axis_option(y), keepdims=True)),),
+    grad=lambda g, y, x: (y * (g - _along(sum_, g * y, _axis_option(y))),),
 )  # fmt: skip
 def softmax(x: Any, /, axis: int = -1) -> Any:
     """exp(x) / sum(exp(x)) along an axis, without overflow."""
     x = as_float(x)
-    e = exp(x - detach(max_(x, axis=axis, keepdims=True)))
-    return e * (1.0 / sum_(e, axis=axis, keepdims=True))
+    e = exp(x - _peak(x, axis, "softmax"))
+    return e * (1.0 / _along(sum_, e, axis))
 
 
 @composite(
     lambda np, x, axis=-1: np.log(_softmax(np, x, axis)), SOFTMAX_CASES,
-    grad=lambda g, y, x: (g - exp(y) * sum_(g, axis=_axis_option(y), keepdims=True),),
+    grad=lambda g, y, x: (g - exp(y) * _along(sum_, g, _axis_option(y)),),
 )  # fmt: skip
 def log_softmax(x: Any, /, axis: int = -1) -> Any:
     """log(softmax(x)) along an axis."""
     x = as_float(x)
-    shifted = x - detach(max_(x, axis=axis, keepdims=True))
-    return shifted - log(sum_(exp(shifted), axis=axis, keepdims=True))
+    shifted = x - _peak(x, axis, "log_softmax")
+    return shifted - log(_along(sum_, exp(shifted), axis))
 
 
 def _layer_norm(np: Any, x: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:

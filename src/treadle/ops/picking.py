@@ -20,7 +20,7 @@ from treadle.ops.contract import (
     scatter_mul,
 )  # fmt: skip
 from treadle.ops.defs import AN_INDEX, ON_INTEGERS, Samples
-from treadle.ops.elementwise import cast, div, eq, floor_divide, where
+from treadle.ops.elementwise import cast, detach, div, eq, floor_divide, where
 from treadle.ops.joining import stack
 from treadle.ops.movement import cut, reshape
 from treadle.ops.predicates import truth_of
@@ -94,6 +94,27 @@ def index_add(x: Any, index: Any, values: Any, /, axis: int = 0) -> Any:
         raise ShapeError(explain("index_add", "one slice for each index", **facts))
     wide = index.reshape(tuple(-1 if k == at else 1 for k in range(x.ndim))).expand(shape)
     return scatter_add(x, wide, values, axis=at)
+
+
+def _looked_up(rng: Any, kind: Any, shapes: Any) -> list[Any]:
+    return [rng.integers(0, shapes[1][0], shapes[0]), rng.integers(0, 5, shapes[1]).astype(kind)]
+
+
+def _embedding(np: Any, indices: Any, weight: Any, padding_idx: int | None = None) -> Any:
+    return weight[indices.astype(np.int64)]
+
+
+@composite(
+    _embedding, Samples(cases=(((4,), (5, 3), {}), ((2, 3), (7, 2), {}), ((), (3, 2), {})),
+                        roles=("index", ""), draw=_looked_up), inline=True,
+)  # fmt: skip
+def embedding(indices: Any, weight: Any, /, padding_idx: int | None = None) -> Any:
+    """Rows of weight at indices; no gradient flows to row padding_idx."""
+    rows = take(weight, indices, axis=0)
+    if padding_idx is None:
+        return rows
+    padding = eq(indices, axis_in("embedding", padding_idx, weight.shape[0]))
+    return where(padding.reshape((*indices.shape, 1)), detach(rows), rows)
 
 
 REDUCTIONS = {

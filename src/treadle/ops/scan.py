@@ -12,7 +12,7 @@ from treadle.base.errors import NotSupported, ShapeError, explain
 from treadle.base.shapes import axis_in
 from treadle.ops import rules
 from treadle.ops.contract import scatter_add
-from treadle.ops.defs import AN_INDEX, Kind, Op, Samples
+from treadle.ops.defs import AN_INDEX, TABLE, Kind, Op, Samples
 from treadle.ops.elementwise import cast, eq, exp, log, ne, where
 from treadle.ops.movement import flip
 
@@ -25,9 +25,11 @@ MOST = 1 << 32  # elements of a line that is sorted: an index takes 32 bits mean
 
 
 def _along(name: str) -> Callable[..., Any]:
-    """(x, axis) as (operands, (axis,))."""
+    """(x, axis) as (operands, (axis,)); a 0-d tensor is a line of one element."""
 
-    def arguments(x: Any, axis: int | None = None) -> tuple[tuple[Any], Any]:
+    def arguments(x: Any, axis: int | None = None) -> Any:
+        if not x.ndim:
+            return TABLE[name](x.reshape(1), axis_in(name, axis or 0, 1)).reshape(())
         if axis is None and x.ndim != 1:
             hint = "name one, such as axis=-1; x.reshape(-1) has one axis only"
             raise ShapeError(explain(name, "along which axis?", hint, shape=x.shape))

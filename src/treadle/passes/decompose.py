@@ -12,8 +12,10 @@ from treadle.ops.elementwise import cast
 from treadle.ops.reduce import max_, min_, sum_
 from treadle.ops.totals import prod_
 
-CHUNK = 4096  # elements of a partial total
+CHUNK = 4096  # elements of a partial total: more, added one by one, lose digits
 FEW_RESULTS = 64  # with more results than this there is enough to share out already
+LONG = 64 * CHUNK  # elements of a line that is cut though it would be one pass
+NARROW, WIDE = 64, 256  # columns: fewer leave lanes empty, so many fill them
 
 
 def _split(node: Node) -> Node | None:
@@ -21,33 +23,62 @@ def _split(node: Node) -> Node | None:
     x = node.operands[0]
     axes, _ = node.arg
     count = prod(x.shape[axis] for axis in axes)
-    if prod(node.shape) > FEW_RESULTS or count < 4 * CHUNK:
+    columns = _columns(node) if count >= 4 * CHUNK else None
+    if count < 4 * CHUNK or (prod(node.shape) > FEW_RESULTS and columns is None):
         return None
     op = node.op
     if x.dtype.is_storage:  # partial totals lie in memory, where they would be rounded
         wide = op(cast(x, x.dtype.compute), axis=axes, keepdims=node.arg[1])
         return cast(wide, node.dtype)
+    if columns is not None:
+        return _folded(op, x.reshape(columns)).reshape(node.shape)
     if x.ndim != 1:
         if axes[-1] != x.ndim - 1:
             return None  # the last axis stays: columns are summed in blocks of rows instead
         last = x.shape[-1]
         if last < 64 and len(axes) == x.ndim:
-            return _in_chunks(op, x.reshape(-1)).reshape(node.shape)
+            return _in_chunks(op, x.reshape((1, -1))).reshape(node.shape)
         if len(axes) < 2:
-            return None
+            lines = x.reshape((prod(x.shape[:-1]), last))
+            return _in_chunks(op, lines).reshape(node.shape) if last >= LONG else None
         inner = op(x, axis=-1, keepdims=True)
         return op(inner, axis=axes, keepdims=node.arg[1])
-    return _in_chunks(op, x).reshape(node.shape)
+    return _in_chunks(op, x.reshape((1, -1))).reshape(node.shape)
+
+
+def _columns(node: Node) -> tuple[int, int, int] | None:
+    """(before, along, behind) the axes, if blocks of rows would not do: few columns, or many rows
+    of them."""
+    x, axes = node.operands[0], node.arg[0]
+    first, last = axes[0], axes[-1]
+    behind = prod(x.shape[last + 1 :])
+    before = prod(x.shape[:first])
+    if last == x.ndim - 1 or len(axes) != last - first + 1 or not before * behind:
+        return None
+    wide = behind >= NARROW and before == 1
+    return None if wide else (before, prod(x.shape[first : last + 1]), behind)
+
+
+def _folded(op: Op, x: Node) -> Node:
+    """A total along the middle one of three axes: at most CHUNK of its elements at a time."""
+    before, along, behind = x.shape
+    lanes = max(-(-along // CHUNK), -(-WIDE // behind))
+    rows = along // lanes
+    whole = m.cut(x, 1, 0, rows * lanes).reshape((before, rows, lanes, behind))
+    totals = op(whole, axis=1)
+    if rows * lanes < along:
+        totals = m.concat([totals, m.cut(x, 1, rows * lanes, along)], axis=1)
+    return op(totals, axis=1)
 
 
 def _in_chunks(op: Op, x: Node) -> Node:
-    """A total of one axis; at once, as the total of a reshape is the total of what it reshapes."""
-    whole = x.shape[0] // CHUNK * CHUNK
-    rows = op(m.slice_(x, [(0, whole, 1)]).reshape(-1, CHUNK), axis=1)
-    if whole < x.shape[0]:
-        tail = op(m.slice_(x, [(whole, x.shape[0], 1)]), axis=0, keepdims=True)
-        rows = m.concat([rows, tail])
-    return op(rows)
+    """Totals of lines; at once, as the total of a reshape is the total of what it reshapes."""
+    lines, size = x.shape
+    whole = size // CHUNK * CHUNK
+    totals = op(m.cut(x, 1, 0, whole).reshape((lines, -1, CHUNK)), axis=2)
+    if whole < size:
+        totals = m.concat([totals, op(m.cut(x, 1, whole, size), axis=1, keepdims=True)], axis=1)
+    return op(totals, axis=1)
 
 
 def definitions() -> tuple[Rule, ...]:

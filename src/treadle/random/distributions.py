@@ -79,7 +79,11 @@ def uniform(
     low, high = (parameter("uniform", *x, draw) for x in (("low", low), ("high", high)))
     if (low, high) == (0.0, 1.0):
         return draw.made(draw.bits.fraction(draw.result))
-    return draw.made(draw.fraction() * (high - low) + low)
+    if isinstance(low, float) and isinstance(high, float) and low > high:
+        raise ArgumentError(explain("uniform", "low is above high", low=low, high=high))
+    samples = draw.made(draw.fraction() * (high - low) + low)._node
+    # What is rounded to high belongs to low: half a step is rounded to each of them.
+    return draw.made(where(cast(samples, draw.dtype) >= high, low, samples))
 
 
 @makes_tensors(Kind.RANDOM)

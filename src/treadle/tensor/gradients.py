@@ -199,16 +199,31 @@ class Differentiable(Syntax):
         nodes = [node for node, _ in collectors]
         with Switch(create_graph):
             found = node_gradients([self._node], nodes, [seed], needs_none, tap(self.__class__))
-            for (_, tensor), g in zip(collectors, found, strict=True):
-                if g is not None:
-                    part = self.__class__(g)
-                    before = tensor.grad
-                    tensor.grad = part if before is None else before + part
+            for (node, tensor), g in zip(collectors, found, strict=True):
+                part = self.__class__(node.zeros_like() if g is None else g)
+                before = tensor.grad
+                tensor.grad = part if before is None else before + part
 
     def _require(self, what: str) -> None:
         if not self.requires_grad:
+            ended = _end_of_gradients(self._node)
+            if ended is not None:
+                rule = ended.op.grad
+                why = rule if isinstance(rule, str) else f"its result is {ended.dtype.name}"
+                wrong = f"{ended.op} has no gradient: {why}"
+                raise GradientError(explain(what, wrong, "take the gradient of what it is made of"))
             hint = "requires_grad_() on what it is computed from; if compiled, backward() inside"
             raise GradientError(explain(what, "nothing here requires a gradient", hint))
+
+
+def _end_of_gradients(node: Node) -> Node | None:
+    """The last op that passes no gradient on to something that requires one."""
+    if not GRADIENTS.on:
+        return None
+    for x in reversed(toposort([node], lambda n: n.needs_grad)):
+        if x.op is not e.detach and any(y.needs_grad for y in x.operands):
+            return x
+    return None
 
 
 def _same_shape(what: str, gradient: Any, x: Any) -> Any:

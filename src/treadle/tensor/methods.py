@@ -14,8 +14,10 @@ from treadle.ops import elementwise as elementwise_rows
 from treadle.ops import functions as functions_rows
 from treadle.ops import images as images_rows
 from treadle.ops import joining as joining_rows
+from treadle.ops import losses as losses_rows
 from treadle.ops import movement as movement_rows
 from treadle.ops import neural as neural_rows
+from treadle.ops import normalisation as normalisation_rows
 from treadle.ops import ordering as ordering_rows
 from treadle.ops import picking as picking_rows
 from treadle.ops import pooling as pooling_rows
@@ -30,8 +32,8 @@ from treadle.ops import totals as totals_rows
 from treadle.ops import windows as windows_rows
 from treadle.ops.sets import Counts, Inverse, Unique
 
-# <sums tgj7fneh5npvsmkymah2mgqqfu2vb2fgkn2qe4bzecdhzutyoe6n5dtuqtostsidvukhfkji6keikgbs>
-# </gen imports oi2stkhhsccdvqu7te2pmu6xuof2p5c3azh7newb7i7vjduigdpvsmk>
+# <sums tgj7fneh5npvsmkymah2mgqqfu2vb2fgkn2qe4bzecdhzutyoe6n5dtgtzmxuqtostsidvn4cuyukhfk>
+# </gen imports ji6keikgbsoi2stkhhsccdvqu7te2pmu6xuof2p5c3azh7newb7i7vjduigdpvsmk>
 from treadle.ops.syntax import Syntax
 
 
@@ -881,6 +883,127 @@ class Methods(Syntax):
         return joining_rows.repeat(self, repeats, axis)
         # </gen repeat decx7ahtw5lkwxssdaupvn2ja>
 
+    # <gen mse_loss>
+    def mse_loss(self, target: Self | float, reduction: str = "mean") -> Self:
+        """Squared differences: their "mean", their "sum", or with "none" each."""
+        return losses_rows.mse_loss(self, target, reduction)
+        # </gen mse_loss mehyb6p6bi7rfrz>
+
+    # <gen l1_loss>
+    def l1_loss(self, target: Self | float, reduction: str = "mean") -> Self:
+        """Sizes of the differences."""
+        return losses_rows.l1_loss(self, target, reduction)
+        # </gen l1_loss it5ileosn3b42ik>
+
+    # <gen huber_loss>
+    def huber_loss(self, target: Self | float, reduction: str = "mean", delta: float = 1.0) -> Self:
+        """Half the squares of differences up to delta, delta times the size of larger ones."""
+        return losses_rows.huber_loss(self, target, reduction, delta)
+        # </gen huber_loss jeewqf6x5ovhdti>
+
+    # <gen smooth_l1_loss>
+    def smooth_l1_loss(
+        self, target: Self | float, reduction: str = "mean", beta: float = 1.0
+    ) -> Self:
+        """Sizes of differences, rounded off below beta: huber_loss over beta."""
+        return losses_rows.smooth_l1_loss(self, target, reduction, beta)
+        # </gen smooth_l1_loss ejvnfv2bvaprv3y3ohanoyzvz>
+
+    # <gen cosine_similarity>
+    def cosine_similarity(self, x2: Self, axis: int = 1, eps: float = 1e-08) -> Self:
+        """The cosine of the angle between vectors along an axis; no length counts as less than
+        eps.
+        """
+        return losses_rows.cosine_similarity(self, x2, axis, eps)
+        # </gen cosine_similarity ckl6nbcxwne4zensdaup7hvex>
+
+    # <gen nll_loss>
+    def nll_loss(self, labels: Self, reduction: str = "mean", ignore_index: int = -100) -> Self:
+        """Less the log-probabilities x at the labels; classes are the last axis."""
+        return losses_rows.nll_loss(self, labels, reduction, ignore_index)
+        # </gen nll_loss qmxgdqs7incgf25>
+
+    # <gen kl_div>
+    def kl_div(
+        self, target: Self | float, reduction: str = "mean", log_target: bool = False
+    ) -> Self:
+        """target * (log(target) - x) for log-probabilities x; log_target: is target a logarithm
+        too?
+        """
+        return losses_rows.kl_div(self, target, reduction, log_target)
+        # </gen kl_div lvaqyw2o27prv3ysyo26htsr5sdaupymlfx>
+
+    # <gen binary_cross_entropy>
+    def binary_cross_entropy(
+        self, target: Self | float, weight: Self | None = None, reduction: str = "mean"
+    ) -> Self:
+        """-(target log(x) + (1 - target) log(1 - x)) for probabilities x; logarithms end at
+        -100.
+        """
+        return losses_rows.binary_cross_entropy(self, target, weight, reduction)
+        # </gen binary_cross_entropy gq4pah5hqcprv3y7cmvm4tyqlsdaupudsos>
+
+    # <gen binary_cross_entropy_with_logits>
+    def binary_cross_entropy_with_logits(
+        self,
+        target: Self | float,
+        weight: Self | None = None,
+        pos_weight: Self | None = None,
+        reduction: str = "mean",
+    ) -> Self:
+        """binary_cross_entropy of sigmoid(x), without overflow; pos_weight multiplies the
+        targets.
+        """
+        return losses_rows.binary_cross_entropy_with_logits(
+            self, target, weight, pos_weight, reduction
+        )
+        # <sums jfrqk6a6rs5khuusrr5ttefa23x6ilprv3yelidork2znsdaup>
+        # </gen binary_cross_entropy_with_logits jlur2ow5277tujo>
+
+    # <gen margin_ranking_loss>
+    def margin_ranking_loss(
+        self, x2: Self | float, target: Self | float, margin: float = 0.0, reduction: str = "mean"
+    ) -> Self:
+        """max(0, margin - target (x1 - x2)): target is 1 where x1 should be larger, else -1."""
+        return losses_rows.margin_ranking_loss(self, x2, target, margin, reduction)
+        # </gen margin_ranking_loss 2vmxjl2mt3prv3yr62paxn5l7>
+
+    # <gen hinge_embedding_loss>
+    def hinge_embedding_loss(
+        self, target: Self | float, margin: float = 1.0, reduction: str = "mean"
+    ) -> Self:
+        """x where target is 1, max(0, margin - x) where it is -1."""
+        return losses_rows.hinge_embedding_loss(self, target, margin, reduction)
+        # </gen hinge_embedding_loss lvyqicome4prv3y522pyygek4>
+
+    # <gen gaussian_nll_loss>
+    def gaussian_nll_loss(
+        self,
+        target: Self,
+        var: Self,
+        full: bool = False,
+        eps: float = 1e-06,
+        reduction: str = "mean",
+    ) -> Self:
+        """(log(var) + (x - target)² / var) / 2, var at least eps; full: with the constant."""
+        return losses_rows.gaussian_nll_loss(self, target, var, full, eps, reduction)
+        # </gen gaussian_nll_loss q6qid6a6rsjh2uusniwbaskc26yvdt3x6ilprv3yp2dy2pj6m7>
+
+    # <gen poisson_nll_loss>
+    def poisson_nll_loss(
+        self,
+        target: Self | float,
+        log_input: bool = True,
+        full: bool = False,
+        eps: float = 1e-08,
+        reduction: str = "mean",
+    ) -> Self:
+        """exp(x) - target x for the logarithm x of a rate; log_input=False: x - target log(x +
+        eps).
+        """
+        return losses_rows.poisson_nll_loss(self, target, log_input, full, eps, reduction)
+        # </gen poisson_nll_loss yy6nk6a6rs5khuuhbvr5askc26a5ro3x6ilprv3ysntnupnshcsdaupphfsd>
+
     # <gen slice>
     def slice(self, ranges: Sequence[tuple[int, int, int]]) -> Self:
         """A range (start, stop, step) of every axis; steps are positive."""
@@ -953,6 +1076,57 @@ class Methods(Syntax):
         )
         # <sums n6rrz6a6rsxthi5wdk5e5ebtlultoorgvenwvowpprv3yc3dlg>
         # </gen scaled_dot_product_attention 6qtsfa6nrh7tujo>
+
+    # <gen group_norm>
+    def group_norm(
+        self,
+        weight: Self | None = None,
+        bias: Self | None = None,
+        num_groups: int = 1,
+        eps: float = 1e-05,
+    ) -> Self:
+        """Groups of channels (axis 1) normalised to mean 0 and variance 1, then scaled and
+        shifted.
+        """
+        return normalisation_rows.group_norm(self, weight, bias, num_groups, eps)
+        # </gen group_norm n7ley6a6rssrr5tfjn6ik5ytq7h2rgprv3y2bmqxj5xbzsdaupzbvxe>
+
+    # <gen instance_norm>
+    def instance_norm(
+        self, weight: Self | None = None, bias: Self | None = None, eps: float = 1e-05
+    ) -> Self:
+        """Each channel (axis 1) of each element of the batch normalised, then scaled and
+        shifted.
+        """
+        return normalisation_rows.instance_norm(self, weight, bias, eps)
+        # </gen instance_norm tvanbbhbh7prv3yoi7qvj5xbzsdaupxqnvl>
+
+    # <gen batch_norm>
+    def batch_norm(
+        self,
+        running_mean: Self | None = None,
+        running_var: Self | None = None,
+        weight: Self | None = None,
+        bias: Self | None = None,
+        eps: float = 1e-05,
+    ) -> Self:
+        """Channels (axis 1) less their mean over the root of their variance, then scaled and
+        shifted.
+        """
+        return normalisation_rows.batch_norm(self, running_mean, running_var, weight, bias, eps)
+        # </gen batch_norm jxjso6a6rs4pzto4e3besrr5tfjn6i7h2rgprv3yc4lu5j5xbzsdaupgjetc>
+
+    # <gen rms_norm>
+    def rms_norm(self, weight: Self | None = None, eps: float | None = None) -> Self:
+        """The last axis over the root of its mean square, then scaled."""
+        return normalisation_rows.rms_norm(self, weight, eps)
+        # </gen rms_norm aiapvkuocqdb4jh>
+
+    # <gen normalize>
+    def normalize(self, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Self:
+        """x over its p-norm along an axis, which counts as at least eps."""
+        return normalisation_rows.normalize(self, p, axis, eps)
+        # </gen normalize 77tzbsyejdhxq4n>
 
     # <gen sort>
     def sort(self, axis: int = -1, descending: bool = False, stable: bool = True) -> Self:
@@ -1053,6 +1227,12 @@ class Methods(Syntax):
         """x with slices of values added at indices along an axis."""
         return picking_rows.index_add(self, index, values, axis)
         # </gen index_add f7p7agccaovdv32>
+
+    # <gen embedding>
+    def embedding(self, weight: Self, padding_idx: int | None = None) -> Self:
+        """Rows of weight at indices; no gradient flows to row padding_idx."""
+        return picking_rows.embedding(self, weight, padding_idx)
+        # </gen embedding 7udbqzvhphxxcxj>
 
     # <gen scatter_reduce>
     def scatter_reduce(

@@ -60,10 +60,8 @@ class Compiled:
                 weak = weakref.ref(instance, lambda _: self.bound.pop(number, None))
             except TypeError:  # slots without room for that: an argument like any other
                 return MethodType(self, instance)
-            function = self.function
-            self.bound[number] = Compiled(
-                lambda *args, **options: function(weak(), *args, **options)
-            )
+            method = self.function
+            self.bound[number] = Compiled(lambda *args, **options: method(weak(), *args, **options))
         return MethodType(self.bound[number]._call_method, instance)
 
     def _call_method(self, _: Any, *args: Any, **options: Any) -> Any:

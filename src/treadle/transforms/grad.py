@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from treadle.base.errors import ArgumentError, GradientError, ShapeError, explain, require_function
-from treadle.base.trees import flatten, unflatten
+from treadle.base.trees import Structure, flatten, unflatten
 from treadle.ir.graph import toposort
 from treadle.ir.node import leaf
 from treadle.ops.picking import clone
@@ -22,7 +22,8 @@ def value_and_grad(
 ) -> Callable[..., tuple[Any, Any]]:
     """A function that returns f's scalar result and its gradient by the arguments in argnums.
 
-    With has_aux, f returns (scalar, anything else), and so does the first part of the result.
+    An argument may be a list, tuple or dict of tensors, nested too: so is its gradient. With
+    has_aux, f returns (scalar, anything else), and so does the first part of the result.
 
     >>> import treadle as td
     >>> f = value_and_grad(lambda x: (x * x).sum())
@@ -34,7 +35,7 @@ def value_and_grad(
 
     @wraps(f)
     def wrapped(*args: Any, **options: Any) -> tuple[Any, Any]:
-        given = [args[number] for number in numbers if -len(args) <= number < len(args)]
+        before = args
         args, chosen = marked("grad", args, numbers)
         result = recorded(f, args, options)
         y, aux = _parts("grad", result) if has_aux else (result, None)
@@ -43,9 +44,11 @@ def value_and_grad(
             got = f"{y.dtype.name}{y.shape}" if isinstance(y, Tensor) else type(y).__name__
             raise GradientError(explain("grad", "needs a scalar result", hint, got=got))
         parts = gradients(y, chosen)
+        given: list[Tensor] = []
+        form = form_of(before, numbers, given)
         _forget([x for x, own in zip(chosen, given, strict=True) if x is not own], (y, aux, parts))
-        found = parts[0] if isinstance(argnums, int) else tuple(parts)
-        return ((y, aux) if has_aux else y), found
+        found = unflatten(form, parts)
+        return ((y, aux) if has_aux else y), found[0] if isinstance(argnums, int) else found
 
     return wrapped
 
@@ -85,13 +88,15 @@ def vjp(f: Callable[..., Any], *args: Tensor, has_aux: bool = False) -> Any:
     [2.0, 40.0]
     """
     require_function("vjp", f)
-    args, chosen = marked("vjp", args, tuple(range(len(args))))
+    numbers = tuple(range(len(args)))
+    args, chosen = marked("vjp", args, numbers)
+    form = form_of(args, numbers, [])
     result = recorded(f, args, {})
     y, aux = _parts("vjp", result) if has_aux else (result, None)
     outputs: list[Tensor] = []
     shape = flatten(y, Tensor, outputs)
 
-    def pullback(cotangents: Any) -> tuple[Tensor, ...]:
+    def pullback(cotangents: Any) -> tuple[Any, ...]:
         given: list[Tensor] = []
         if flatten(cotangents, Tensor, given) != shape:
             hint = "pass cotangents nested like the result"
@@ -100,7 +105,8 @@ def vjp(f: Callable[..., Any], *args: Tensor, has_aux: bool = False) -> Any:
             if y.shape != g.shape:
                 facts = {"result": y.shape, "cotangent": g.shape}
                 raise ShapeError(explain("vjp", "a cotangent has its result's shape", **facts))
-        return tuple(gradients(outputs, chosen, given))
+        nested: tuple[Any, ...] = unflatten(form, gradients(outputs, chosen, given))
+        return nested
 
     return (y, pullback, aux) if has_aux else (y, pullback)
 
@@ -147,20 +153,40 @@ def recorded(f: Callable[..., Any], args: Sequence[Any], options: dict[str, Any]
 def marked(
     what: str, args: Sequence[Any], numbers: Sequence[int]
 ) -> tuple[tuple[Any, ...], list[Tensor]]:
-    """The arguments, with those of the given numbers followed by gradients; and these alone.
+    """The arguments, with the tensors in those of the given numbers followed; and these tensors.
 
     What is followed remembers where it comes from even when somebody looks at it in between.
     """
-    found = list(args)
+    found, followed = list(args), []
     for number in numbers:
         x = args[number] if -len(args) <= number < len(args) else None
-        if not isinstance(x, Tensor) or not x.dtype.is_float:
-            got = x.dtype.name if isinstance(x, Tensor) else type(x).__name__
-            hint = "argnums are the numbers of positional arguments that are float tensors"
+        leaves: list[Tensor] = []
+        form = flatten(x, Tensor, leaves)
+        odd = [leaf.dtype.name for leaf in leaves if not leaf.dtype.is_float] or _strangers(form)
+        if odd or not leaves:
+            hint = "argnums are the numbers of positional arguments made of float tensors"
             wrong = f"argument {number} has no gradient"
+            got = odd[0] if odd else type(x).__name__
             raise GradientError(explain(what, wrong, hint, got=got))
-        found[number] = x if x.requires_grad else _mark(x)
-    return tuple(found), [found[number] for number in numbers]
+        marks = [leaf if leaf.requires_grad else _mark(leaf) for leaf in leaves]
+        found[number] = unflatten(form, marks)
+        followed += marks
+    return tuple(found), followed
+
+
+def _strangers(form: Structure) -> list[str]:
+    """Types of what is no tensor in a form."""
+    if form is None:
+        return []
+    if form[0] == "static":
+        return [form[1].__name__]
+    parts = form[2:] if form[0] is dict else form[1:]
+    return [name for part in parts for name in _strangers(part)]
+
+
+def form_of(args: Sequence[Any], numbers: Sequence[int], leaves: list[Tensor]) -> Structure:
+    """How arguments of these numbers are nested, as one tuple; their tensors go to leaves."""
+    return flatten(tuple([args[number] for number in numbers]), Tensor, leaves)
 
 
 def _mark(x: Tensor) -> Tensor:

@@ -7,12 +7,13 @@ from functools import wraps
 from typing import Any
 
 from treadle.base.errors import GradientError, explain, require_function
+from treadle.base.trees import unflatten
 from treadle.ops.movement import concat
 from treadle.tensor.creation import arange, tensor, zeros
 from treadle.tensor.gradients import gradients
 from treadle.tensor.tensor import Tensor
 from treadle.tensor.tracing import TRACE
-from treadle.transforms.grad import grad, marked, recorded
+from treadle.transforms.grad import form_of, grad, marked, recorded
 
 TOGETHER = 16  # rows joined at a time
 
@@ -37,8 +38,8 @@ def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callabl
             got = y.dtype.name if isinstance(y, Tensor) else type(y).__name__
             hint = "return one float tensor"
             raise GradientError(explain("jacobian", "needs a float result", hint, got=got))
-        found = _rows(y, chosen)
-        return found[0] if isinstance(argnums, int) else tuple(found)
+        found = unflatten(form_of(args, numbers, []), _rows(y, chosen))
+        return found[0] if isinstance(argnums, int) else found
 
     return wrapped
 

@@ -1,0 +1,379 @@
+"""Rows that say how far predictions are from what was wanted, under PyTorch's names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from treadle.base.errors import ArgumentError, ShapeError, explain
+from treadle.base.shapes import axis_in
+from treadle.ops.activations import logsigmoid
+from treadle.ops.bounds import require_inside
+from treadle.ops.composite import composite, mean, precisely
+from treadle.ops.contract import gather
+from treadle.ops.defs import Samples
+from treadle.ops.elementwise import abs_, cast, eq, exp, gt, le, log, lt, maximum, ne, where
+from treadle.ops.reduce import sum_
+from treadle.ops.totals import norm
+
+REDUCTIONS = ("mean", "sum", "none")
+PAIRS: tuple[tuple[Any, ...], ...] = (
+    ((3, 5), (3, 5), {}), ((4,), (4,), {"reduction": "sum"}), ((2, 3), (2, 3), {"reduction": "none"}),
+    ((), (), {}), ((0, 3), (0, 3), {"reduction": "sum"}),
+)  # fmt: skip
+
+
+def _with(**options: Any) -> tuple[tuple[Any, ...], ...]:
+    """The usual samples, and one with these options."""
+    return (*PAIRS, ((3, 4), (3, 4), options))
+
+
+def reduced(name: str, losses: Any, reduction: str) -> Any:
+    """The losses themselves, their sum or their mean."""
+    if reduction not in REDUCTIONS:
+        hint = f"one of {', '.join(REDUCTIONS)}"
+        raise ArgumentError(explain(name, "no such reduction", hint, got=repr(reduction)))
+    if reduction == "none":
+        return losses
+    return sum_(losses) if reduction == "sum" else mean(losses)
+
+
+def _compared(
+    name: str, reduction: str, loss: Callable[..., Any], *operands: Any, same: int = 2
+) -> Any:
+    """loss of operands, the first of which have the same shape, reduced."""
+    shapes = [x.shape for x in operands]
+    if any(shape != shapes[0] for shape in shapes[1:same]):
+        shown = " and ".join(map(str, shapes[:same]))
+        hint = "one target for each prediction: nothing is broadcast"
+        raise ShapeError(explain(name, "shapes differ", hint, shapes=shown))
+    return precisely(lambda *wide: reduced(name, loss(*wide), reduction), *operands)
+
+
+def _reference(loss: Callable[..., Any]) -> Callable[..., Any]:
+    """NumPy's form of a loss, with the option reduction."""
+
+    def reference(np: Any, *operands: Any, reduction: str = "mean", **options: Any) -> Any:
+        losses = loss(np, *operands, **options)
+        return losses if reduction == "none" else getattr(np, reduction)(losses)
+
+    return reference
+
+
+# ---- distances
+
+
+@composite(_reference(lambda np, x, target: (x - target) ** 2), Samples(cases=PAIRS))
+def mse_loss(x: Any, target: Any, /, reduction: str = "mean") -> Any:
+    """Squared differences: their "mean", their "sum", or with "none" each."""
+    return _compared("mse_loss", reduction, lambda x, t: (x - t) * (x - t), x, target)
+
+
+@composite(_reference(lambda np, x, target: np.abs(x - target)), Samples(cases=PAIRS, smooth=False))
+def l1_loss(x: Any, target: Any, /, reduction: str = "mean") -> Any:
+    """Sizes of the differences."""
+    return _compared("l1_loss", reduction, lambda x, t: abs_(x - t), x, target)
+
+
+def _huber(np: Any, x: Any, target: Any, delta: float = 1.0) -> Any:
+    size = np.abs(x - target)
+    return np.where(size <= delta, size * size / 2, delta * (size - delta / 2))
+
+
+def _bent(x: Any, target: Any, delta: float) -> Any:
+    """A parabola up to a size of delta, straight from there."""
+    size = abs_(x - target)
+    return where(le(size, delta), size * size * 0.5, (size - 0.5 * delta) * delta)
+
+
+@composite(_reference(_huber), Samples(cases=_with(delta=0.5)))
+def huber_loss(x: Any, target: Any, /, reduction: str = "mean", delta: float = 1.0) -> Any:
+    """Half the squares of differences up to delta, delta times the size of larger ones."""
+    if not delta > 0:
+        raise ArgumentError(explain("huber_loss", "delta is positive", got=delta))
+    return _compared("huber_loss", reduction, lambda x, t: _bent(x, t, delta), x, target)
+
+
+def _smooth(np: Any, x: Any, target: Any, beta: float = 1.0) -> Any:
+    return _huber(np, x, target, beta) / beta if beta else np.abs(x - target)
+
+
+@composite(_reference(_smooth), Samples(cases=(*_with(beta=0.5), *_with(beta=0)[5:])))
+def smooth_l1_loss(x: Any, target: Any, /, reduction: str = "mean", beta: float = 1.0) -> Any:
+    """Sizes of differences, rounded off below beta: huber_loss over beta."""
+    if not beta >= 0:
+        raise ArgumentError(explain("smooth_l1_loss", "beta is not negative", got=beta))
+    if beta == 0:
+        return l1_loss(x, target, reduction=reduction)
+    loss = lambda x, t: _bent(x, t, beta) * (1.0 / beta)  # noqa: E731
+    return _compared("smooth_l1_loss", reduction, loss, x, target)
+
+
+def _cosine(np: Any, x1: Any, x2: Any, axis: int = 1, eps: float = 1e-8) -> Any:
+    sizes = [np.maximum(np.sqrt((x * x).sum(axis)), eps) for x in (x1, x2)]
+    return (x1 * x2).sum(axis) / (sizes[0] * sizes[1])
+
+
+@composite(
+    _cosine, Samples(cases=(((3, 5), (3, 5), {}), ((4, 2), (4, 2), {"axis": 0}),
+                            ((2, 3, 4), (3, 1), {"axis": -2})), low=0.5),
+)  # fmt: skip
+def cosine_similarity(x1: Any, x2: Any, /, axis: int = 1, eps: float = 1e-8) -> Any:
+    """The cosine of the angle between vectors along an axis; no length counts as less than eps."""
+
+    def cosine(x1: Any, x2: Any) -> Any:
+        product = x1 * x2
+        at = axis_in("cosine_similarity", axis, product.ndim) - product.ndim
+        first, second = (
+            maximum(norm(x.expand(product.shape), axis=at), eps) for x in (x1, x2)
+        )  # fmt: skip
+        return sum_(product, axis=at) / (first * second)
+
+    return precisely(cosine, x1, x2)
+
+
+# ---- classes and probabilities
+
+
+def _nll(
+    np: Any, x: Any, labels: Any, reduction: str = "mean", ignore_index: int = -100
+) -> Any:  # fmt: skip
+    kept = labels != ignore_index
+    picked = np.take_along_axis(x, np.where(kept, labels, 0)[..., None], -1)[..., 0]
+    losses = np.where(kept, -picked, 0)
+    return {"none": losses, "sum": losses.sum(), "mean": losses.sum() / kept.sum()}[reduction]
+
+
+def _nll_check(x: Any, labels: Any, ignore_index: int, **_: Any) -> None:
+    if x.ndim:
+        require_inside("nll_loss", labels, x.shape[-1], lowest=0, ignored=ignore_index)
+
+
+@composite(
+    _nll, Samples(cases=(
+        ((4, 7), (4,), {}), ((2, 3, 5), (2, 3), {"reduction": "sum"}), ((3,), (), {}),
+        ((9, 3), (9,), {"reduction": "none", "ignore_index": 1}), ((9, 3), (9,), {"ignore_index": 2}),
+    ), roles=("", "index")), check=_nll_check,
+)  # fmt: skip
+def nll_loss(
+    x: Any, labels: Any, /, reduction: str = "mean", ignore_index: int = -100
+) -> Any:  # fmt: skip
+    """Less the log-probabilities x at the labels; classes are the last axis.
+
+    Rows with the label ignore_index give 0 and do not count in the mean.
+    """
+    if not x.ndim or labels.shape != x.shape[:-1]:
+        hint = "labels are class numbers, one per row: classes are the last axis"
+        facts = {"shape": x.shape, "labels": labels.shape}
+        raise ShapeError(explain("nll_loss", "labels do not fit", hint, **facts))
+
+    def loss(x: Any) -> Any:
+        picked = gather(x, labels.reshape((*labels.shape, 1)), axis=-1).reshape(labels.shape)
+        kept = ne(labels, ignore_index)
+        losses = where(kept, -picked, 0.0)
+        if reduction != "mean":
+            return reduced("nll_loss", losses, reduction)
+        return sum_(losses) / sum_(cast(kept, x.dtype))
+
+    return precisely(loss, x)
+
+
+def _divergence(np: Any, x: Any, target: Any, log_target: bool = False) -> Any:
+    if log_target:
+        return np.exp(target) * (target - x)
+    return np.where(target > 0, target * (np.log(np.where(target > 0, target, 1)) - x), -x * target)
+
+
+def _kl(np: Any, x: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Any:
+    if reduction == "batchmean":
+        return _divergence(np, x, target, log_target).sum() / x.shape[0]
+    return _reference(_divergence)(np, x, target, reduction=reduction, log_target=log_target)
+
+
+@composite(
+    _kl, Samples(cases=(*_with(log_target=True), *_with(reduction="batchmean")[5:]), low=0.5),
+)  # fmt: skip
+def kl_div(
+    x: Any, target: Any, /, reduction: str = "mean", log_target: bool = False
+) -> Any:  # fmt: skip
+    """target * (log(target) - x) for log-probabilities x; log_target: is target a logarithm too?
+
+    reduction "batchmean" is the sum over the size of the first axis.
+    """
+
+    def loss(x: Any, target: Any) -> Any:
+        if log_target:
+            return exp(target) * (target - x)
+        some = gt(target, 0.0)
+        return target * (where(some, log(where(some, target, 1.0)), 0.0) - x)
+
+    if reduction != "batchmean":
+        return _compared("kl_div", reduction, loss, x, target)
+    axis_in("kl_div", 0, x.ndim)
+    return _compared("kl_div", "sum", loss, x, target) * (1.0 / max(1, x.shape[0]))
+
+
+THREE = (((3, 4), (3, 4), (4,), {}), ((5,), (5,), (5,), {"reduction": "none"}))
+
+
+def _bce(np: Any, x: Any, target: Any, weight: Any = 1.0) -> Any:
+    yes, no = np.maximum(np.log(x), -100), np.maximum(np.log(1 - x), -100)
+    return -(target * yes + (1 - target) * no) * weight
+
+
+@composite(_reference(_bce), Samples(0.05, 0.95, cases=(*PAIRS, *THREE)))
+def binary_cross_entropy(
+    x: Any, target: Any, weight: Any = None, /, reduction: str = "mean"
+) -> Any:  # fmt: skip
+    """-(target log(x) + (1 - target) log(1 - x)) for probabilities x; logarithms end at -100."""
+
+    def loss(x: Any, target: Any, *weight: Any) -> Any:
+        yes, no = maximum(log(x), -100.0), maximum(log(1.0 - x), -100.0)
+        found = -(target * yes + (1.0 - target) * no)
+        return found * weight[0] if weight else found
+
+    given = () if weight is None else (weight,)
+    return _compared("binary_cross_entropy", reduction, loss, x, target, *given)
+
+
+def _bce_logits(np: Any, x: Any, target: Any, weight: Any = 1.0, pos_weight: Any = 1.0) -> Any:
+    yes, no = -np.logaddexp(0, -x), -np.logaddexp(0, x)
+    return -(target * yes * pos_weight + (1 - target) * no) * weight
+
+
+@composite(
+    _reference(_bce_logits),
+    Samples(cases=(*PAIRS, *THREE, ((3, 4), (3, 4), (3, 4), (4,), {"reduction": "sum"}))),
+)
+def binary_cross_entropy_with_logits(
+    x: Any, target: Any, weight: Any = None, pos_weight: Any = None, /, reduction: str = "mean"
+) -> Any:
+    """binary_cross_entropy of sigmoid(x), without overflow; pos_weight multiplies the targets."""
+    names = [name for name, w in (("weight", weight), ("pos", pos_weight)) if w is not None]
+    weights = [w for w in (weight, pos_weight) if w is not None]
+
+    def loss(x: Any, target: Any, *weights: Any) -> Any:
+        given = dict(zip(names, weights, strict=True))
+        yes = target * logsigmoid(x)
+        yes = yes * given["pos"] if "pos" in given else yes
+        found = -(yes + (1.0 - target) * logsigmoid(-x))
+        return found * given["weight"] if "weight" in given else found
+
+    return _compared(
+        "binary_cross_entropy_with_logits", reduction, loss, x, target, *weights
+    )  # fmt: skip
+
+
+# ---- margins
+
+
+def _ranking(np: Any, x1: Any, x2: Any, target: Any, margin: float = 0.0) -> Any:
+    return np.maximum(-target * (x1 - x2) + margin, 0)
+
+
+TRIPLES = (
+    ((3, 4), (3, 4), (3, 4), {}), ((5,), (5,), (5,), {"reduction": "none", "margin": 0.5}),
+    ((), (), (), {"reduction": "sum"}),
+)  # fmt: skip
+
+
+@composite(_reference(_ranking), Samples(cases=TRIPLES, smooth=False))
+def margin_ranking_loss(
+    x1: Any, x2: Any, target: Any, /, margin: float = 0.0, reduction: str = "mean"
+) -> Any:
+    """max(0, margin - target (x1 - x2)): target is 1 where x1 should be larger, else -1."""
+
+    def loss(x1: Any, x2: Any, target: Any) -> Any:
+        return maximum(margin - target * (x1 - x2), 0.0)
+
+    return _compared("margin_ranking_loss", reduction, loss, x1, x2, target, same=3)
+
+
+def _signs(rng: Any, kind: Any, shapes: Any) -> list[Any]:
+    """Elements, and targets of which most are 1 or -1."""
+    x = rng.integers(0, 4, shapes[0]).astype(kind)
+    target = rng.choice([1, -1, 0], shapes[1])
+    return [x, (abs(target) if str(kind)[0] in "ub" else target).astype(kind)]
+
+
+def _hinge(np: Any, x: Any, target: Any, margin: float = 1.0) -> Any:
+    return np.where(target == 1, x, np.where(target == -1, np.maximum(margin - x, 0), 0))
+
+
+@composite(
+    _reference(_hinge), Samples(cases=_with(margin=0.5), smooth=False, draw=_signs),
+)  # fmt: skip
+def hinge_embedding_loss(
+    x: Any, target: Any, /, margin: float = 1.0, reduction: str = "mean"
+) -> Any:  # fmt: skip
+    """x where target is 1, max(0, margin - x) where it is -1."""
+
+    def loss(x: Any, target: Any) -> Any:
+        apart = where(eq(target, -1.0), maximum(margin - x, 0.0), 0.0)
+        return where(eq(target, 1.0), x, apart)
+
+    return _compared("hinge_embedding_loss", reduction, loss, x, target)
+
+
+# ---- likelihoods
+
+
+def _gaussian(
+    np: Any, x: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6
+) -> Any:  # fmt: skip
+    var = np.maximum(var, eps)
+    return 0.5 * (np.log(var) + (x - target) ** 2 / var + full * np.log(2 * np.pi))
+
+
+@composite(
+    _reference(_gaussian),
+    Samples(cases=(*TRIPLES[:1], ((5,), (5,), (5,), {"reduction": "none", "full": True}),
+                   ((3, 4), (3, 4), (3, 1), {})), low=0.5),
+)  # fmt: skip
+def gaussian_nll_loss(
+    x: Any, target: Any, var: Any, /, full: bool = False, eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """(log(var) + (x - target)² / var) / 2, var at least eps; full: with the constant."""
+    constant = 0.5 * math.log(2.0 * math.pi) if full else 0.0
+
+    def loss(x: Any, target: Any, var: Any) -> Any:
+        var = where(lt(var, eps), eps, var)
+        return 0.5 * (log(var) + (x - target) * (x - target) / var) + constant
+
+    return _compared("gaussian_nll_loss", reduction, loss, x, target, var)
+
+
+def _poisson(
+    np: Any, x: Any, target: Any, log_input: bool = True, full: bool = False, eps: float = 1e-8
+) -> Any:  # fmt: skip
+    losses = np.exp(x) - target * x if log_input else x - target * np.log(x + eps)
+    some = np.where(target > 1, target, 1)
+    rest = some * np.log(some) - some + 0.5 * np.log(2 * np.pi * some)
+    return losses + np.where((target > 1) & full, rest, 0)
+
+
+@composite(
+    _reference(_poisson),
+    Samples(cases=(*_with(log_input=False), *_with(full=True)[5:]), low=0.5, smooth=False),
+)
+def poisson_nll_loss(
+    x: Any, target: Any, /, log_input: bool = True, full: bool = False, eps: float = 1e-8,
+    reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """exp(x) - target x for the logarithm x of a rate; log_input=False: x - target log(x + eps).
+
+    full: with Stirling's approximation of log(target!) where target is above 1.
+    """
+
+    def loss(x: Any, target: Any) -> Any:
+        found = exp(x) - target * x if log_input else x - target * log(x + eps)
+        if not full:
+            return found
+        many = gt(target, 1.0)
+        some = where(many, target, 1.0)
+        rest = some * log(some) - some + 0.5 * log(some * (2.0 * math.pi))
+        return found + where(many, rest, 0.0)
+
+    return _compared("poisson_nll_loss", reduction, loss, x, target)
