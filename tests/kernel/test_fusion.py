@@ -147,11 +147,12 @@ def test_layer_norm_forward_and_backward_is_one_kernel_and_two_joins_of_columns(
     assert kernels_of(*roots) == {"rows": 1, "joins": 2}
 
 
-def test_cross_entropy_forward_and_backward_is_one_kernel_and_one_mean():
+def test_cross_entropy_forward_and_backward_is_one_kernel_between_a_count_and_a_mean():
     x, labels = given(128, 50), leaf(type_of((128,), int64), object())
-    loss = neural.cross_entropy(x, labels)
-    roots = [loss, *gradients([loss], [x], [None])]
-    assert kernels_of(*roots) == {"rows": 2}
+    loss = neural.cross_entropy(x, labels, reduction="sum")
+    assert kernels_of(loss, *gradients([loss], [x], [None])) == {"rows": 2}
+    loss = neural.cross_entropy(x, labels)  # labels that are not ignored are counted first
+    assert kernels_of(loss, *gradients([loss], [x], [None])) == {"rows": 3}
 
 
 def test_activation_and_bias_run_on_the_tiles_of_the_product():

@@ -108,7 +108,7 @@ def list_ops(options: argparse.Namespace) -> int:
         return 0
     _print_table(support)
     names = ", ".join(f"{letter} {name}" for letter, name in DEVICES.items())
-    made = [row.op.name for row in rows if row.is_written]
+    made = [name for row in rows if row.is_written for name in (row.op.name, *row.op.aliases)]
     print(f"\n{names}\nmakers of tensors, of any dtype on any device: {', '.join(made)}")
     print(f"{len(rows)} ops")
     return 0

@@ -32,24 +32,25 @@ def dtype_text(op: Op) -> str:
 
 
 class Support:
-    """The table of some rows: a line for each, a cell for each dtype, a letter for each device."""
+    """The table of some rows: a cell for each dtype, a letter for each device, other names last."""
 
     def __init__(self, ops: Sequence[Op]) -> None:
         self.ops = list(ops)
-        self.head = ["op", *(kind.short for kind in ALL)]
+        self.head = ["op", *(kind.short for kind in ALL), "also"]
 
     def cells(self, op: Op) -> list[str]:
-        """The line of a row: its name, then the devices for each dtype."""
+        """The line of a row: its name, the devices for each dtype, the other names."""
         devices = taken(op)
         return [op.name, *(
             "".join(letter for letter, name in DEVICES.items() if kind in devices[name])
             for kind in ALL
-        )]  # fmt: skip
+        ), ", ".join(op.aliases)]  # fmt: skip
 
     def json(self) -> dict[str, dict[str, list[str]]]:
-        """Row to device to dtypes."""
+        """Row to device to dtypes; its other names are under "also"."""
         return {
             op.name: {name: [d.name for d in taken(op)[name]] for name in DEVICES.values()}
+            | {"also": list(op.aliases)}
             for op in self.ops
         }
 

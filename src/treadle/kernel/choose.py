@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isqrt
 
 from treadle.base.target import Target
 from treadle.kernel.loops import Loops
@@ -11,7 +12,7 @@ TINY = 1 << 12  # elements: below, compile time is all that matters
 SMALL = 1 << 15  # below, compile time matters more than speed
 BLOCK = 1 << 13  # fewest elements worth handing to another thread
 MOST_BLOCKS = 64
-MOST_ROWS = 1 << 12  # of a block that adds up columns: more, added one by one, lose digits
+ROWS = 1 << 10  # of a block that adds up columns: many more, added one by one, lose digits
 LONG = 40  # expressions: longer bodies are not unrolled
 
 
@@ -76,7 +77,7 @@ def _grain(loops: Loops, style: Style, target: Target) -> int:
     blocks = max(1, min(MOST_BLOCKS, loops.size // BLOCK))
     grain = max(1, -(-total // blocks))
     if any(store.mode == "partial" for store in loops.stores()):
-        grain = min(grain, MOST_ROWS)
+        grain = min(grain, max(ROWS, isqrt(total)))
     if not loops.outer and is_flat_map(loops):
         step = target.lanes * 8  # whole cache lines for every dtype, whole groups of vectors
         grain = -(-grain // step) * step

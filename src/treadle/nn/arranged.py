@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from treadle import functions as f
 from treadle.base.errors import ArgumentError, ShapeError, explain
+from treadle.base.shapes import Shape
 from treadle.random import bernoulli, uniform
 from treadle.tensor.gradients import no_grad
 from treadle.tensor.tensor import Tensor
@@ -23,18 +23,22 @@ Sizes = int | Sequence[int]
 # ---- normalisation
 
 
-def _lines(
-    what: str, x: Tensor, normalized_shape: Sizes, *affine: Tensor | None
-) -> list[Tensor | None]:
-    """x and what scales and shifts it, with the axes to be normalised as one."""
+def _lines(what: str, x: Tensor, normalized_shape: Sizes) -> tuple[Tensor, Shape]:
+    """x with the axes to be normalised as one, and their sizes."""
     sizes = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     lead = x.ndim - len(sizes)
-    for given in (x.shape[max(lead, 0) :], *(y.shape for y in affine if y is not None)):
-        if not sizes or given != sizes:
-            facts = {"normalized_shape": sizes, "got": given}
-            raise ShapeError(explain(what, "the last axes of x, weight and bias are these", **facts))
-    parts = [None if y is None else y.reshape(-1) for y in affine]
-    return [x.reshape((*x.shape[:lead], math.prod(sizes))), *parts]
+    if not sizes or x.shape[max(lead, 0) :] != sizes:
+        facts = {"normalized_shape": sizes, "shape": x.shape}
+        raise ShapeError(explain(what, "these are not the last axes", **facts))
+    return x.reshape((*x.shape[:lead], math.prod(sizes))), sizes
+
+
+def _line(what: str, x: Tensor | None, sizes: Shape) -> Tensor | None:
+    """What scales or shifts such lines, as one."""
+    if x is not None and x.shape != sizes:
+        facts = {"normalized_shape": sizes, "got": x.shape}
+        raise ShapeError(explain(what, "weight and bias have the normalized_shape", **facts))
+    return None if x is None else x.reshape(-1)
 
 
 def layer_norm(
@@ -47,18 +51,17 @@ def layer_norm(
     >>> layer_norm(td.tensor([1.0, 3.0]), (2,), eps=0.0).tolist()
     [-1.0, 1.0]
     """
-    flat, *affine = _lines("layer_norm", x, normalized_shape, weight, bias)
-    assert flat is not None
-    return f.layer_norm(flat, *affine, eps=eps).reshape(x.shape)
+    flat, sizes = _lines("layer_norm", x, normalized_shape)
+    scale, shift = (_line("layer_norm", y, sizes) for y in (weight, bias))
+    return f.layer_norm(flat, scale, shift, eps).reshape(x.shape)
 
 
 def rms_norm(
     x: Tensor, normalized_shape: Sizes, weight: Tensor | None = None, eps: float | None = None
 ) -> Tensor:
     """The last axes, of normalized_shape, over the root of their mean square, then scaled."""
-    flat, *affine = _lines("rms_norm", x, normalized_shape, weight)
-    assert flat is not None
-    return f.rms_norm(flat, *affine, eps=eps).reshape(x.shape)
+    flat, sizes = _lines("rms_norm", x, normalized_shape)
+    return f.rms_norm(flat, _line("rms_norm", weight, sizes), eps).reshape(x.shape)
 
 
 def group_norm(

@@ -27,7 +27,7 @@ def require_inside(
     ignored stands for no index.
     """
     found = KNOWN.values(index)
-    if found is None:
+    if found is None or found.dtype.kind not in "iu":  # no index at all: the row says so
         return
     least = -size if lowest is None else lowest
     if ignored is not None and not least <= ignored < size:

@@ -19,8 +19,8 @@ from treadle.ops.totals import norm
 
 REDUCTIONS = ("mean", "sum", "none")
 PAIRS: tuple[tuple[Any, ...], ...] = (
-    ((3, 5), (3, 5), {}), ((4,), (4,), {"reduction": "sum"}), ((2, 3), (2, 3), {"reduction": "none"}),
-    ((), (), {}), ((0, 3), (0, 3), {"reduction": "sum"}),
+    ((3, 5), (3, 5), {}), ((4,), (4,), {"reduction": "sum"}), ((), (), {}),
+    ((2, 3), (2, 3), {"reduction": "none"}), ((0, 3), (0, 3), {"reduction": "sum"}),
 )  # fmt: skip
 
 
@@ -153,7 +153,8 @@ def _nll_check(x: Any, labels: Any, ignore_index: int, **_: Any) -> None:
 @composite(
     _nll, Samples(cases=(
         ((4, 7), (4,), {}), ((2, 3, 5), (2, 3), {"reduction": "sum"}), ((3,), (), {}),
-        ((9, 3), (9,), {"reduction": "none", "ignore_index": 1}), ((9, 3), (9,), {"ignore_index": 2}),
+        ((9, 3), (9,), {"reduction": "none", "ignore_index": 1}),
+        ((9, 3), (9,), {"ignore_index": 2}),
     ), roles=("", "index")), check=_nll_check,
 )  # fmt: skip
 def nll_loss(
@@ -214,7 +215,10 @@ def kl_div(
     return _compared("kl_div", "sum", loss, x, target) * (1.0 / max(1, x.shape[0]))
 
 
-THREE = (((3, 4), (3, 4), (4,), {}), ((5,), (5,), (5,), {"reduction": "none"}))
+THREE: tuple[tuple[Any, ...], ...] = (
+    ((3, 4), (3, 4), (4,), {}),
+    ((5,), (5,), (5,), {"reduction": "none"}),
+)
 
 
 def _bce(np: Any, x: Any, target: Any, weight: Any = 1.0) -> Any:
@@ -272,7 +276,7 @@ def _ranking(np: Any, x1: Any, x2: Any, target: Any, margin: float = 0.0) -> Any
     return np.maximum(-target * (x1 - x2) + margin, 0)
 
 
-TRIPLES = (
+TRIPLES: tuple[tuple[Any, ...], ...] = (
     ((3, 4), (3, 4), (3, 4), {}), ((5,), (5,), (5,), {"reduction": "none", "margin": 0.5}),
     ((), (), (), {"reduction": "sum"}),
 )  # fmt: skip

@@ -7,9 +7,9 @@ from typing import Any
 
 from treadle.base.dtypes import int64
 from treadle.base.errors import ArgumentError, ShapeError, explain
-from treadle.base.shapes import axis_in
+from treadle.base.shapes import axes_in, axis_in
 from treadle.ops.bounds import require_inside
-from treadle.ops.composite import as_float, composite, mean
+from treadle.ops.composite import Axes, as_float, composite, mean
 from treadle.ops.contract import dot, gather
 from treadle.ops.defs import Samples
 from treadle.ops.elementwise import cast, detach, eq, exp, log, ne, sqrt, where
@@ -34,13 +34,13 @@ def _axis_option(y: Any) -> Any:
     return dict(y.arg[1])["axis"]
 
 
-def _along(op: Any, x: Any, axis: int, name: str = "softmax") -> Any:
-    """A reduction along an axis that stays; a 0-d tensor is a line of one element."""
-    at = axis_in(name, axis, max(1, x.ndim))
-    return op(x, axis=at, keepdims=True) if x.ndim else x
+def _along(op: Any, x: Any, axis: Axes, name: str = "softmax") -> Any:
+    """A reduction along axes that stay; a 0-d tensor is a line of one element."""
+    axes = axes_in(name, axis, max(1, x.ndim))
+    return op(x, axis=axes, keepdims=True) if x.ndim else x
 
 
-def _peak(x: Any, axis: int, name: str) -> Any:
+def _peak(x: Any, axis: Axes, name: str) -> Any:
     """What is taken off before exp: the largest element, or anything where there is none."""
     return _along(max_ if 0 not in x.shape else sum_, detach(x), axis, name)
 

@@ -43,7 +43,7 @@ def _each(operands: Sequence[Any], names: Sequence[str], define: Any) -> Any:
     given = [name for name, x in zip(names, operands, strict=True) if x is not None]
 
     def whole(*wide: Any) -> Any:
-        return define(**{name: None for name in names} | dict(zip(given, wide, strict=True)))
+        return define(**dict.fromkeys(names) | dict(zip(given, wide, strict=True)))
 
     return precisely(whole, *(x for x in operands if x is not None))
 

@@ -128,7 +128,9 @@ def _lines(
         low = min(math.floor(at), size - 1)
         first, part = cut(ordered, 1, low, low + 1), at - low
         part = INTERPOLATIONS[interpolation](part, at) if part else 0.0
-        if part:
+        if part == 1.0:
+            first = cut(ordered, 1, low + 1, low + 2)
+        elif part:
             second = cut(ordered, 1, low + 1, low + 2)
             between = first + (second - first) * part
             first = where(eq(first, second), first, between)  # of two infinities, too

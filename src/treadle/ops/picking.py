@@ -183,8 +183,8 @@ def one_hot(x: Any, /, num_classes: int = -1) -> Any:
     require("one_hot", [x.dtype], INTEGERS)
     if num_classes < 0:
         num_classes = int(max_(x).item()) + 1 if math.prod(x.shape) else 0
-    require_inside("one_hot", x, num_classes, lowest=0)
     line = counting(x, num_classes).reshape((*(1,) * x.ndim, num_classes))
+    require_inside("one_hot", x, num_classes, lowest=0)
     return cast(eq(cast(x, int64).reshape((*x.shape, 1)), line), int64)
 
 

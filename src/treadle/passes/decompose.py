@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import isqrt, prod
 
 from treadle.ir.node import Node, expand
 from treadle.ir.pattern import Rule
@@ -60,9 +60,9 @@ def _columns(node: Node) -> tuple[int, int, int] | None:
 
 
 def _folded(op: Op, x: Node) -> Node:
-    """A total along the middle one of three axes: at most CHUNK of its elements at a time."""
+    """A total along the middle one of three axes: of some elements, then of those totals."""
     before, along, behind = x.shape
-    lanes = max(-(-along // CHUNK), -(-WIDE // behind))
+    lanes = max(isqrt(along), -(-WIDE // behind))
     rows = along // lanes
     whole = m.cut(x, 1, 0, rows * lanes).reshape((before, rows, lanes, behind))
     totals = op(whole, axis=1)
