@@ -229,6 +229,15 @@ def scatter_in_every_way():
 
 
 @case()
+def scatter_out_of_range():
+    """What points nowhere is written nowhere, in lines side by side and in one alone."""
+    index, values = integers(40, 4, 20) - 20, r(4, 20)
+    whole = [op(r(6), integers(30, 50) - 15, r(50), axis=0) for op in SCATTERS]
+    whole += [op(r(9, 20), index, values, axis=0) for op in SCATTERS]
+    return whole + [op(r(4, 9), index, values, axis=1) for op in SCATTERS]
+
+
+@case()
 def products_along_axes():
     x = r(7, 9)
     return [prod_(x), prod_(x, axis=0), prod_(x, axis=1), prod_(integers(5, 40, 9), axis=1)]

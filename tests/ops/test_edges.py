@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 import treadle as td
 from treadle.base.errors import GradientError
 
@@ -58,7 +59,12 @@ def test_sums_along_long_axes_keep_their_digits(shape, axis):
 
 def test_long_columns_are_added_right_whatever_their_number():
     rng = np.random.default_rng(0)
-    for shape, axis in (((40_000, 5), 0), ((2, 33_333, 3), 1), ((20_000, 1), 0), ((300, 100, 7), (0, 1))):
+    for shape, axis in (
+        ((40_000, 5), 0),
+        ((2, 33_333, 3), 1),
+        ((20_000, 1), 0),
+        ((300, 100, 7), (0, 1)),
+    ):
         array = rng.integers(-50, 50, shape)
         for name in ("sum", "max", "min"):
             found = getattr(td.tensor(array), name)(axis=axis).numpy()
@@ -90,3 +96,25 @@ def test_an_op_without_a_gradient_is_named():
     ):
         with pytest.raises(GradientError, match=words):
             make().backward()
+
+
+# ---- products with zeros
+
+
+@pytest.mark.parametrize("zeros", [(), (1,), (0, 3), (0, 1, 2)])
+def test_derivatives_of_a_product_at_zeros(zeros):
+    x = np.array([2.0, -3.0, 0.5, 1.5])
+    x[list(zeros)] = 0.0
+
+    def without(*places):
+        return np.prod(np.delete(x, places))
+
+    t = td.tensor(x).requires_grad_()
+    t.prod().backward(create_graph=True)
+    first = t.grad
+    np.testing.assert_allclose(first.numpy(), [without(j) for j in range(4)])
+    for j in range(4):
+        t.grad = None
+        first[j].backward(create_graph=True)
+        second = [0.0 if j == k else without(j, k) for k in range(4)]
+        np.testing.assert_allclose(t.grad.numpy(), second, err_msg=str(j))

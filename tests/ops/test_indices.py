@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 import treadle as td
 from treadle.base.errors import IndexingError
 

@@ -102,7 +102,8 @@ def test_an_array_in_order_is_shared_at_any_address(start, kind):
     shared = td.from_numpy(array)
     array[:] = 1
     assert shared.numpy().ctypes.data == array.ctypes.data
-    assert shared.numpy().all() and pending.numpy().all()
+    assert shared.numpy().all()
+    assert pending.numpy().all()
 
 
 @pytest.mark.parametrize("offset", [4, 12, 36, 60])
@@ -117,7 +118,8 @@ def test_kernels_read_shared_memory_at_any_address(offset):
     for got, expected in (
         (x @ x, wide @ wide), (x @ x.T, wide @ wide.T), (x @ x[0], wide @ wide[0]),
         (x + x.T, wide + wide.T), (x.sum(axis=0), wide.sum(0)), (x.sum(axis=1), wide.sum(1)),
-        (x.cumsum(axis=1), wide.cumsum(1)), (x.sort(axis=1), np.sort(wide, 1)), (x.sin(), np.sin(wide)),
+        (x.cumsum(axis=1), wide.cumsum(1)), (x.sort(axis=1), np.sort(wide, 1)),
+        (x.sin(), np.sin(wide)),
     ):  # fmt: skip
         np.testing.assert_allclose(got.numpy(), expected, rtol=1e-4, atol=1e-4)
 
@@ -127,7 +129,8 @@ def test_what_forbids_sharing_is_said():
     odd = np.frombuffer(bytearray(13), "f4", 3, 1)
     for array, dtype, word in (
         (np.ones((4, 4))[::2], None, "row-major"), (np.ones((3, 4)).T, None, "row-major"),
-        (packed, None, "row-major"), (odd, None, "aligned to 4"), (np.ones(3, ">f4"), None, "order"),
+        (packed, None, "row-major"), (odd, None, "aligned to 4"),
+        (np.ones(3, ">f4"), None, "order"),
         (np.ones(3), "float32", "asked for is float32"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=word):
@@ -151,7 +154,7 @@ def test_tensor_may_ask_for_gradients_at_once():
         (lambda: td.arange("a"), "number"), (lambda: td.arange(1, 2, 0), "step"),
         (lambda: td.linspace(0, 1, -1), "negative"), (lambda: td.linspace(None, 1), "start"),
         (lambda: td.linspace(0, 1, 3, dtype="int8"), "floats"), (lambda: td.eye(-1), "negative"),
-        (lambda: td.eye(2, k="a"), "k is"), (lambda: td.tensor([[1], [2, 3]]), "array"),
+        (lambda: td.eye(2, k="a"), "k is"), (lambda: td.tensor([[1], [2, 3]]), "lists"),
         (lambda: td.tensor("text"), "array"), (lambda: td.tensor(None), "array"),
         (lambda: td.asarray([1], copy=False), "copy"), (lambda: td.zeros(2, dtype="q"), "element"),
         (lambda: td.zeros(2, device="moon"), "moon"), (lambda: td.full((2,), 300, "uint8"), "fit"),

@@ -181,6 +181,8 @@ class Op:
 
     def with_tensors(self, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """The arguments with arrays, and lists of indices, made tensors; None if there are none."""
+        if self.kind in (Kind.CREATION, Kind.RANDOM):
+            return None
         places = self._tensors(args)
         like = next((x for x in places if hasattr(x, "_apply")), None)
         found = [

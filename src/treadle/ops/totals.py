@@ -11,36 +11,29 @@ from treadle.ops import rules
 from treadle.ops.composite import Axes, as_float, composite, var
 from treadle.ops.defs import JUMPS, Samples
 from treadle.ops.elementwise import abs_, cast, eq, ne, sqrt, where
-from treadle.ops.movement import cut, inverse, pad, permute
 from treadle.ops.predicates import truth_of
 from treadle.ops.reduce import CASES, max_, min_, reduction, spread, sum_
 
 # ---- products
 
 
-def _others(x: Any) -> Any:
-    """Products of all elements before and behind each, along the last axis."""
-    size, last = x.shape[-1], x.ndim - 1
-    edges = [(0, 0)] * last
-    before, behind = x, x
-    for k in (1, *(1 << n for n in range((size - 1).bit_length()))):
-        left = cut(pad(before, [*edges, (k, 0)], 1), last, 0, size)
-        right = cut(pad(behind, [*edges, (0, k)], 1), last, k, size + k)
-        first = before is x  # the products leave out the element itself
-        before, behind = (left, right) if first else (before * left, behind * right)
-    return before * behind
-
-
 def _product_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
-    """The product of the other elements: no division, so zeros do no harm."""
+    """The product of the other elements, by division; zeros are counted and left out of it.
+
+    Their sum is 0 too, but knows how it changes: what is a product of zeros and other elements has
+    the right derivatives, as far as the second of the product.
+    """
     axes = y.arg[0]
-    rest = tuple(axis for axis in range(x.ndim) if axis not in axes)
     if not axes or 0 in x.shape:
         return (spread(g, y, x),)
-    turned = permute(x, (*rest, *axes))
-    lead = tuple(x.shape[axis] for axis in rest)
-    others = _others(turned.reshape((*lead, -1))).reshape(turned.shape)
-    return (spread(g, y, x) * permute(others, inverse((*rest, *axes))),)
+    zero = eq(x, 0)
+    some = where(zero, 1.0, x)
+    product = prod_(some, axis=axes, keepdims=True)
+    zeros = sum_(cast(zero, int64), axis=axes, keepdims=True)
+    near = sum_(where(zero, x, 0.0), axis=axes, keepdims=True)
+    of_zeros = where(eq(zeros, 0), 1.0, where(eq(zeros, 1), near, 0.0))
+    of_other_zeros = where(eq(zeros, 1), 1.0, where(eq(zeros, 2), near - x, 0.0))
+    return (spread(g, y, x) * product * where(zero, of_other_zeros, of_zeros / some),)
 
 
 prod_ = reduction(

@@ -47,8 +47,7 @@ def _split(node: Node) -> Node | None:
 
 
 def _columns(node: Node) -> tuple[int, int, int] | None:
-    """(before, along, behind) the axes, if blocks of rows would not do: few columns, or many rows
-    of them."""
+    """(before, along, behind) the axes, if blocks of rows would not do: few columns, or lines."""
     x, axes = node.operands[0], node.arg[0]
     first, last = axes[0], axes[-1]
     behind = prod(x.shape[last + 1 :])

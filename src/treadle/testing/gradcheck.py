@@ -31,7 +31,7 @@ def gradcheck(
     """
     rng = np.random.default_rng(seed)
     chosen = [k for k, x in enumerate(arrays) if x.dtype == np.float64] if wrt is None else wrt
-    inputs = [tensor(x) for x in arrays]
+    inputs = [tensor(x, requires_grad=k in chosen) for k, x in enumerate(arrays)]
     result = function(*inputs)
     weights = rng.uniform(0.5, 1.5, result.shape)
 

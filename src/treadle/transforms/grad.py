@@ -166,7 +166,9 @@ def marked(
         if odd or not leaves:
             hint = "argnums are the numbers of positional arguments made of float tensors"
             wrong = f"argument {number} has no gradient"
-            got = odd[0] if odd else type(x).__name__
+            kind = type(x).__name__
+            inside = odd and isinstance(x, list | tuple | dict)
+            got = f"{odd[0]} in a {kind}" if inside else odd[0] if odd else kind
             raise GradientError(explain(what, wrong, hint, got=got))
         marks = [leaf if leaf.requires_grad else _mark(leaf) for leaf in leaves]
         found[number] = unflatten(form, marks)

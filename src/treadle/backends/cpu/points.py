@@ -133,7 +133,7 @@ class Access:
         return w.call(t, f"llvm.smax.{name}", f"{t} {value}", f"{t} {zero}")
 
     def step(self, index: Index, at: Point) -> str:
-        """How the index moves from lane to lane: "0", "1", or "" for anything else."""
+        """How the index moves from lane to lane: "0", "1", "-1", or "" for anything else."""
         v = at.vector
         if v is None:
             return "0"
@@ -141,7 +141,7 @@ class Access:
             isinstance(atom, Quotient) and v in atom.of.axes() for atom, _ in index.terms
         ) or any(v in value.axes for value in looked_up(index))
         c = index.coefficient(v)
-        return "" if entangled or c not in (0, 1) else str(c)
+        return "" if entangled or c not in (0, 1, -1) else str(c)
 
     def vector(self, index: Index, at: Point) -> str:
         """The index in every lane, as <L x i64>."""
@@ -219,6 +219,12 @@ class Access:
             place = self.w.gep(pointer, self.scalar(position, at), element)
             self._fetch_ahead(position, place, element, mask)
             return widen(self.ln, self._run(place, element, ex.dtype, mask), ex.dtype)
+        if step == "-1" and not mask:
+            first = self.w.add(self.scalar(position, at), 1 - self.ln.lanes)
+            run = self._run(self.w.gep(pointer, first, element), element, ex.dtype, "")
+            back = range(self.ln.lanes - 1, -1, -1)
+            run = self.w.shuffle(element, run, "poison", back, self.ln.lanes)
+            return widen(self.ln, run, ex.dtype)
         return widen(self.ln, self._gather(pointer, element, ex, at, mask), ex.dtype)
 
     def _fetch_ahead(self, position: Index, place: str, element: str, mask: str) -> None:
@@ -262,7 +268,7 @@ class Access:
             yield at
             return
         flags, lanes = at.find(s.only), f"<{self.ln.lanes} x i1>"
-        if self.step(s.position, at):
+        if self.step(s.position, at) in ("0", "1"):
             with self.w.when(self.w.op(f"extractelement {lanes} {flags}, i32 0")):
                 yield Point(at.axes, at.vector, at.mask, parent=at)
             return
@@ -276,7 +282,7 @@ class Access:
         value = narrow(self.ln, value, d)
         t = f"<{n} x {element}>"
         step = self.step(index, at)
-        if step == "":
+        if step not in ("0", "1"):
             self._scatter(pointer, index, f"{t} {value}", d, at)
             return
         place = self.w.gep(pointer, self.scalar(index, at), element)
