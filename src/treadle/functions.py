@@ -1201,9 +1201,9 @@ def margin_ranking_loss(
 def hinge_embedding_loss(
     x: Tensor, target: Tensor | float, margin: float = 1.0, reduction: str = "mean"
 ) -> Tensor:
-    """x where target is 1, max(0, margin - x) where it is -1."""
+    """x where target is 1, max(0, margin - x) where it is -1, both where it is neither."""
     return losses_rows.hinge_embedding_loss(x, target, margin, reduction)
-    # </gen hinge_embedding_loss ubbbslbtk2q76qkib3lq2u4ms>
+    # </gen hinge_embedding_loss ubbbslbtk2q76qk7t4yj2u4ms>
 
 
 # <gen gaussian_nll_loss>

@@ -64,7 +64,7 @@ def test_softmax_over_several_axes_has_a_gradient():
 
 
 def test_arguments_without_a_gradient_are_named():
-    for argument in (td.arange(3), 2.0, {"w": td.ones(2)}):
+    for argument in (td.arange(3), 2.0, {"w": "text"}):
         with pytest.raises(GradientError, match="argument 0"):
             td.grad(lambda x: td.ones(3).sum())(argument)
     with pytest.raises(GradientError, match="argument 3"):

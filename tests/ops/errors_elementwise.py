@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from errors_operands import GREEK, Thing, b, empty, far, i, i8, scalar, u8, v, w, x
 
 import treadle as td

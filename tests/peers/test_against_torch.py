@@ -17,7 +17,10 @@ from treadle.testing.arrays import unit_roundoff
 from treadle.testing.samples import cases, public_rows, takes
 
 torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same'")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Using padding='same'"),
+    pytest.mark.filterwarnings("ignore:reduction. 'mean' divides"),
+]
 F = torch.nn.functional
 
 RENAMED = {"axis": "dim", "keepdims": "keepdim", "axis1": "dim1", "axis2": "dim2"}
@@ -105,7 +108,7 @@ THEIRS = {
         (*x.shape[: axis % x.ndim], *index.shape, *x.shape[axis % x.ndim + 1 :])
     ),
     "take_along_axis": lambda x, index, axis=-1: torch.take_along_dim(x, index, axis),
-    "dot": torch.matmul,
+    "matrix_product": torch.matmul,
     "argsort": lambda x, axis=-1, descending=False, **_: torch.argsort(
         x, dim=axis, descending=descending, stable=True
     ),
@@ -121,6 +124,9 @@ THEIRS = {
     "nonzero": lambda x: torch.nonzero(x, as_tuple=True),
     "allclose": lambda x, y, **o: torch.tensor(torch.allclose(x, y, **o)),
     "adaptive_max_pool1d": lambda x, output_size: F.adaptive_max_pool1d(x, output_size),
+    "instance_norm": lambda x, w=None, b=None, eps=1e-5: F.instance_norm(
+        x, weight=w, bias=b, eps=eps
+    ),
     "shift_left": torch.bitwise_left_shift,
     "shift_right": torch.bitwise_right_shift,
 }
@@ -153,7 +159,7 @@ def their_function(name):
         return None
     if name in THEIRS:
         return THEIRS[name]
-    for place in (torch, F, torch.special):
+    for place in (F, torch, torch.special):
         if hasattr(place, name):
             return getattr(place, name)
     return None

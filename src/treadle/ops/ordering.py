@@ -244,9 +244,7 @@ def searchsorted(
     ), draw=lambda rng, kind, shapes: [rng.integers(0, 2, s).astype(kind) for s in shapes]),
     grad=ON_INTEGERS, inline=True,
 )  # fmt: skip
-def bincount(
-    x: Any, weights: Any = None, /, minlength: int = 0, length: int | None = None
-) -> Any:
+def bincount(x: Any, weights: Any = None, /, minlength: int = 0, length: int | None = None) -> Any:
     """How often 0, 1, 2, ... occur in a tensor of one axis, or the sums of their weights.
 
     There are as many counts as the largest element asks for, at least minlength. That number has to

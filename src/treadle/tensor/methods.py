@@ -972,9 +972,9 @@ class Methods(Syntax):
     def hinge_embedding_loss(
         self, target: Self | float, margin: float = 1.0, reduction: str = "mean"
     ) -> Self:
-        """x where target is 1, max(0, margin - x) where it is -1."""
+        """x where target is 1, max(0, margin - x) where it is -1, both where it is neither."""
         return losses_rows.hinge_embedding_loss(self, target, margin, reduction)
-        # </gen hinge_embedding_loss lvyqicome4prv3y522pyygek4>
+        # </gen hinge_embedding_loss lvyqicome4prv3ysjcabygek4>
 
     # <gen gaussian_nll_loss>
     def gaussian_nll_loss(
