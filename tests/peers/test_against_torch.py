@@ -151,6 +151,7 @@ OTHER_GRADIENTS = {
     # ours: what PyTorch does
     "celu": "rounds 1 / alpha to float32", "hardsigmoid": "rounds 1 / 6 to float32",
     "digamma": "is right to 10 digits only", "unique": "has none",
+    "hinge_embedding_loss": "gives all of it to one side where both are equal",
 }  # fmt: skip
 
 
