@@ -20,19 +20,22 @@ def gradients(
     cotangents: Sequence[Node | None],
     stop: Callable[[Node], bool] | None = None,
     tap: Callable[[Node, Node], Node] | None = None,
+    walked: list[Node] | None = None,
 ) -> list[Node | None]:
     """d(sum of outputs · cotangents) / d(wrt): a node each, or None where nothing depends on it.
 
     Nothing below the nodes for which stop holds is looked at. tap is given every node with its
-    whole cotangent and says which one goes on.
+    whole cotangent and says which one goes on. What was looked at is added to walked, in order.
     """
     order = toposort(outputs, stop)
+    if walked is not None:
+        walked += order
     needed, passing = _between(order, wrt)
     flowing: dict[Node, Node] = {}
     for output, cotangent in zip(outputs, cotangents, strict=True):
         _accumulate(flowing, output, cotangent if cotangent is not None else _one(output))
     wanted = set(wrt)
-    site = RECORDING.site  # a gradient stems from the line of what it is the gradient of
+    watched, site = RECORDING.watched, RECORDING.site
     try:
         for node in reversed(order):
             g = flowing.get(node) if node in wanted else flowing.pop(node, None)
@@ -46,12 +49,14 @@ def gradients(
                 continue
             if stop is not None and stop(node):
                 continue  # whoever asked goes on from there
-            RECORDING.site = node.site if site is None else site
+            if watched:  # a gradient stems from the line of what it is the gradient of
+                RECORDING.site = node.site if site is None else site
             for operand, part in _parts(node, g):
                 if part is not None and operand in needed:
                     _accumulate(flowing, operand, _fitted(part, operand))
     finally:
-        RECORDING.site = site
+        if watched:
+            RECORDING.site = site
     return [flowing.get(node) for node in wrt]
 
 

@@ -67,12 +67,12 @@ def structure(
     number: dict[Node, int] = {}
     key: list[Any] = []
     leaves: list[Node] = []
-    others: dict[Node, int] = {}
+    costly: list[Node] = []
     try:
         for root in roots:
             if root not in number:
                 if root.buffer is None:
-                    _visit(root, number, key, leaves, others)
+                    _visit(root, number, key, leaves, costly)
                 else:
                     number[root] = len(number)
                     key.append(root.call.type)
@@ -80,38 +80,48 @@ def structure(
     except RecursionError:
         return _deep_structure(roots)
     key += [number[root] for root in roots]
-    if held is not None and others:
-        outside = [node for node, count in others.items() if count > 0]
-        if outside:
-            held += _worth_keeping(outside, set(roots))
-            key += [number[node] for node in held]
+    if held is not None and (costly or len(number) > FEW):
+        costly.clear()
+        held += _held(number, roots)
+        key += [number[node] for node in held]
     return tuple(key), leaves
 
 
-ONLY_USER = 3  # references `_visit` sees to a node with one user: from there, a name, an argument
-
-
 def _visit(
-    node: Node, number: dict[Node, int], key: list[Any], leaves: list[Node], others: dict[Node, int]
+    node: Node, number: dict[Node, int], key: list[Any], leaves: list[Node], costly: list[Node]
 ) -> None:
-    """Number a pending node after its operands; others: references not accounted for so far."""
+    """Number a pending node after its operands."""
     operands = node.operands
     for x in operands:
-        if x in number:
-            if x in others:
-                others[x] -= 1
-        elif x.buffer is None:
-            if count := getrefcount(x) - ONLY_USER:
-                others[x] = count
-            _visit(x, number, key, leaves, others)
-        else:  # written out here: half of all nodes are leaves
-            number[x] = len(number)
-            key.append(x.call.type)
-            leaves.append(x)
-    key.append(node.call)
+        if x not in number:
+            if x.buffer is None:
+                _visit(x, number, key, leaves, costly)
+            else:  # written out here: half of all nodes are leaves
+                number[x] = len(number)
+                key.append(x.call.type)
+                leaves.append(x)
+    call = node.call
+    if call.costly:
+        costly.append(node)
+    key.append(call)
     for x in operands:
         key.append(number[x])  # noqa: PERF401 - for one or two, faster than a list
     number[node] = len(number)
+
+
+FEW = 24  # nodes that are computed again sooner than it is found out who holds them
+OWN = 4  # references `_held` has to a node: from two dictionaries, a name, an argument
+
+
+def _held(number: dict[Node, int], roots: Sequence[Node]) -> list[Node]:
+    """Pending nodes to which there are references from outside the graph, and worth keeping."""
+    uses = {node: 0 for node in number if node.buffer is None and node.operands}
+    for node in uses:
+        for x in node.operands:
+            if x in uses:
+                uses[x] += 1
+    outside = [node for node in uses if getrefcount(node) > uses[node] + OWN]
+    return _worth_keeping(outside, set(roots)) if outside else []
 
 
 def _worth_keeping(outside: list[Node], roots: set[Node]) -> list[Node]:

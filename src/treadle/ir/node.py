@@ -39,11 +39,12 @@ class Type:
 class Call:
     """An op with its arg and the type of its result; one object each."""
 
-    __slots__ = ("arg", "casts", "op", "smooth", "type")
+    __slots__ = ("arg", "casts", "costly", "op", "smooth", "type")
 
     def __init__(self, op: Op, arg: Any, type_: Type, casts: tuple[DType | None, ...]) -> None:
         self.op, self.arg, self.type, self.casts = op, arg, type_, casts
         self.smooth = type_.dtype.is_float  # may carry a gradient
+        self.costly = False  # to compute: worth keeping where somebody might want it again
 
     def __repr__(self) -> str:
         return f"{self.op}({self.arg}) -> {self.type}"
@@ -54,6 +55,7 @@ _CALLS: dict[tuple[Any, ...], Call] = {}
 _CONSTANTS: dict[tuple[Any, ...], Node] = {}
 _SCALARS: dict[tuple[Any, ...], Node] = {}
 MOST_SCALARS, MOST_CALLS = 10_000, 100_000
+COSTLY, MANY = 1 << 16, 1 << 10  # flops of a cheap op, and of one that may be more than it says
 WITHIN = "\t"  # in a site, between the user's line and the composite that it calls
 NUMBERS: frozenset[Any] = frozenset((bool, int, float))
 
@@ -171,7 +173,10 @@ def apply(op: Op, operands: tuple[Any, ...], arg: Any = None) -> Node:
         needs_grad = any([x.needs_grad for x in operands])  # noqa: C419 - faster
     call = _CALLS.get(key)
     if call is None:
-        call = _remembered(key, _first_call(op, operands, arg))
+        call = _first_call(op, operands, arg)
+        size = max([x.call.type.size for x in operands], default=0)
+        call.costly = op.flops * size >= (COSTLY if op.kind is Kind.ELEMENTWISE else MANY)
+        call = _remembered(key, call)
     if call.casts:
         operands = tuple(
             x if d is None else apply(cast, (x,), d)

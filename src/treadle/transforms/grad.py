@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
+from treadle.autograd.backward import gradients as node_gradients
 from treadle.base.errors import ArgumentError, GradientError, ShapeError, explain, require_function
 from treadle.base.trees import Structure, flatten, unflatten
-from treadle.ir.graph import toposort
-from treadle.ir.node import leaf
+from treadle.ir.node import Node, full
+from treadle.ir.recording import GRADIENTS
 from treadle.ops.picking import clone
 from treadle.runtime.realize import TRACED
-from treadle.tensor.gradients import enable_grad, gradients, needs_none
+from treadle.tensor.gradients import enable_grad, gradients, needs_none, tap
 from treadle.tensor.tensor import Tensor
 from treadle.transforms.compile import INLINE
 
@@ -35,19 +36,26 @@ def value_and_grad(
 
     @wraps(f)
     def wrapped(*args: Any, **options: Any) -> tuple[Any, Any]:
-        before = args
-        args, chosen = marked("grad", args, numbers)
-        result = recorded(f, args, options)
+        made: list[Tensor] = []
+        followed, chosen = marked("grad", args, numbers, made)
+        result = recorded(f, followed, options)
         y, aux = _parts("grad", result) if has_aux else (result, None)
         if not isinstance(y, Tensor) or y.shape != () or not y.dtype.is_float:
             hint = "return a scalar float tensor, e.g. loss.mean()"
             got = f"{y.dtype.name}{y.shape}" if isinstance(y, Tensor) else type(y).__name__
             raise GradientError(explain("grad", "needs a scalar result", hint, got=got))
-        parts = gradients(y, chosen)
-        given: list[Tensor] = []
-        form = form_of(before, numbers, given)
-        _forget([x for x, own in zip(chosen, given, strict=True) if x is not own], (y, aux, parts))
-        found = unflatten(form, parts)
+        walked: list[Node] = []
+        slopes = node_gradients(
+            [y._node], [x._node for x in chosen], [None], needs_none, tap(Tensor), walked
+        )
+        parts = [
+            Tensor(full(0, x._node.type) if g is None else g)
+            for x, g in zip(chosen, slopes, strict=True)
+        ]
+        if made:
+            _forget(made, walked, y, (aux, parts))
+        plain = len(chosen) == len(numbers) and all(args[k].__class__ is Tensor for k in numbers)
+        found = tuple(parts) if plain else unflatten(form_of(args, numbers, []), parts)
         return ((y, aux) if has_aux else y), found[0] if isinstance(argnums, int) else found
 
     return wrapped
@@ -142,24 +150,30 @@ def jvp(
 
 def recorded(f: Callable[..., Any], args: Sequence[Any], options: dict[str, Any]) -> Any:
     """f called with gradients recorded, and compiled functions in it like any other."""
+    before, GRADIENTS.on = GRADIENTS.on, True
     INLINE.push(f)
     try:
-        with enable_grad():
-            return f(*args, **options)
+        return f(*args, **options)
     finally:
         INLINE.pop()
+        GRADIENTS.on = before
 
 
 def marked(
-    what: str, args: Sequence[Any], numbers: Sequence[int]
+    what: str, args: Sequence[Any], numbers: Sequence[int], made: list[Tensor] | None = None
 ) -> tuple[tuple[Any, ...], list[Tensor]]:
     """The arguments, with the tensors in those of the given numbers followed; and these tensors.
 
-    What is followed remembers where it comes from even when somebody looks at it in between.
+    What is followed remembers where it comes from even when somebody looks at it in between. Those
+    that stand for others are added to made.
     """
     found, followed = list(args), []
     for number in numbers:
         x = args[number] if -len(args) <= number < len(args) else None
+        if x.__class__ is Tensor and x.dtype.is_float:
+            found[number] = x if x.requires_grad else _mark(x, made)
+            followed.append(found[number])
+            continue
         leaves: list[Tensor] = []
         form = flatten(x, Tensor, leaves)
         odd = [leaf.dtype.name for leaf in leaves if not leaf.dtype.is_float] or _strangers(form)
@@ -170,7 +184,7 @@ def marked(
             inside = odd and isinstance(x, list | tuple | dict)
             got = f"{odd[0]} in a {kind}" if inside else odd[0] if odd else kind
             raise GradientError(explain(what, wrong, hint, got=got))
-        marks = [leaf if leaf.requires_grad else _mark(leaf) for leaf in leaves]
+        marks = [leaf if leaf.requires_grad else _mark(leaf, made) for leaf in leaves]
         found[number] = unflatten(form, marks)
         followed += marks
     return tuple(found), followed
@@ -191,25 +205,38 @@ def form_of(args: Sequence[Any], numbers: Sequence[int], leaves: list[Tensor]) -
     return flatten(tuple([args[number] for number in numbers]), Tensor, leaves)
 
 
-def _mark(x: Tensor) -> Tensor:
+def _mark(x: Tensor, made: list[Tensor] | None = None) -> Tensor:
     before = x._node
-    traced = before.buffer is None or before.buffer is TRACED  # not to be read by another name
-    node = clone(before) if traced else leaf(before.call.type, before.buffer)
-    node.needs_grad = True
-    return Tensor(node)
+    buffer = before.buffer
+    if buffer is None or buffer is TRACED:  # not to be read by another name
+        node = clone(before)
+        node.needs_grad = True
+    else:
+        node = Node(before.call, (), True)
+        node.buffer = buffer
+    mark = Tensor(node)
+    if made is not None:
+        made.append(mark)
+    return mark
 
 
-def _forget(marks: Sequence[Tensor], results: Any) -> None:
-    """Results are not followed back to marks any more: nothing is kept for that."""
+def _forget(marks: Sequence[Tensor], walked: Sequence[Node], y: Tensor, others: Any) -> None:
+    """What was followed for the time of a call is not any more: nothing is kept for that.
+
+    Gradients depend on what the value depends on; where that needs none, neither do they.
+    """
     for mark in marks:
         mark._node.needs_grad = False
-    found: list[Tensor] = []
-    flatten(results, Tensor, found)
-    for node in toposort([x._node for x in found] if marks else (), needs_none):
+    for node in walked:
         if node.needs_grad and node.owner is None:
             node.needs_grad = any([x.needs_grad for x in node.operands])  # noqa: C419 - faster
             if node.buffer is not None and not node.needs_grad:
                 node.operands = ()
+    results: list[Tensor] = []
+    if not y._node.needs_grad:
+        flatten(others, Tensor, results)
+    for x in results:
+        x._node.needs_grad = x._node.owner is not None and x._node.needs_grad
 
 
 def _parts(what: str, result: Any) -> tuple[Any, Any]:
