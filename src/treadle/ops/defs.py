@@ -251,9 +251,12 @@ class Elementwise(Op):
 
     def __call__(self, *operands: Any, **options: Any) -> Any:
         """Record the op on tensors or nodes; scalars may stand beside them."""
-        first = operands[0] if operands else None
-        if not options and self.arguments is None and hasattr(first, "_apply"):
-            return operands[0]._apply(self, operands, None)
+        if not options and self.arguments is None:
+            try:
+                record = operands[0]._apply
+            except (AttributeError, IndexError):
+                return super().__call__(*operands)
+            return record(self, operands, None)
         return super().__call__(*operands, **options)
 
 

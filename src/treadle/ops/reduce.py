@@ -53,8 +53,10 @@ def arguments_of_total(name: str) -> Callable[..., Any]:
 def spread(value: Any, y: Any, x: Any) -> Any:
     """A value of the reduced shape, broadcast back over x."""
     axes, keepdims = y.arg
-    kept = tuple(1 if axis in axes else size for axis, size in enumerate(x.shape))
-    return (value if keepdims else value.reshape(kept)).expand(x.shape)
+    if not keepdims and value.shape:
+        kept = tuple(1 if axis in axes else size for axis, size in enumerate(x.shape))
+        value = value.reshape(kept)
+    return value.expand(x.shape)
 
 
 def _extreme_grad(g: Any, y: Any, x: Any) -> tuple[Any]:

@@ -73,37 +73,34 @@ def _give(nodes: Sequence[Node], buffers: Sequence[Any]) -> None:
                 node.operands = ()
 
 
-def _give_one(node: Node, buffer: Any) -> None:
+def realize_one(node: Node) -> None:
+    """The same for one node; one op on values in memory is found by its Call alone."""
+    operands = node.operands
+    first = second = None
+    if len(operands) == 2 and not FAST_MATH.value and operands[0] is not operands[1]:
+        # Operands get no names: those would count as somebody who holds them.
+        first, second = operands[0].buffer, operands[1].buffer
+    if first is not None and second is not None:
+        program = _SINGLE.get(node.call)
+        if program is None:
+            program = _remember_one(node, operands)
+        buffer = program.run((first, second))[0]
+    else:
+        held: list[Node] = []
+        # Without the lock: where a thread takes operands away meanwhile, the key fits no program.
+        key, leaves = structure((node,), held)
+        program = _PROGRAMS.get(key)
+        if program is None or FAST_MATH.value:
+            held.clear()
+            realize((node,))
+            return
+        buffer, *others = program.run([leaf.buffer for leaf in leaves])
+        if held:
+            _give(held, others)
     with _READING:
         node.buffer = buffer
         if not node.needs_grad or node.owner is not None:
             node.operands = ()
-
-
-def realize_one(node: Node) -> None:
-    """The same for one node; one op on values in memory is found by its Call alone."""
-    operands = node.operands
-    if len(operands) == 2 and not FAST_MATH.value:  # operands get no names: those would count
-        memory = [x.buffer for x in operands]
-        if memory[0] is not None and memory[1] is not None and operands[0] is not operands[1]:
-            program = _SINGLE.get(node.call)
-            if program is None:
-                program = _remember_one(node, operands)
-            _give_one(node, program.run(memory)[0])
-            return
-    held: list[Node] = []
-    # Read without the lock: where a thread takes operands away meanwhile, the key fits no program.
-    key, leaves = structure((node,), held)
-    program = _PROGRAMS.get(key)
-    if program is None or FAST_MATH.value:
-        held.clear()
-        realize((node,))
-        return
-    buffers = program.run([leaf.buffer for leaf in leaves])
-    if held:
-        _give((node, *held), buffers)
-    else:
-        _give_one(node, buffers[0])
 
 
 def number_in(node: Node) -> Any:
