@@ -45,10 +45,8 @@ def gradients(
                 g = tap(node, g)
                 if node in wanted:
                     flowing[node] = g
-            if node not in passing:
-                continue
-            if stop is not None and stop(node):
-                continue  # whoever asked goes on from there
+            if node not in passing or (stop is not None and stop(node)):
+                continue  # nobody wants more, or whoever asked goes on from there
             if watched:  # a gradient stems from the line of what it is the gradient of
                 RECORDING.site = node.site if site is None else site
             for operand, part in _parts(node, g):
