@@ -24,6 +24,7 @@ from treadle.ops import picking as picking_rows
 from treadle.ops import pooling as pooling_rows
 from treadle.ops import predicates as predicates_rows
 from treadle.ops import products as products_rows
+from treadle.ops import quantised as quantised_rows
 from treadle.ops import reduce as reduce_rows
 from treadle.ops import regions as regions_rows
 from treadle.ops import scan as scan_rows
@@ -36,7 +37,8 @@ from treadle.ops.sets import Counts, Inverse, Unique
 from treadle.tensor.tensor import Tensor
 
 # <sums tgj7fu6tklpvsmkymah2mgqqfu2vb2fgkn2b32jdqe4bzecdhzutyoe6n5dtgtzmxuqtostsidvn4cuy>
-# </gen imports ukhfkji6keikgbsoi2stkhhscfoj6wcdvqu7te2pmu6xuof2p5c3azh7newb7i7vjduigdotixypvsmk>
+# <sums ukhfkji6keikgbsoi2stkhhscwaxz4foj6wcdvqu7te2pmu6xuof2p5c3azh7newb7i7vjduigdotixy>
+# </gen imports pvsmk>
 
 
 # <gen relu>
@@ -320,6 +322,30 @@ def kron(a: Tensor, b: Tensor) -> Tensor:
     """Every element of a times all of b, laid side by side (the Kronecker product)."""
     return products_rows.kron(a, b)
     # </gen kron 4qwakxihkialdnk>
+
+
+# <gen quantize>
+def quantize(x: Tensor, scale: float, zero_point: int = 0, dtype: Any = "int8") -> Tensor:
+    """The nearest integer to x / scale + zero_point that the dtype holds.
+
+    >>> import treadle as td
+    >>> td.quantize(td.tensor([0.0, 0.26, 99.0]), scale=0.1).tolist()
+    [0, 3, 127]
+    """
+    return quantised_rows.quantize(x, scale, zero_point, dtype)
+    # </gen quantize 6n6ee4asphpvsmkymuw3rdcqghbhhpuqcdkdnuw2>
+
+
+# <gen dequantize>
+def dequantize(x: Tensor, scale: float, zero_point: int = 0) -> Tensor:
+    """(x - zero_point) * scale as float32: what integers made by quantize stand for.
+
+    >>> import treadle as td
+    >>> td.dequantize(td.tensor([0, 3], dtype="int8"), scale=0.5).tolist()
+    [0.0, 1.5]
+    """
+    return quantised_rows.dequantize(x, scale, zero_point)
+    # </gen dequantize 57vw3gczstpvsmkymuw3wwtsecchveuqcdk6csvf>
 
 
 # <gen gather>

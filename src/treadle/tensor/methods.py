@@ -23,6 +23,7 @@ from treadle.ops import picking as picking_rows
 from treadle.ops import pooling as pooling_rows
 from treadle.ops import predicates as predicates_rows
 from treadle.ops import products as products_rows
+from treadle.ops import quantised as quantised_rows
 from treadle.ops import regions as regions_rows
 from treadle.ops import scan as scan_rows
 from treadle.ops import sets as sets_rows
@@ -33,7 +34,7 @@ from treadle.ops import windows as windows_rows
 from treadle.ops.sets import Counts, Inverse, Unique
 
 # <sums tgj7fneh5npvsmkymah2mgqqfu2vb2fgkn2qe4bzecdhzutyoe6n5dtgtzmxuqtostsidvn4cuyukhfk>
-# </gen imports ji6keikgbsoi2stkhhsccdvqu7te2pmu6xuof2p5c3azh7newb7i7vjduigdpvsmk>
+# </gen imports ji6keikgbsoi2stkhhscwaxz4cdvqu7te2pmu6xuof2p5c3azh7newb7i7vjduigdpvsmk>
 from treadle.ops.syntax import Syntax
 
 
@@ -285,6 +286,18 @@ class Methods(Syntax):
         """Every element of a times all of b, laid side by side (the Kronecker product)."""
         return products_rows.kron(self, b)
         # </gen kron hnv7ahwcktabp3s>
+
+    # <gen quantize>
+    def quantize(self, scale: float, zero_point: int = 0, dtype: Any = "int8") -> Self:
+        """The nearest integer to x / scale + zero_point that the dtype holds."""
+        return quantised_rows.quantize(self, scale, zero_point, dtype)
+        # </gen quantize a6y37yh45j3mf2q>
+
+    # <gen dequantize>
+    def dequantize(self, scale: float, zero_point: int = 0) -> Self:
+        """(x - zero_point) * scale as float32: what integers made by quantize stand for."""
+        return quantised_rows.dequantize(self, scale, zero_point)
+        # </gen dequantize yt64il5zipvc27o>
 
     # <gen gather>
     def gather(self, index: Self, axis: int) -> Self:
