@@ -1,0 +1,83 @@
+"""Measures what docs/questions.md answers: `python -m benchmarks.questions`."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import treadle as td
+
+TURNS, SECONDS = 5, 0.15
+
+
+def ratio(changed: Callable[[], Any], plain: Callable[[], Any]) -> float:
+    """How many times as long as plain the changed one takes: medians, in turns."""
+    return statistics.median(_seconds(changed) / _seconds(plain) for _ in range(TURNS))
+
+
+def _seconds(run: Callable[[], Any]) -> float:
+    run()
+    samples: list[float] = []
+    end = time.perf_counter() + SECONDS
+    while time.perf_counter() < end:
+        start = time.perf_counter()
+        run()
+        samples.append(time.perf_counter() - start)
+    return statistics.median(samples)
+
+
+def gradient_tracking(size: int) -> float:
+    """A forward pass of a perceptron, lazily, with parameters that require gradients or do not."""
+    rng = np.random.default_rng(0)
+    x = td.tensor(rng.standard_normal((size, size), np.float32))
+    plain = [td.tensor(rng.standard_normal((size, size), np.float32)) for _ in range(3)]
+    followed = [td.tensor(w.numpy(), requires_grad=True) for w in plain]
+
+    def forward(weights: list[td.Tensor]) -> None:
+        h = x
+        for w in weights:
+            h = td.tanh(h @ w)
+        h.realize()
+
+    return ratio(lambda: forward(followed), lambda: forward(plain))
+
+
+def pool(size: int) -> float:
+    """A sum of two tensors with every result's memory from the system, or from the pool."""
+    a, b = (td.ones(size, size).realize() for _ in range(2))
+
+    def add() -> None:
+        (a + b).realize()
+
+    def without() -> None:
+        with td.override(pool_bytes=0):
+            add()
+
+    return ratio(without, add)
+
+
+def concat_backward() -> int:
+    """Kernels of the gradient of a concat of two halves, each then doubled: slices are views."""
+    a, b = td.ones(64, 64).requires_grad_(), td.ones(64, 64).requires_grad_()
+
+    def both(g: td.Tensor) -> Any:
+        return [part * 2.0 for part in td.gradients(td.concat([a, b]), [a, b], g)]
+
+    return len(td.explain(both, td.ones(128, 64)).rows)
+
+
+def main() -> None:
+    """Print what is measured."""
+    for size in (8, 64, 512):
+        print(f"gradient tracking, forward of 3 layers of {size}: {gradient_tracking(size):.2f}")
+    for size in (64, 1024, 4096):
+        print(f"without the pool, a + b of {size} x {size}: {pool(size):.2f}")
+    print(f"kernels of the gradient of a concat: {concat_backward()}")
+
+
+if __name__ == "__main__":
+    main()
