@@ -9,13 +9,13 @@ the same matrix, in turns; what counts is the ratio of bytes per second.
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import treadle as td
+from benchmarks.measure import median_seconds
 
 ROWS, COLUMNS = 4096, 1024
 TURNS, SECONDS = 5, 0.2
@@ -60,17 +60,6 @@ MADE_UP: dict[str, Function] = {
 }
 
 
-def _seconds(run: Callable[[], Any]) -> float:
-    run()
-    samples: list[float] = []
-    end = time.perf_counter() + SECONDS
-    while time.perf_counter() < end:
-        start = time.perf_counter()
-        run()
-        samples.append(time.perf_counter() - start)
-    return statistics.median(samples)
-
-
 def main() -> None:
     """Time everything in turns and print bandwidths."""
     x = td.tensor(np.random.default_rng(0).standard_normal((ROWS, COLUMNS), np.float32))
@@ -78,7 +67,7 @@ def main() -> None:
     turns: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(TURNS):
         for name, function in functions.items():
-            turns[name].append(_seconds(lambda function=function: function(x)))
+            turns[name].append(median_seconds(lambda function=function: function(x), SECONDS))
     rates = {name: 2 * x.nbytes / statistics.median(t) / 1e9 for name, t in turns.items()}
     slowest = min(rates[name] for name in NAMED)
     for name, rate in rates.items():

@@ -109,6 +109,18 @@ def _sample(run: Run, calls: int, seconds: float, least: int) -> list[float]:
     return samples
 
 
+def median_seconds(run: Run, seconds: float) -> float:
+    """The median of calls over some seconds, after one to warm up."""
+    run()
+    samples: list[float] = []
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        start = time.perf_counter()
+        run()
+        samples.append(time.perf_counter() - start)
+    return statistics.median(samples)
+
+
 def _calls_per_sample(run: Run) -> int:
     """Enough calls that reading the clock does not count."""
     guess = min(_sample(run, 1, 0, 2))

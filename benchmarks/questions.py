@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import treadle as td
+from benchmarks.measure import median_seconds
 
 TURNS, SECONDS = 5, 0.15
 
 
 def ratio(changed: Callable[[], Any], plain: Callable[[], Any]) -> float:
     """How many times as long as plain the changed one takes: medians, in turns."""
-    return statistics.median(_seconds(changed) / _seconds(plain) for _ in range(TURNS))
-
-
-def _seconds(run: Callable[[], Any]) -> float:
-    run()
-    samples: list[float] = []
-    end = time.perf_counter() + SECONDS
-    while time.perf_counter() < end:
-        start = time.perf_counter()
-        run()
-        samples.append(time.perf_counter() - start)
-    return statistics.median(samples)
+    return statistics.median(
+        median_seconds(changed, SECONDS) / median_seconds(plain, SECONDS) for _ in range(TURNS)
+    )
 
 
 def gradient_tracking(size: int) -> float:

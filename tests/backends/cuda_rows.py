@@ -15,24 +15,18 @@ from treadle.backends.registry import backend_of
 from treadle.base.device import device
 from treadle.base.dtypes import (
     bfloat16,
-    bool_,
     dtype,
-    float16,
     float32,
     float64,
     int32,
-    int64,
-    uint8,
 )  # fmt: skip
 from treadle.base.errors import NotSupported
 from treadle.ir.node import leaf, type_of
 from treadle.testing.arrays import by_reference, compiled
 from treadle.testing.closeness import check_close
-from treadle.testing.samples import cases, odd_cases, public_rows
+from treadle.testing.samples import FEWER, USUAL, cases, odd_cases, public_rows
 from treadle.testing.support import row_support
 
-USUAL = (float32, float64, float16, bfloat16, int32, int64, uint8, bool_)
-FEWER = 5  # other dtypes share code with one of these and have every fifth case
 COMPILED = (float32, int32, bfloat16)
 INTERPRETED_WHOLE = (float32,)
 PARTLY = ("topk",)  # of many elements it sorts, which is not there

@@ -11,22 +11,15 @@ import pytest
 from treadle.base.dtypes import (
     ALL,
     bfloat16,
-    bool_,
     dtype,
-    float16,
     float32,
     float64,
-    int32,
-    int64,
-    uint8,
 )  # fmt: skip
 from treadle.ops.defs import Kind
 from treadle.testing.arrays import by_reference, compiled, node_of
 from treadle.testing.closeness import check_close
-from treadle.testing.samples import cases, odd_cases, public_rows, takes
+from treadle.testing.samples import FEWER, USUAL, cases, odd_cases, public_rows, takes
 
-USUAL = (float32, float64, float16, bfloat16, int32, int64, uint8, bool_)
-FEWER = 5  # other dtypes share code with one of these and have every fifth case
 ROWS = public_rows()
 PAIRS = [(name, d) for name, op in ROWS.items() for d in ALL if takes(op, d)]
 FUNCTIONS = [

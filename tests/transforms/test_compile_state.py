@@ -189,3 +189,25 @@ def test_an_iota_can_be_state():
     step = td.compile(lambda: n.assign(n + 1))
     assert [step().tolist() for _ in range(3)] == [[1, 2, 3], [2, 3, 4], [3, 4, 5]]
     assert td.arange(3).tolist() == [0, 1, 2]
+
+
+def test_a_computed_tensor_that_is_closed_over_is_read_anew():
+    made = {
+        "arithmetic": td.ones(2) * 3.0, "arange": td.arange(2).cast("float32"),
+        "a view": td.ones(1, 2).reshape(2), "an entry": td.ones(3, 2)[1],
+    }  # fmt: skip
+    for name, a in made.items():
+        uses = {
+            "sum": td.compile(lambda x, a=a: x + a),
+            "function": td.compile(lambda x, a=a: x * td.exp(a)),
+            "index": td.compile(lambda x, a=a: x - a[1]),
+            "product": td.compile(lambda x, a=a: x @ a),
+        }
+        x = td.ones(2)
+        for f in uses.values():
+            f(x)
+        a.assign(td.tensor([5.0, 7.0]))
+        assert uses["sum"](x).tolist() == [6.0, 8.0], name
+        assert uses["index"](x).tolist() == [-6.0, -6.0], name
+        assert uses["product"](x).item() == 12.0, name
+        assert abs(uses["function"](x)[0].item() - 148.41316) < 1e-3, name

@@ -59,8 +59,11 @@ class Tensor(Readable, Methods):
             x = self._node
             call = recorded_call((op, arg, x.call.type))
             if call is None or call.casts or RECORDING.watched:
+                _note(operands)
                 return Tensor(apply(op, (x,), arg))
             return Tensor(Node(call, (x,), x.needs_grad and GRADIENTS.on and call.smooth))
+        if RECORDING.watched:
+            _note(operands)
         if len(operands) == 2:
             a, b = operands
             a = a._node if a.__class__ is Tensor else _operand(op, a, self)
@@ -113,6 +116,7 @@ class Tensor(Readable, Methods):
         return self.zeros_like(dtype=dtype, device=device)
 
     def __getitem__(self, key: Any) -> Tensor:
+        _note((self,))
         return Tensor(index_node(self._node, _unwrapped(key)))
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -132,6 +136,14 @@ class Tensor(Readable, Methods):
             TRACE.top.assigned.setdefault(self, self._node)
         self._node = own_node(value._node, self, self.requires_grad)
         return self
+
+
+def _note(operands: tuple[Any, ...]) -> None:
+    """Let a trace know by which tensors it reads values: they may have others at the next call."""
+    if TRACE:
+        for x in operands:
+            if x.__class__ is Tensor:
+                TRACE.top.read.setdefault(x._node, x)
 
 
 def _operand(op: Op, x: Any, like: Tensor) -> Any:
@@ -174,6 +186,7 @@ def _fast(op: Op) -> Any:
             return self._apply(op, (self, other), None)
         call: Call | None = recorded_call((op, None, a.call.type, b.call.type))
         if call is None or call.casts or RECORDING.watched:
+            _note((self, other))
             return Tensor(apply(op, (a, b)))
         needs = (a.needs_grad or b.needs_grad) and GRADIENTS.on and call.smooth
         return Tensor(Node(call, (a, b), needs))

@@ -12,7 +12,19 @@ import numpy as np
 
 from treadle.backends.registry import backend_of
 from treadle.base.device import CPU, Device, device
-from treadle.base.dtypes import DType, bool_, dtype, int64, uint32
+from treadle.base.dtypes import (
+    DType,
+    bfloat16,
+    bool_,
+    dtype,
+    float16,
+    float32,
+    float64,
+    int32,
+    int64,
+    uint8,
+    uint32,
+)  # fmt: skip
 from treadle.base.errors import DtypeError, NotSupported, explain
 from treadle.ir.node import leaf, type_of
 from treadle.ops.defs import TABLE, Elementwise, Kind, Op
@@ -27,6 +39,9 @@ SHAPES: tuple[tuple[tuple[int, ...], ...], ...] = (
 """Shapes that broadcast together, of up to four operands."""
 
 REFERENCE = device("reference")  # has every op, so all that fails there is a row's own rule
+USUAL = (float32, float64, float16, bfloat16, int32, int64, uint8, bool_)
+FEWER = 5  # other dtypes share code with one of these and have every fifth case
+
 ODD = (float("nan"), float("inf"), float("-inf"), -0.0, 0.0, 1.0, -1.0, 2.5)
 """Floats that need care."""
 

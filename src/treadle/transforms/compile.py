@@ -166,6 +166,7 @@ class Traced:
         outside = [n for n in leaves if n not in given and n is not self.draws.leaf]
         owners: dict[Node, Any] = {t._grad._node: Collected(t) for t in trace.collected}
         owners |= {t._node: t for t in self.states}
+        owners = trace.read | owners
         self.closed: list[Any] = [owners[n] if n in owners else _owner(n) for n in outside]
         order += outside
         number = {node: k for k, node in enumerate(order)}
