@@ -10,6 +10,7 @@ import pytest
 
 import treadle as td
 from treadle.backends.cpu.backend import Cpu
+from treadle.base.errors import GradientError
 
 SIZES = (12, 16, 5)
 STEPS = 6
@@ -205,7 +206,11 @@ def test_the_learning_rate_reaches_compiled_steps():
 def test_gradients_made_inside_stay_inside():
     model, _, step = trained()
     step()
-    assert all(p.grad is None for p in model.parameters())
+    for p in model.parameters():
+        with pytest.raises(GradientError, match="stayed inside"):
+            _ = p.grad
+        p.grad = None
+        assert p.grad is None
 
 
 def resident_pages():

@@ -29,8 +29,11 @@ REWRITTEN = (detach,)  # never reach a backend
 class Program(Protocol):
     """Compiled code for one structure of graph."""
 
-    def run(self, inputs: Sequence[Any]) -> list[Any]:
-        """The roots' memory from the leaves'."""
+    overwrites: frozenset[int]
+    """Numbers of the leaves whose memory some roots take over."""
+
+    def run(self, inputs: Sequence[Any], results: list[Any] | None = None) -> list[Any]:
+        """The roots' memory from the leaves'; in results, where given, even if interrupted then."""
 
 
 class Statistics(NamedTuple):
@@ -62,6 +65,9 @@ class Backend(Protocol):
 
     def copy(self, buffer: Any) -> Any:
         """The same bytes in memory of their own."""
+
+    def lend(self, buffer: Any, home: Any) -> Any:
+        """The same memory under another name; when that is gone, home.append is called."""
 
     def statistics(self) -> Statistics:
         """What it holds just now."""

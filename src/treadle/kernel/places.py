@@ -75,6 +75,11 @@ class Places:
                 found[root] = leaf
         return found
 
+    def overwrites(self) -> frozenset[int]:
+        """Numbers of the leaves whose memory roots take over."""
+        taken = set(self.in_place.values())
+        return frozenset(k for k, leaf in enumerate(self.leaves) if leaf in taken)
+
     def _lay_out(self, temporaries: dict[object, Temporary]) -> Layout:
         """Offsets of everything that is neither an input nor an output."""
         until = dict(self.last)

@@ -8,6 +8,7 @@ from typing import Any
 from treadle.base.errors import ArgumentError, explain
 from treadle.tensor.creation import tensor
 from treadle.tensor.tensor import Tensor
+from treadle.tensor.tracing import TRACE, Followed
 
 
 def Parameter(value: Tensor) -> Tensor:  # noqa: N802
@@ -15,14 +16,35 @@ def Parameter(value: Tensor) -> Tensor:  # noqa: N802
     return value.requires_grad_()
 
 
-class Module:
+class Module(Followed):
     """A layer. Tensors and modules set as attributes are found by name; write `forward`."""
 
-    training: bool = True
     forward: Callable[..., Any]
+    _at_first = {"_training": True}  # noqa: RUF012 - never changed
 
     def __call__(self, *args: Any, **options: Any) -> Any:
+        if TRACE:
+            self._note()
         return self.forward(*args, **options)
+
+    @property
+    def training(self) -> bool:
+        """Is this training, not evaluation? `train` and `eval` say so for all below as well."""
+        if TRACE:
+            self._note()
+        found: bool = self.__dict__.get("_training", True)
+        return found
+
+    @training.setter
+    def training(self, mode: bool) -> None:
+        self._training = mode
+
+    def _note(self) -> None:
+        if self not in TRACE.top.facts:
+            super()._note()
+            for _, part in self.named_children():
+                if isinstance(part, Module):
+                    part._note()
 
     def named_children(self) -> Iterator[tuple[str, Any]]:
         """Attributes that are tensors, modules, or lists and dicts of them, in order of setting."""

@@ -8,10 +8,10 @@ from treadle.base.errors import ArgumentError, OperandError, explain
 from treadle.tensor.creation import tensor, zeros
 from treadle.tensor.gradients import no_grad
 from treadle.tensor.tensor import Tensor, realize
-from treadle.tensor.tracing import TRACE
+from treadle.tensor.tracing import TRACE, Followed
 
 
-class Optimizer:
+class Optimizer(Followed):
     """Assigns new values to parameters from their gradients. State is made at construction."""
 
     def __init__(self, parameters: Iterable[Tensor], lr: float) -> None:
@@ -42,11 +42,15 @@ class Optimizer:
 
     def zero_grad(self) -> None:
         """Forget the gradients."""
+        if TRACE:
+            self._note()
         for parameter in self.parameters:
             parameter.grad = None
 
     def step(self) -> None:
         """Update every parameter that has a gradient."""
+        if TRACE:
+            self._note()
         with no_grad():
             self.steps.assign(self.steps + 1.0)
             changed = [self.steps]

@@ -11,14 +11,13 @@ from functools import reduce
 from math import prod
 from typing import Any
 
-from treadle.base.errors import ArgumentError, DeviceError, GradientError, ShapeError, explain
+from treadle.base.errors import DeviceError, GradientError, ShapeError, explain
 from treadle.base.shapes import Shape
 from treadle.ir.node import Node, const, iota
 from treadle.ir.recording import GRADIENTS
 from treadle.ops import movement as m
 from treadle.ops.contract import scatter
 from treadle.ops.elementwise import bitwise_and, eq, where
-from treadle.runtime.realize import TRACED
 from treadle.tensor.gradients import Differentiable, own_node, owned
 from treadle.tensor.indexing import Box, picked
 from treadle.tensor.keys import Part, array_of, as_node, is_mask, understood
@@ -31,9 +30,6 @@ def assign_item(tensor: Differentiable, key: Any, value: Any) -> None:
     if before.needs_grad and before.owner is not None and GRADIENTS.on:
         hint = "assign inside td.no_grad(), or to a copy: y = x.clone()"
         raise GradientError(explain("index", "assigning to a leaf that requires a gradient", hint))
-    if before.buffer is TRACED:
-        hint = "assign to a copy, y = x.clone(), and return it"
-        raise ArgumentError(explain("compile", "an argument is assigned to", hint))
     fitted = _value(before, value)
     after = assigned(before, key, fitted)
     if TRACE and before not in TRACE.top.made:

@@ -17,10 +17,12 @@ from treadle.ops import elementwise as e
 from treadle.ops.defs import Kind
 from treadle.ops.syntax import Syntax
 from treadle.runtime.realize import in_memory
-from treadle.tensor.tracing import TRACE
+from treadle.tensor.tracing import TRACE, Followed
 
 Hook = Callable[[Any], Any]
 """From a gradient to another, or to None."""
+INSIDE: Any = object()
+"""Stands for a gradient that a compiled function has used and not written out."""
 
 
 class Switch:
@@ -120,9 +122,14 @@ class Differentiable(Syntax):
     @property
     def grad(self) -> Self | None:
         """The gradient collected by `backward`."""
-        if self._grad is not None and TRACE and self not in TRACE.top.grads:
-            TRACE.top.collected.add(self)
-        return self._grad
+        found = self._grad
+        if TRACE and self not in TRACE.top.grads:
+            TRACE.top.found.setdefault(self, found is not None)
+        if found is INSIDE:
+            hint = "return it from the function, or forget it: zero_grad(), or grad = None"
+            wrong = "the gradient stayed inside the compiled function that collected and used it"
+            raise GradientError(explain("grad", wrong, hint, shape=self._node.shape))
+        return found
 
     @grad.setter
     def grad(self, value: Self | None) -> None:
@@ -139,7 +146,10 @@ class Differentiable(Syntax):
             facts = {"dtype": self.dtype.name}
             raise GradientError(explain("requires_grad_", "needs a float", hint, **facts))
         if self.is_leaf:
+            if TRACE:
+                TRACE.top.marked.setdefault(self, self._node)
             self._node = own_node(self._node, self, wanted)
+            Followed.changes += 1
         elif not wanted:
             hint = "detach() gives the value without its gradient"
             raise GradientError(explain("requires_grad_", "this is computed, not a leaf", hint))

@@ -16,7 +16,7 @@ from treadle.ir.node import leaf, type_of
 from treadle.runtime.pending import bound_pending
 from treadle.runtime.realize import in_memory, realize_one
 from treadle.tensor.display import pending_text, text_of
-from treadle.tensor.gradients import Differentiable, owned
+from treadle.tensor.gradients import INSIDE, Differentiable, owned
 from treadle.tensor.hosted import peek
 from treadle.tensor.tracing import TRACE
 
@@ -183,7 +183,7 @@ class Readable(Differentiable):
         node = self.detach().realize()._node
         fresh = self.__class__(leaf(node.type, backend_of(self.device).copy(node.buffer)))
         owned(fresh, self.requires_grad)
-        fresh._grad = copy.deepcopy(self._grad, memo)
+        fresh._grad = self._grad if self._grad is INSIDE else copy.deepcopy(self._grad, memo)
         return fresh
 
     # ---- placement

@@ -11,7 +11,8 @@ from treadle.base.trees import flatten
 from treadle.ir.recording import RECORDING
 from treadle.runtime.explain import Explanation
 from treadle.tensor.tensor import Tensor
-from treadle.transforms.compile import Compiled, Traced
+from treadle.transforms.compile import Compiled
+from treadle.transforms.traced import Traced
 
 
 def explain(function: Callable[..., Any], *args: Any, **options: Any) -> Explanation:

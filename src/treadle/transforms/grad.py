@@ -171,7 +171,7 @@ def marked(
     for number in numbers:
         x = args[number] if -len(args) <= number < len(args) else None
         if x.__class__ is Tensor and x.dtype.is_float:
-            found[number] = x if x.requires_grad else _mark(x, made)
+            found[number] = _mark(x, made)
             followed.append(found[number])
             continue
         leaves: list[Tensor] = []
@@ -184,7 +184,7 @@ def marked(
             inside = odd and isinstance(x, list | tuple | dict)
             got = f"{odd[0]} in a {kind}" if inside else odd[0] if odd else kind
             raise GradientError(explain(what, wrong, hint, got=got))
-        marks = [leaf if leaf.requires_grad else _mark(leaf, made) for leaf in leaves]
+        marks = [_mark(leaf, made) for leaf in leaves]
         found[number] = unflatten(form, marks)
         followed += marks
     return tuple(found), followed
@@ -206,8 +206,11 @@ def form_of(args: Sequence[Any], numbers: Sequence[int], leaves: list[Tensor]) -
 
 
 def _mark(x: Tensor, made: list[Tensor] | None = None) -> Tensor:
+    """x under a name of its own: what else depends on x is not part of the derivative by it."""
     before = x._node
     buffer = before.buffer
+    if before.needs_grad and GRADIENTS.on:
+        return Tensor(clone(before))  # gradients of x go on through it
     if buffer is None or buffer is TRACED:  # not to be read by another name
         node = clone(before)
         node.needs_grad = True
@@ -223,12 +226,16 @@ def _mark(x: Tensor, made: list[Tensor] | None = None) -> Tensor:
 def _forget(marks: Sequence[Tensor], walked: Sequence[Node], y: Tensor, others: Any) -> None:
     """What was followed for the time of a call is not any more: nothing is kept for that.
 
-    Gradients depend on what the value depends on; where that needs none, neither do they.
+    What does not depend on it stays as it is: others may follow that. Gradients depend on what the
+    value depends on; where that needs none, neither do they.
     """
-    for mark in marks:
-        mark._node.needs_grad = False
+    ours = {mark._node for mark in marks}
+    for node in ours:
+        node.needs_grad = False
     for node in walked:
-        if node.needs_grad and node.owner is None:
+        follows = node.needs_grad and node.owner is None and node not in ours
+        if follows and not ours.isdisjoint(node.operands):
+            ours.add(node)
             node.needs_grad = any([x.needs_grad for x in node.operands])  # noqa: C419 - faster
             if node.buffer is not None and not node.needs_grad:
                 node.operands = ()

@@ -11,7 +11,7 @@ import numpy as np
 from treadle.backends.arrays import numpy_dtype
 from treadle.backends.cpu import jit
 from treadle.backends.cpu.host import host_target
-from treadle.backends.cpu.memory import Buffer, allocate, statistics, wrap
+from treadle.backends.cpu.memory import Buffer, Home, allocate, statistics, wrap
 from treadle.backends.cpu.program import Program
 from treadle.backends.registry import Statistics
 from treadle.base.target import Target
@@ -56,6 +56,10 @@ class Cpu:
         fresh = allocate(buffer.size)
         ctypes.memmove(fresh.address, buffer.address, buffer.size)
         return fresh
+
+    def lend(self, buffer: Buffer, home: Home) -> Buffer:
+        """The same memory under another name, which goes back to home."""
+        return Buffer(buffer.address, buffer.size, home)
 
     def statistics(self) -> Statistics:
         """The pool and the code of this process."""

@@ -37,16 +37,16 @@ class Home(Protocol):
 class Buffer:
     """A piece of memory, given back when the last reference to the object goes."""
 
-    __slots__ = ("__weakref__", "_home", "_owner", "address", "size")
+    __slots__ = ("__weakref__", "_owner", "address", "home", "size")
 
     def __init__(self, address: int, size: int, home: Home, owner: object = None) -> None:
         self.address = address
         self.size = size
-        self._home = home
+        self.home = home
         self._owner = owner
 
     def __del__(self) -> None:
-        self._home.append(self.address)
+        self.home.append(self.address)
 
     def view(self) -> ctypes.Array[ctypes.c_ubyte]:
         """The bytes, writable, for whoever takes the buffer protocol; keeps the Buffer alive."""

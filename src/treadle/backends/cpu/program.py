@@ -32,6 +32,7 @@ from treadle.kernel.signature import Signature
 from treadle.ops.scan import argsort
 
 SCRATCH, FIRST_LEAF = 1, 2  # numbers of base addresses
+DONE, BASES = 4, 5  # words of a launch: set when it has ended, and the first base address
 SHORT = 1 << 16  # elements: programs below are called without letting go of the interpreter
 Words = Callable[[Callable[[object], Place]], list[int]]
 
@@ -207,18 +208,22 @@ class Program:
         self.free: list[Any] = []  # from _word_array
         self.launch = launcher_holding_gil() if self.short else launcher()
         self.new = [nbytes for kind, nbytes in self.places.outputs if kind == "new"]
+        self.overwrites = self.places.overwrites()
         self.needs_memory = bool(self.layout.nbytes or self.scratch_bytes)
         self.simple = all(kind == "new" for kind, _ in self.places.outputs)
 
     # ---- running
 
-    def run(self, inputs: Sequence[Buffer]) -> list[Buffer]:
-        """Run on the leaves' memory; returns the roots' memory."""
+    def run(self, inputs: Sequence[Buffer], results: list[Buffer] | None = None) -> list[Buffer]:
+        """Run on the leaves' memory; returns the roots', added to results if they are given.
+
+        They are there as soon as they are computed, even if an interrupt keeps this from returning.
+        """
         words = self.free.pop() if self.free else self._words()
         if not self.short:
             words[0] = self.pool.address  # asking for it starts the workers again after a fork
         held = self._working_memory(words) if self.needs_memory else None
-        k = 4 + FIRST_LEAF
+        k = BASES + FIRST_LEAF
         for buffer in inputs:
             words[k] = buffer.address
             k += 1
@@ -228,10 +233,16 @@ class Program:
             words[k] = buffer.address
             new.append(buffer)
             k += 1
-        if DEBUG.value:
-            show.run(self, words)
-        else:
-            self.launch(words.address)
+        words[DONE] = 0
+        try:
+            if DEBUG.value:
+                show.run(self, words)
+                words[DONE] = 1
+            else:
+                self.launch(words.address)
+        finally:  # an interrupt that came meanwhile is raised by the call
+            if results is not None and words[DONE]:
+                results += self.places.arranged(inputs, new)
         del held  # alive until here
         self.free.append(words)
         return new if self.simple else self.places.arranged(inputs, new)
@@ -241,18 +252,18 @@ class Program:
         held = []
         if self.layout.nbytes:
             held.append(allocate(self.layout.nbytes))
-            words[4 + ARENA] = held[-1].address
+            words[BASES + ARENA] = held[-1].address
         if self.scratch_bytes:
             held.append(allocate(self.scratch_bytes * self.pool.threads))
-            words[4 + SCRATCH] = held[-1].address
+            words[BASES + SCRATCH] = held[-1].address
         return held
 
     def _words(self) -> Any:
-        words = _word_array(4 + self.places.bases)
+        words = _word_array(BASES + self.places.bases)
         words[0] = self.pool.address
         words[1] = self.table
         words[2] = len(self.entries)
-        words[3] = words.address + 32
+        words[3] = words.address + 8 * BASES
         return words
 
 

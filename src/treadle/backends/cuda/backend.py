@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from treadle.backends.arrays import numpy_dtype
-from treadle.backends.cuda.driver import Buffer, gpu
+from treadle.backends.cuda.driver import Buffer, Loan, gpu
 from treadle.backends.cuda.execute import Program
 from treadle.backends.registry import Statistics
 from treadle.base.target import Target
@@ -51,6 +51,10 @@ class Cuda:
         fresh = self.gpu.allocate(buffer.size)
         self.gpu.copy(fresh.address, buffer.address, buffer.size)
         return fresh
+
+    def lend(self, buffer: Buffer, home: Any) -> Loan:
+        """The same memory under another name, which goes back to home."""
+        return Loan(buffer, home)
 
     def statistics(self) -> Statistics:
         """The pool and the code of this device."""

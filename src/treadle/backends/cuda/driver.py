@@ -47,6 +47,18 @@ class Buffer:
         return f"<device buffer of {self.size} bytes at {self.address:#x}>"
 
 
+class Loan:
+    """Device memory that belongs to somebody else, who is told when nobody holds it any more."""
+
+    __slots__ = ("__weakref__", "address", "home", "size")
+
+    def __init__(self, buffer: Buffer, home: Any) -> None:
+        self.address, self.size, self.home = buffer.address, buffer.size, home
+
+    def __del__(self) -> None:
+        self.home.append(self.address)
+
+
 def room_of(nbytes: int) -> int:
     """The block handed out for a request."""
     if nbytes <= COARSE:

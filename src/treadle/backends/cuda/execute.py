@@ -23,11 +23,12 @@ class Program:
         self.plan = Plan(roots, leaves, replaces, gpu.processors)
         self.calls = [Call(gpu, launch, self.plan.places) for launch in self.plan.launches]
         self.new = [nbytes for kind, nbytes in self.plan.outputs if kind == "new"]
+        self.overwrites = self.plan.memory.overwrites()
         self.graphs: dict[tuple[int, ...], Graph | None] = {}
         self.lock = threading.Lock()
 
-    def run(self, inputs: Sequence[Buffer]) -> list[Buffer]:
-        """Queue everything on the leaves' memory; returns the roots' memory."""
+    def run(self, inputs: Sequence[Buffer], results: list[Buffer] | None = None) -> list[Buffer]:
+        """Queue everything on the leaves' memory; returns the roots', added to results if given."""
         arena = self.gpu.allocate(self.plan.layout.nbytes) if self.plan.layout.nbytes else None
         new = [self.gpu.allocate(nbytes) for nbytes in self.new]
         bases = [arena.address if arena else 0, *(b.address for b in inputs)]
@@ -38,7 +39,10 @@ class Program:
                 self._start_together(tuple(bases))
             else:
                 self._start(bases)
-        return self.plan.memory.arranged(inputs, new)
+        found = self.plan.memory.arranged(inputs, new)
+        if results is not None:
+            results += found
+        return found
 
     def _start(self, bases: Sequence[int]) -> None:
         for call in self.calls:

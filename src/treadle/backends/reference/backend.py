@@ -17,13 +17,18 @@ from treadle.ir.node import Node, Type
 class Program:
     """A graph, kept to be evaluated."""
 
+    overwrites: frozenset[int] = frozenset()
+
     def __init__(self, roots: Sequence[Node], leaves: Sequence[Node]) -> None:
         self.roots, self.leaves = list(roots), list(leaves)
 
-    def run(self, inputs: Sequence[Any]) -> list[Any]:
-        """The roots' arrays from the leaves'."""
+    def run(self, inputs: Sequence[Any], results: list[Any] | None = None) -> list[Any]:
+        """The roots' arrays from the leaves', added to results if they are given."""
         given = dict(zip(self.leaves, inputs, strict=True))
-        return evaluate(self.roots, given.__getitem__)
+        found = evaluate(self.roots, given.__getitem__)
+        if results is not None:
+            results += found
+        return found
 
 
 class Reference:
@@ -48,6 +53,10 @@ class Reference:
     def copy(self, buffer: Any) -> Any:
         """Memory of its own with the same elements."""
         return np.array(buffer)
+
+    def lend(self, buffer: Any, home: Any) -> Any:
+        """The array itself: nothing is ever written over."""
+        return buffer
 
     def download(self, buffer: Any, type_: Type) -> Any:
         """An array over the memory."""
