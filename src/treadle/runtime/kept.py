@@ -19,13 +19,18 @@ TAKING = threading.Lock()
 
 
 class Kept:
-    """Memory that is written over as soon as it is lent to nobody."""
+    """Memory that is written over as soon as it is lent to nobody.
 
-    __slots__ = ("backend", "lent", "memory")
+    While that goes on, it stands in the node itself, and whoever asks it for what memory has waits
+    for the end. From then on it counts as lent for good: nobody knows when it is read.
+    """
+
+    __slots__ = ("backend", "lent", "memory", "writing")
 
     def __init__(self, backend: Backend, memory: Any) -> None:
         self.backend, self.memory = backend, memory
         self.lent = 0
+        self.writing: threading.RLock | None = None
 
     def lend(self) -> Any:
         """What readers hold instead of the memory; it keeps this object alive."""
@@ -36,35 +41,20 @@ class Kept:
         """A loan comes back: nobody holds it any more."""
         self.lent -= 1
 
-
-class Busy:
-    """Stands for memory while it is written over: whoever wants to read it waits for the end."""
-
-    __slots__ = ("_loan", "_writing")
-
-    def __init__(self, writing: threading.RLock) -> None:
-        self._writing, self._loan = writing, None
+    def wait(self) -> None:
+        """Until nobody writes here."""
+        if self.writing is not None:
+            with self.writing:
+                pass
 
     def __getattr__(self, name: str) -> Any:
         self.wait()
-        return getattr(self._loan, name)
-
-    def wait(self) -> None:
-        """Until the memory can be read."""
-        with self._writing:
-            pass
-
-    def end(self, loan: Any) -> None:
-        """From now on it is what a loan is."""
-        self._loan = loan
+        self.lent += 1
+        return getattr(self.memory, name)
 
 
-def busy_among(buffers: Sequence[Any]) -> Busy | None:
+def busy_among(buffers: Sequence[Any]) -> Kept | None:
     """Memory that another function is writing over just now, if there is some."""
-    return next((buffer for buffer in buffers if buffer.__class__ is Busy), None)
-
-
-def kept_behind(buffer: Any) -> Kept | None:
-    """What a loan is of; None for memory whose readers nobody counts."""
-    home = getattr(buffer, "home", None)
-    return home if home.__class__ is Kept else None
+    if Kept not in map(type, buffers):
+        return None
+    return next(buffer for buffer in buffers if buffer.__class__ is Kept)

@@ -81,6 +81,7 @@ class Watched:
 
 
 WATCHED: weakref.WeakKeyDictionary[Node, Watched] = weakref.WeakKeyDictionary()
+HOOKED: Any = WATCHED.data  # type: ignore[attr-defined] # is there any? That is quicker to ask here
 _NUMBERS = count()
 
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from treadle.backends.registry import Backend, Program, backend_of
 from treadle.base.errors import GradientError, explain
 from treadle.ir.node import Call, Node
-from treadle.runtime.kept import TAKING, Busy, Kept, busy_among, kept_behind
-from treadle.tensor.gradients import keep_hooks
+from treadle.runtime.kept import TAKING, Kept, busy_among
+from treadle.tensor.gradients import HOOKED, keep_hooks
 from treadle.tensor.tensor import Tensor
 
 
@@ -54,20 +54,6 @@ class Output(NamedTuple):
     input: int | None  # number of the leaf whose memory it takes over
 
 
-class Taken:
-    """Memory of one value while it is written over."""
-
-    __slots__ = ("busy", "kept", "node")
-
-    def __init__(self, kept: Kept, node: Node, busy: Busy) -> None:
-        self.kept, self.node, self.busy = kept, node, busy
-
-    def give(self, loan: Any) -> None:
-        """Let everybody read it again."""
-        self.node.buffer = loan
-        self.busy.end(loan)
-
-
 class Update:
     """One run of a program that replaces state."""
 
@@ -75,7 +61,7 @@ class Update:
         self.outputs, self.count, self.arguments = outputs, count, arguments
         self.backend: Backend = backend_of(outputs[0].call.type.device)
         self.writing = threading.RLock()
-        self.taken: dict[int, Taken] = {}  # by the number of the input
+        self.taken: dict[int, tuple[Node, Kept]] = {}  # by the number of the input
         self.inputs: list[Any] = []
         self.results: list[Any] = []
 
@@ -98,67 +84,66 @@ class Update:
         while True:
             with TAKING:
                 self.inputs = read()
-                other = busy_among(self.inputs)
-                if other is None:
+                busy = busy_among(self.inputs)
+                if busy is None:
                     self._take()
                     return
-            other.wait()
+            busy.wait()
 
     def _take(self) -> None:
-        for output in self.outputs:
-            if output.input is not None:
-                self._take_one(output, output.input)
+        """No name may be left for what a tensor held: a loan is back when nobody has it."""
+        inputs, arguments = self.inputs, self.arguments
+        for held, call, number in self.outputs:
+            if number is None:
+                continue
+            kept = getattr(inputs[number], "home", None)
+            if kept.__class__ is not Kept:  # memory whose readers nobody counts
+                kept = Kept(self.backend, self.backend.copy(inputs[number]))
+            fresh = _following(held, call, arguments)
+            self._keep(number, fresh, kept)
+            held.put(fresh, arguments)
+            if kept.lent:
+                self._keep(number, fresh, Kept(self.backend, self.backend.copy(kept.memory)))
 
-    def _take_one(self, output: Output, number: int) -> None:
-        """No name may be left here for what the tensor held: a loan is back when nobody has it."""
-        kept = kept_behind(self.inputs[number])
-        if kept is None:
-            kept = self._copy(self.inputs[number])
-        self.inputs[number] = None
-        fresh = _following(output, self.arguments)
-        busy = fresh.buffer = Busy(self.writing)
-        taken = self.taken[number] = Taken(kept, fresh, busy)
-        output.held.put(fresh, self.arguments)
-        if kept.lent:
-            taken.kept = kept = self._copy(kept.memory)
+    def _keep(self, number: int, node: Node, kept: Kept) -> None:
+        kept.writing, node.buffer = self.writing, kept
+        self.taken[number] = node, kept
         self.inputs[number] = kept.memory
-
-    def _copy(self, memory: Any) -> Kept:
-        return Kept(self.backend, self.backend.copy(memory))
 
     def _give(self) -> list[Any]:
         """New values to those who hold them, or the old ones back; the memory of the results."""
         if not self.results:
-            for taken in self.taken.values():
-                taken.give(taken.kept.lend())
+            for node, kept in self.taken.values():
+                node.buffer = kept.lend()
             return []
-        ours = {id(taken.kept.memory): taken.kept for taken in self.taken.values()}
-        others = {id(buffer) for buffer in self.inputs}
-        for output, memory in zip(self.outputs, self.results[self.count :], strict=True):
-            if id(memory) not in ours and id(memory) not in others:
-                ours[id(memory)] = Kept(self.backend, memory)
-            self._give_one(output, _lent(memory, ours))
-        return [_lent(memory, ours) for memory in self.results[: self.count]]
-
-    def _give_one(self, output: Output, loan: Any) -> None:
-        if output.input is not None:
-            self.taken[output.input].give(loan)
-            return
-        fresh = _following(output, self.arguments)
-        fresh.buffer = loan
-        output.held.put(fresh, self.arguments)
-
-
-def _lent(memory: Any, ours: dict[int, Kept]) -> Any:
-    kept = ours.get(id(memory))
-    return memory if kept is None else kept.lend()
+        ours = {id(kept.memory): kept for _, kept in self.taken.values()}
+        others = set(map(id, self.inputs))
+        made = self.results[self.count :]
+        for (held, call, number), memory in zip(self.outputs, made, strict=True):
+            known = ours.get(id(memory))
+            if known is None and id(memory) not in others:
+                known = ours[id(memory)] = Kept(self.backend, memory)
+            loan = memory if known is None else known.lend()
+            if number is not None:
+                self.taken[number][0].buffer = loan
+            else:
+                fresh = _following(held, call, self.arguments)
+                fresh.buffer = loan
+                held.put(fresh, self.arguments)
+        return [
+            ours[id(memory)].lend() if id(memory) in ours else memory
+            for memory in self.results[: self.count]
+        ]
 
 
-def _following(output: Output, arguments: Sequence[Tensor]) -> Node:
+def _following(held: Held, call: Call, arguments: Sequence[Tensor]) -> Node:
     """The leaf that comes after the node which a tensor has now."""
-    fresh = Node(output.call, ())
-    if not output.held.gradient:
-        tensor = output.held.owner(arguments)
-        fresh.needs_grad, fresh.owner = tensor._node.needs_grad, weakref.ref(tensor)
-        keep_hooks(tensor._node, fresh)
+    if held.gradient:
+        return Node(call, ())
+    tensor = held.owner(arguments)
+    before = tensor._node
+    fresh = Node(call, (), before.needs_grad)
+    fresh.owner = before.owner or weakref.ref(tensor)
+    if HOOKED:
+        keep_hooks(before, fresh)
     return fresh

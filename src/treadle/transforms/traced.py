@@ -186,7 +186,7 @@ class Traced:
         return self._built(self.program.run(inputs))
 
     def _replace(self, arguments: Sequence[Tensor]) -> Any:
-        if any(x._node.buffer is None for x in arguments):
+        if None in [x._node.buffer for x in arguments]:
             realize([x._node for x in arguments])
         key = [self.draws.next_key()] if self.draws.leaf is not None else []
 

@@ -233,7 +233,8 @@ class Program:
             words[k] = buffer.address
             new.append(buffer)
             k += 1
-        words[DONE] = 0
+        if results is not None:
+            words[DONE] = 0
         try:
             if DEBUG.value:
                 show.run(self, words)
@@ -245,6 +246,8 @@ class Program:
                 results += self.places.arranged(inputs, new)
         del held  # alive until here
         self.free.append(words)
+        if results is not None:
+            return results
         return new if self.simple else self.places.arranged(inputs, new)
 
     def _working_memory(self, words: ctypes.Array[ctypes.c_int64]) -> list[Buffer]:
