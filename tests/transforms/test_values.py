@@ -400,3 +400,12 @@ def test_a_gradient_inside_a_gradient_leaves_what_the_outer_one_follows():
     assert td.grad(looked_at)(w).item() == 31.0
     assert td.jacobian(outer)(w).item() == 31.0
     assert td.jvp(outer, [w], [td.tensor(1.0)])[1].item() == 31.0
+
+
+def test_compiled_functions_on_the_reference_device():
+    state, x = (td.tensor(v, device="reference") for v in ([0.0, 0.0], [1.0, 2.0]))
+    f = td.compile(lambda v: state.assign(state + v) * 2.0)
+    assert f(x).tolist() == [2.0, 4.0]
+    kept = state.numpy()
+    assert f(x).tolist() == [4.0, 8.0]
+    assert (state.tolist(), kept.tolist()) == ([2.0, 4.0], [1.0, 2.0])

@@ -14,6 +14,20 @@ from treadle.base.target import Target
 from treadle.ir.node import Node, Type
 
 
+class Memory:
+    """An array that is compared by what it is, not element by element; never written over."""
+
+    __slots__ = ("__weakref__", "array")
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its elements."""
+        return int(self.array.nbytes)
+
+
 class Program:
     """A graph, kept to be evaluated."""
 
@@ -22,10 +36,10 @@ class Program:
     def __init__(self, roots: Sequence[Node], leaves: Sequence[Node]) -> None:
         self.roots, self.leaves = list(roots), list(leaves)
 
-    def run(self, inputs: Sequence[Any], results: list[Any] | None = None) -> list[Any]:
+    def run(self, inputs: Sequence[Memory], results: list[Memory] | None = None) -> list[Memory]:
         """The roots' arrays from the leaves', added to results if they are given."""
-        given = dict(zip(self.leaves, inputs, strict=True))
-        found = evaluate(self.roots, given.__getitem__)
+        given = dict(zip(self.leaves, (memory.array for memory in inputs), strict=True))
+        found = [Memory(array) for array in evaluate(self.roots, given.__getitem__)]
         if results is not None:
             results += found
         return found
@@ -46,21 +60,23 @@ class Reference:
         """A program for simplified roots."""
         return Program(roots, leaves)
 
-    def upload(self, array: Any, type_: Type, copy: bool) -> Any:
+    def upload(self, array: Any, type_: Type, copy: bool) -> Memory:
         """Memory with an array's elements."""
-        return np.array(array, numpy_dtype(type_.dtype), copy=copy or None)
+        return Memory(np.array(array, numpy_dtype(type_.dtype), copy=copy or None))
 
-    def copy(self, buffer: Any) -> Any:
+    def copy(self, buffer: Memory) -> Memory:
         """Memory of its own with the same elements."""
-        return np.array(buffer)
+        return Memory(np.array(buffer.array))
 
-    def lend(self, buffer: Any, home: Any) -> Any:
-        """The array itself: nothing is ever written over."""
+    def lend(self, buffer: Memory, home: Any) -> Memory:
+        """The memory itself: nothing is ever written over."""
         return buffer
 
-    def download(self, buffer: Any, type_: Type) -> Any:
-        """An array over the memory."""
-        return np.asarray(buffer).reshape(type_.shape)
+    def download(self, buffer: Memory, type_: Type) -> Any:
+        """An array over the memory, which nobody may write."""
+        view = np.asarray(buffer.array).reshape(type_.shape).view()
+        view.flags.writeable = False
+        return view
 
     def statistics(self) -> Statistics:
         """NumPy counts its own."""
