@@ -110,3 +110,22 @@ def test_realize_reaches_the_device(backend):
     e /= e.sum(1, keepdims=True)
     e = (e - e.mean(1, keepdims=True)) / np.sqrt(e.var(1, keepdims=True) + 1e-5)
     assert error_of(found, e) < 1e-4
+
+
+def test_state_on_the_device_changes_for_nobody_else(backend):
+    import treadle as td
+
+    state, x = td.zeros(1000, device="cuda"), td.ones(1000, device="cuda")
+
+    @td.compile
+    def step(v):
+        state.assign(state * 2.0 + v)
+        return state.sum()
+
+    seen = []
+    for _ in range(4):
+        total = step(x)
+        seen.append((state.detach(), state + 0.0, total))
+    assert [(a.tolist()[7], b.tolist()[7], c.item()) for a, b, c in seen] == [
+        (v, v, 1000.0 * v) for v in (1.0, 3.0, 7.0, 15.0)
+    ]
