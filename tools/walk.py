@@ -100,7 +100,7 @@ def walk() -> str:
     cut = [[phase.blocks for phase in plan.phases], [blocks]]
     rows = rows_of(tasks, cut, report.fact("refused"))
     signature = Signature(loops)
-    ir = kernel_text(loops, signature, AVX2, style)
+    ir = kernel_text(signature.text, style, AVX2)
     assembly = jit.assembly(ir, AVX2, style.level)
     fired = "\n".join(f"{name:20} {count}" for name, count in report.fact("rules").items())
     phases = "\n".join(f"{phase.entry:12} {phase.blocks} blocks" for phase in plan.phases)
