@@ -99,10 +99,12 @@ class Ex:
         sums: tuple[Sum, ...] = (),
     ) -> None:  # fmt: skip
         self.op, self.dtype, self.args, self.data, self.sums = op, dtype, args, data, sums
-        self.operands = (*args, *(value for index in sums for value in index.looked))
-        moving = [*(arg.axes for arg in args), *(index.axes for index in sums)]
-        self.axes: frozenset[Axis] = frozenset().union(*moving)
-        self.stage: int = max((value.stage for value in self.operands), default=0)
+        looked = [value for index in sums for value in index.looked]
+        self.operands = (*args, *looked) if looked else args
+        self.axes: frozenset[Axis] = frozenset().union(
+            *[arg.axes for arg in args], *[index.axes for index in sums]
+        )
+        self.stage: int = max([value.stage for value in self.operands], default=0)
 
 
 @dataclass(eq=False)

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from treadle.base.dtypes import DType, dtype, int64
+from treadle.base.dtypes import ALL, DType, int64
 from treadle.kernel.abstract import (
     Argument,
     Atom,
@@ -24,6 +24,7 @@ from treadle.kernel.abstract import (
     Sum,
 )
 
+DTYPES = {d.short: d for d in ALL}
 TOKEN = re.compile(r"[a-z]\d+|-1|.")
 FLAGS = ("across", "epilogue")
 
@@ -42,7 +43,7 @@ class _Parser:
         words = head.split()[1:]
         across, epilogue = (flag in words for flag in FLAGS)
         arguments = [
-            Argument(dtype(word.rstrip("!~")), word[-1] == "~")
+            Argument(DTYPES[word.rstrip("!~")], word[-1] == "~")
             for word in words
             if word not in FLAGS
         ]
@@ -66,9 +67,9 @@ class _Parser:
         elif not name[1:].isdigit():
             kernel.passes[-1].stores.append(self._store(*words))
         elif name[0] == "e":
-            self.values[name] = self._expression(dtype(words[1]), words[2], words[3:])
+            self.values[name] = self._expression(DTYPES[words[1]], words[2], words[3:])
         elif name[0] == "r":
-            self.reduces[name] = Reduce(words[2], self.values[words[3]], dtype(words[1]))
+            self.reduces[name] = Reduce(words[2], self.values[words[3]], DTYPES[words[1]])
         else:
             axis = self.axes[name] = Axis(name, self._slot(words[2]))
             (kernel.outer if name[0] == "o" else kernel.inner).append(axis)
