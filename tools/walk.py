@@ -182,9 +182,12 @@ they have become index arithmetic.
 {loops}
 
 The kernel's identity is its structure. Extents, strides and constants are parameters ({values}),
-so that one compiled kernel serves every shape:
+so that one compiled kernel serves every shape (`kernel/signature.py`):
 
 {signature}
+
+Emitters are given this text and nothing else (`kernel/parser.py` reads it), so no number outside of
+it can decide code.
 
 `kernel/choose.py` picks a style: *{style}*, {per_block} rows a block, {blocks} blocks for the
 threads to share.

@@ -158,8 +158,7 @@ def read_meaning(ex, at, slots):
     holds = True
     for guard in guards:
         value = read(guard.index, at, slots)
-        holds &= guard.low is None or slots[guard.low.number] <= value
-        holds &= guard.high is None or value < slots[guard.high.number]
+        holds &= slots[guard.low.number] <= value < slots[guard.high.number]
     place = read(ex.sums[0], at, slots) if ex.op in ("load", "index") else 0
     return ex.op, ex.dtype, ex.stage, place, holds
 

@@ -70,11 +70,11 @@ class Sum:
 
 @dataclass(eq=False)
 class Guard:
-    """low <= index < high; a bound that always holds is None."""
+    """low <= index < high."""
 
     index: Sum
-    low: Slot | None
-    high: Slot | None
+    low: Slot
+    high: Slot
 
 
 class Ex:

@@ -123,12 +123,9 @@ class _Parser:
         return float(text) if kind.is_float else int(text)
 
     def _guard(self, text: str) -> Guard:
-        """p0<=index<p1, or one half of it."""
-        low, both, rest = text.rpartition("<=")
+        low, _, rest = text.partition("<=")
         index, _, high = rest.partition("<")
-        return Guard(
-            self._sum(index), self._slot(low) if both else None, self._slot(high) if high else None
-        )
+        return Guard(self._sum(index), self._slot(low), self._slot(high))
 
     # ---- indices
 

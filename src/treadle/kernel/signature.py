@@ -94,15 +94,11 @@ class Signature:
         return name
 
     def _guards(self, guards: tuple[Guard, ...]) -> str:
-        """Bounds that always hold are left out, and guards without a bound."""
         parts = []
         for guard in guards:
             index, low, high = guard
-            least, most = index.bounds
-            below = f"{self._slot(('low', guard), low)}<=" if least < low else ""
-            above = f"<{self._slot(('high', guard), high)}" if most >= high else ""
-            if below or above:
-                parts.append(f" {below}{self._index(index)}{above}")
+            bounds = self._slot(("low", guard), low), self._slot(("high", guard), high)
+            parts.append(f" {bounds[0]}<={self._index(index)}<{bounds[1]}")
         return "".join(parts)
 
     def _index(self, index: Index) -> str:

@@ -355,7 +355,7 @@ class Emitter:
         if ex.op == "index":
             return to.vector(ex.data, at)
         if ex.op == "inside":
-            return to.inside(ex.data, at) or "splat (i1 true)"
+            return to.inside(ex.data, at)
         if ex.op == "tile":
             return self._tile(ex, at)
         args = [at.value(arg) for arg in ex.args]

@@ -194,16 +194,15 @@ class Access:
         return "<" + ", ".join(f"i64 {k}" for k in range(self.ln.lanes)) + ">"
 
     def inside(self, guards: list[Guard], at: Point) -> str:
-        """The lanes in which every guard holds; empty: all of them."""
+        """The lanes in which every guard holds; empty if there is none: all of them."""
         w, n = self.w, self.ln.lanes
         result = ""
         for guard in guards:
             value = self.vector(guard.index, at)
             for slot, relation in ((guard.low, "sge"), (guard.high, "slt")):
-                if slot:
-                    bound = w.splat("i64", self.slot(slot), n)
-                    check = w.op(f"icmp {relation} <{n} x i64> {value}, {bound}")
-                    result = w.op(f"and <{n} x i1> {result}, {check}") if result else check
+                bound = w.splat("i64", self.slot(slot), n)
+                check = w.op(f"icmp {relation} <{n} x i64> {value}, {bound}")
+                result = w.op(f"and <{n} x i1> {result}, {check}") if result else check
         return result
 
     # ---- memory

@@ -354,9 +354,8 @@ class Emitter:
         parts = []
         for guard in guards:
             at = self.index(guard.index)
-            parts += [f"({at} >= {_of(guard.low)})"] if guard.low else []
-            parts += [f"({at} < {_of(guard.high)})"] if guard.high else []
-        return self.name(" & ".join(parts) or "tl.full((1, 1), 1, tl.int1)", "g")
+            parts.append(f"({at} >= {_of(guard.low)}) & ({at} < {_of(guard.high)})")
+        return self.name(" & ".join(parts), "g")
 
     # ---- indices
 
