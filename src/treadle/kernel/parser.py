@@ -29,7 +29,7 @@ TOKEN = re.compile(r"[a-z]\d+|-1|.")
 FLAGS = ("across", "epilogue")
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def parse(text: str) -> Kernel:
     """The kernel that a signature's text describes; nobody may change it."""
     return _Parser(text).kernel
