@@ -31,7 +31,7 @@ class Call:
 
     def __init__(self, problem: Problem, cut: Cut, pool: threads.Pool) -> None:
         target = host_target()
-        text = gemm_tasks.text(float32, target)
+        text = gemm_tasks.text(float32, float32, target)
         entries = jit.load(text, lambda: text, gemm_tasks.SYMBOLS, target, 2, passes=True)
         plan = gemm_plan.lay_out(problem, cut, tile_for(float32, target))
         m, n, k = problem.m, problem.n, problem.k

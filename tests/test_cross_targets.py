@@ -69,7 +69,7 @@ def test_kernels_of_a_graph_compile_for_another_processor(name, target):
         style = choose(loops, TARGETS[target])
         if loops.epilogue:
             style = type(style)(1, False, style.level)
-        text = kernel_text(loops, Signature(loops), TARGETS[target], style)
+        text = kernel_text(Signature(loops).text, style, TARGETS[target])
         image = jit.compile_object(text, TARGETS[target], style.level)
         assert image[:4] == b"\x7fELF"
         assert image[18:20] == MACHINES[target]
@@ -78,14 +78,14 @@ def test_kernels_of_a_graph_compile_for_another_processor(name, target):
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("kind", [float32, float64], ids=lambda d: d.name)
 def test_products_compile_for_another_processor(kind, target):
-    text = gemm_tasks.text(kind, TARGETS[target])
+    text = gemm_tasks.text(kind, kind, TARGETS[target])
     image = jit.compile_object(text, TARGETS[target], 1)
     assert image[18:20] == MACHINES[target]
 
 
 def test_vectors_are_as_wide_as_the_processor_has_them():
     loops = loops_of([e.exp(leaf(1000)) + 1.0])[0]
-    texts = {name: kernel_text(loops, Signature(loops), t, choose(loops, t))
+    texts = {name: kernel_text(Signature(loops).text, choose(loops, t), t)
              for name, t in TARGETS.items()}  # fmt: skip
     assert "<8 x float>" in texts["avx2"]
     assert "<4 x float>" in texts["aarch64"]

@@ -100,7 +100,7 @@ def walk() -> str:
     cut = [[phase.blocks for phase in plan.phases], [blocks]]
     rows = rows_of(tasks, cut, report.fact("refused"))
     signature = Signature(loops)
-    ir = kernel_text(loops, signature, AVX2, style)
+    ir = kernel_text(signature.text, style, AVX2)
     assembly = jit.assembly(ir, AVX2, style.level)
     fired = "\n".join(f"{name:20} {count}" for name, count in report.fact("rules").items())
     phases = "\n".join(f"{phase.entry:12} {phase.blocks} blocks" for phase in plan.phases)
@@ -182,9 +182,12 @@ they have become index arithmetic.
 {loops}
 
 The kernel's identity is its structure. Extents, strides and constants are parameters ({values}),
-so that one compiled kernel serves every shape:
+so that one compiled kernel serves every shape (`kernel/signature.py`):
 
 {signature}
+
+Emitters are given this text and nothing else (`kernel/parser.py` reads it), so no number outside of
+it can decide code.
 
 `kernel/choose.py` picks a style: *{style}*, {per_block} rows a block, {blocks} blocks for the
 threads to share.

@@ -82,7 +82,7 @@ every_target = pytest.mark.parametrize("target", TARGETS, ids=lambda target: tar
 
 @cache
 def kernels(a: dtypes.DType, b: dtypes.DType, target: Target) -> dict[str, object]:
-    text = gemm_tasks.text(a, target, b)
+    text = gemm_tasks.text(a, b, target)
     found = jit.load(text, lambda: text, gemm_tasks.SYMBOLS, target, 2, passes=True)
     return {name: Kernel(address) for name, address in found.items()}
 
@@ -264,7 +264,7 @@ def test_the_epilogue_gets_every_element_once_at_its_position(shape, depth):
 @pytest.mark.parametrize("dtype", dtypes.FLOATS, ids=repr)
 @pytest.mark.parametrize("target", [AVX2, AARCH64], ids=lambda target: target.cpu)
 def test_it_compiles_for_other_processors(target, dtype):
-    text = gemm_tasks.text(dtype, target)
+    text = gemm_tasks.text(dtype, dtype, target)
     assert jit.compile_object(text, target, 0)
 
 

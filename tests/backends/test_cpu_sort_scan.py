@@ -272,10 +272,10 @@ def test_a_scan_is_a_kernel_of_its_own_and_says_so():
 @pytest.mark.parametrize("name", ["bool", "uint16", "float8_e5m2", "bfloat16", "float32", "int64"])
 def test_kernels_compile_for_other_processors(target, name):
     kind = dtype(name)
-    texts = [sorts.text(kind, target, symbol) for symbol in sorts.STEPS]
-    texts += [scans.text("cummax", kind, target, symbol) for symbol in scans.STEPS]
+    texts = [sorts.text(kind, symbol, target) for symbol in sorts.STEPS]
+    texts += [scans.text("cummax", kind, symbol, target) for symbol in scans.STEPS]
     if kind.is_float:
-        texts.append(scans.text("logcumsumexp", kind, target, "lines"))
+        texts.append(scans.text("logcumsumexp", kind, "lines", target))
     for text in texts:
         assert jit.compile_object(text, target, 2, passes=True)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 
-from treadle.kernel.loops import Ex, Loops, Pass, indices_of, looked_up
+from treadle.kernel.abstract import Ex, Kernel, Pass
+from treadle.kernel.loops import Loops
+from treadle.kernel.parser import parse
 from treadle.ops.defs import TABLE
 
 ENTRY, ROW, ELEMENT = 0, 1, 2
@@ -14,17 +17,17 @@ COSTLY = 4.0  # flops per element: less is computed again rather than kept
 class Levels:
     """Placement of the expressions of one kernel."""
 
-    def __init__(self, loops: Loops, order: list[Ex]) -> None:
-        self.order = order
-        self.inner, self.outer = set(loops.inner), set(loops.outer)
+    def __init__(self, kernel: Kernel) -> None:
+        self.order = kernel.order
+        self.inner, self.outer = set(kernel.inner), set(kernel.outer)
         self.level: dict[Ex, int] = {}
-        for ex in order:
+        for ex in self.order:
             self.level[ex] = max([self._level(ex), *(self.level[arg] for arg in ex.args)])
         self.kept: dict[Ex, tuple[int, int]] = {}
-        self.needs = [self._needed(step) for step in loops.passes]
-        if len(loops.passes) > 1:
+        self.needs = [self._needed(step) for step in kernel.passes]
+        if len(kernel.passes) > 1:
             self._keep()
-            self.needs = [self._needed(step, k) for k, step in enumerate(loops.passes)]
+            self.needs = [self._needed(step, k) for k, step in enumerate(kernel.passes)]
 
     def _level(self, ex: Ex) -> int:
         if ex.op == "tile" or ex.axes & self.inner:
@@ -36,9 +39,7 @@ class Levels:
     def _needed(self, step: Pass, number: int | None = None) -> list[Ex]:
         """Expressions of a pass that change along the inner axes, operands first."""
         found: set[Ex] = set()
-        stack = [r.value for r in step.reduces]
-        for s in step.stores:
-            stack += s.inputs
+        stack = step.inputs
         while stack:
             ex = stack.pop()
             if ex in found or self.level[ex] != ELEMENT:
@@ -46,9 +47,7 @@ class Levels:
             found.add(ex)
             if number is not None and self.kept.get(ex, (number, 0))[0] < number:
                 continue  # read back from scratch
-            stack += ex.args
-            for index in indices_of(ex):
-                stack += looked_up(index)
+            stack += ex.operands
         return [ex for ex in self.order if ex in found]
 
     def _keep(self) -> None:
@@ -60,16 +59,23 @@ class Levels:
                 if before != number and _flops(ex) >= COSTLY and ex.dtype.compute.is_float:
                     self.kept.setdefault(ex, (before, len(self.kept)))
 
-    def scratch_bytes(self, loops: Loops, width: int, lanes: int) -> int:
-        """Scratch of one thread; width is the number of lanes computed side by side."""
-        if not self.kept:
-            return 0
-        extents = [axis.extent for axis in loops.inner]
-        if loops.across:
-            room = prod(extents) * width
-        else:
-            room = prod(extents[:-1]) * -(-extents[-1] // lanes) * lanes
-        return room * len(self.kept) * 8
+
+@lru_cache(maxsize=1024)
+def _kept_count(text: str) -> int:
+    return len(Levels(parse(text)).kept)
+
+
+def scratch_bytes(loops: Loops, text: str, width: int, lanes: int) -> int:
+    """Scratch of one thread; width is the number of lanes computed side by side."""
+    kept = _kept_count(text) if len(loops.passes) > 1 else 0
+    if not kept:
+        return 0
+    extents = [axis.extent for axis in loops.inner]
+    if loops.across:
+        room = prod(extents) * width
+    else:
+        room = prod(extents[:-1]) * -(-extents[-1] // lanes) * lanes
+    return room * kept * 8
 
 
 def _flops(ex: Ex) -> float:

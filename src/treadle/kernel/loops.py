@@ -6,8 +6,8 @@
         s = sum  c < 1024 : exp(x[r*1024 + c] - m)
         each     c < 1024 : y[r*1024 + c] = exp(x[r*1024 + c] - m) * (1 / s)
 
-Every backend starts from it. Numbers that depend on the shape alone are collected by `Signature`,
-so that a kernel compiled once serves every shape of its structure.
+Every backend starts from it, and emits code from the text of its `Signature`, which leaves numbers
+that depend on the shape alone to parameters: a kernel compiled once serves every shape.
 """
 
 from __future__ import annotations
@@ -88,12 +88,6 @@ class Reduce:
     kind: str
     value: Ex
     dtype: DType
-
-    @property
-    def start(self) -> float | int:
-        """What it starts from, in the type it is computed in."""
-        wide = self.dtype.compute
-        return {"sum": 0, "prod": 1, "max": wide.least, "min": wide.greatest}[self.kind]
 
 
 @dataclass(eq=False)

@@ -64,8 +64,8 @@ class Step:
 class Work:
     """The steps of one scan or sort."""
 
-    key: str  # of the code, with the symbol of a step
-    text: Callable[[str], str]  # the module with one symbol
+    text: Callable[..., str]  # the module with one symbol, from parts, the symbol and the target
+    parts: tuple[object, ...]
     steps: tuple[Step, ...]
     temporary_bytes: int = 0
     scratch_bytes: int = 0  # for each thread

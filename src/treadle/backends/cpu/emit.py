@@ -10,13 +10,12 @@ from treadle.backends.cpu.lanes import Lanes, register_type
 from treadle.backends.cpu.ops import JOIN, ROWS, memory_type
 from treadle.backends.cpu.points import Access, Point
 from treadle.backends.cpu.writer import Int, Writer, module
-from treadle.base.dtypes import DType, bool_
+from treadle.base.dtypes import bool_
 from treadle.base.target import Target
+from treadle.kernel.abstract import Axis, Ex, Kernel, Pass, Reduce, Slot, Store
 from treadle.kernel.choose import Style
-from treadle.kernel.index import Axis
 from treadle.kernel.levels import ELEMENT, ENTRY, ROW, Levels
-from treadle.kernel.loops import Ex, Loops, Pass, Reduce, Store, indices_of
-from treadle.kernel.signature import Signature
+from treadle.kernel.parser import parse
 
 HEADER = 4  # words before the buffers
 KERNEL = ["ptr %bases", "ptr %params", "i64 %block", "i64 %tid"]
@@ -27,21 +26,19 @@ EPILOGUE = [*KERNEL[:2], "ptr %tile", *SIZES]  # works on the tile of a product
 class Emitter:
     """One kernel on its way to text."""
 
-    def __init__(self, loops: Loops, signature: Signature, target: Target, style: Style) -> None:
-        self.loops, self.style = loops, style
-        self.w = Writer("kernel", EPILOGUE if loops.epilogue else KERNEL)
+    def __init__(self, kernel: Kernel, target: Target, style: Style) -> None:
+        self.kernel, self.style = kernel, style
+        self.w = Writer("kernel", EPILOGUE if kernel.epilogue else KERNEL)
         self.ln = Lanes(self.w, target.lanes, target)
-        self.order = signature.order
-        self.to = Access(self.ln, signature)
-        axes = loops.outer if loops.across else loops.inner
+        self.order = kernel.order
+        self.to = Access(self.ln)
+        axes = kernel.outer if kernel.across else kernel.inner
         self.vector: Axis | None = axes[-1] if axes else None
-        levels = Levels(loops, self.order)
+        levels = Levels(kernel)
         self.level, self.needs, self.kept = levels.level, levels.needs, levels.kept
-        self.to.inner = set(loops.inner)
-        self.moving = {
-            i: None for ex in self.order if self.level[ex] == ELEMENT for i in indices_of(ex)
-        }
-        self.moving |= {s.position: None for step in loops.passes for s in step.stores}
+        self.to.inner = set(kernel.inner)
+        self.moving = {i: None for ex in self.order if self.level[ex] == ELEMENT for i in ex.sums}
+        self.moving |= {s.position: None for step in kernel.passes for s in step.stores}
         self.partial: dict[int, str] = {}
 
     # ---- the function
@@ -49,29 +46,29 @@ class Emitter:
     def text(self) -> str:
         """The module."""
         entry = self._prologue()
-        if self.loops.epilogue:
+        if self.kernel.epilogue:
             self._tile_rows(entry)
-        elif self.loops.across:
+        elif self.kernel.across:
             self._across_rows(entry)
-        elif not self.loops.outer:
+        elif not self.kernel.outer:
             self._flat(entry)
         else:
             self._rows(entry)
-        if any(a.stream for a in self.loops.arguments) and self.ln.target.is_x86:
+        if any(a.stream for a in self.kernel.arguments) and self.ln.target.is_x86:
             self.w.call("void", "llvm.x86.sse.sfence")
         return module([self.w])
 
     def _prologue(self) -> Point:
         """Load parameters and pointers, compute what never changes."""
         w, to = self.w, self.to
-        for k in range(len(self.loops.arguments)):
+        for k in range(len(self.kernel.arguments)):
             number = w.word("%params", HEADER + 2 * k)
             base = w.load("ptr", w.gep("%bases", number, "ptr"), 8)
             to.pointers.append(w.gep(base, w.word("%params", HEADER + 2 * k + 1)))
-        start = HEADER + 2 * len(self.loops.arguments)
-        for k, (dtype, _) in enumerate(to.signature.values):
+        start = HEADER + 2 * len(self.kernel.arguments)
+        for k, slot in enumerate(self.kernel.slots):
             place = w.gep("%params", start + k, "i64")
-            kind = register_type(dtype) if dtype is not bool_ else "i8"
+            kind = register_type(slot.dtype) if slot.dtype is not bool_ else "i8"
             to.slots.append(w.load(kind, place, 8))
         if self.kept:
             base = w.load("ptr", w.gep("%bases", w.word("%params", 2), "ptr"), 8)
@@ -90,8 +87,8 @@ class Emitter:
     def _flat(self, entry: Point) -> None:
         """No outer axes: a map over one long axis is cut by itself, a reduction is one row."""
         row = Point({}, None, parent=entry)
-        one = self.loops.passes[0] if len(self.loops.passes) == 1 else None
-        if one and not one.reduces and not self.loops.row_stores and len(self.loops.inner) == 1:
+        one = self.kernel.passes[0] if len(self.kernel.passes) == 1 else None
+        if one and not one.reduces and not self.kernel.row_stores and len(self.kernel.inner) == 1:
             self._compute_rows(row, 0)
             self._vectors(0, one, row, self._block(), {})
         else:
@@ -101,13 +98,13 @@ class Emitter:
         low, high = self._block()
         self._clear_partials()
         with self.w.loop(low, high) as (r, _, _):
-            self._passes(Point(self._split(r, self.loops.outer), None, parent=entry))
+            self._passes(Point(self._split(r, self.kernel.outer), None, parent=entry))
 
     def _split(self, unit: Int, axes: list[Axis]) -> dict[Axis, Int]:
         """Values of axes at a row-major position."""
         values: dict[Axis, Int] = {}
         for axis in reversed(axes[1:]):
-            extent = self.to.slot("extent", axis)
+            extent = self.to.slot(axis.extent)
             values[axis] = self.w.rem(unit, extent)
             unit = self.w.div(unit, extent)
         if axes:
@@ -119,12 +116,12 @@ class Emitter:
         w, assert_axis = self.w, self.vector
         assert assert_axis is not None
         width = self.style.unroll * self.ln.lanes
-        extent = self.to.slot("extent", assert_axis)
+        extent = self.to.slot(assert_axis.extent)
         chunks = w.div(w.add(extent, width - 1), width)
         low, high = self._block()
         with w.loop(low, high) as (unit, _, _):
             start = w.mul(w.rem(unit, chunks), width)
-            axes = self._split(w.div(unit, chunks), self.loops.outer[:-1])
+            axes = self._split(w.div(unit, chunks), self.kernel.outer[:-1])
             points = []
             for u in range(self.style.unroll):
                 at = w.add(start, u * self.ln.lanes)
@@ -137,11 +134,11 @@ class Emitter:
         w = self.w
         height = w.word("%params", 1)
         first = w.add(w.mul("%batch", height), "%m")
-        step = self.loops.passes[0]
-        if self.loops.outer:
-            self.to.ahead = (self.loops.outer[-1], "%rows")  # the tile below is the next one
+        step = self.kernel.passes[0]
+        if self.kernel.outer:
+            self.to.ahead = (self.kernel.outer[-1], "%rows")  # the tile below is the next one
         with w.loop(0, "%rows") as (i, _, _):
-            row = Point(self._split(w.add(first, i), self.loops.outer), None, parent=entry)
+            row = Point(self._split(w.add(first, i), self.kernel.outer), None, parent=entry)
             self.tile_row = w.gep("%tile", w.mul(i, "%stride"), self._tile_type())
             self._compute_rows(row, 0)
             self._vectors(0, step, row, ("%n", w.add("%n", "%cols")), {})
@@ -156,16 +153,16 @@ class Emitter:
         """All passes over the rows at these points (several where vectors run across rows)."""
         for row in rows:
             self._compute_rows(row, 0)
-        for number, step in enumerate(self.loops.passes):
-            if number == 1 and not self.loops.across and self.loops.outer:
-                self.to.ahead = (self.loops.outer[-1], 1)  # the next row, while there is time
+        for number, step in enumerate(self.kernel.passes):
+            if number == 1 and not self.kernel.across and self.kernel.outer:
+                self.to.ahead = (self.kernel.outer[-1], 1)  # the next row, while there is time
             self._one_pass(number, step, rows)
             self.to.ahead = None
             for row in rows:
                 self._compute_rows(row, number + 1)
         for row in rows:
-            for s in self.loops.row_stores:
-                value = self._value(s.value, row)
+            for s in self.kernel.row_stores:
+                value = row.value(s.value)
                 self.to.store(self.to.pointers[s.buffer], s.position, value, s.value.dtype, row)
 
     def _compute_rows(self, row: Point, stage: int) -> None:
@@ -176,13 +173,13 @@ class Emitter:
                 self.to.prepare(index, row, self.to.inner)
 
     def _one_pass(self, number: int, step: Pass, rows: tuple[Point, ...]) -> None:
-        across = self.loops.across
+        across = self.kernel.across
         copies = self.style.unroll
         carry: list[tuple[str, str]] = []
         for r in step.reduces:
             first = self.ln.number(r.start, r.dtype)
             carry += [(self.ln.type(r.dtype), first)] * copies
-        inner = self.loops.inner if across else self.loops.inner[:-1]
+        inner = self.kernel.inner if across else self.kernel.inner[:-1]
         sums = self._nest(number, step, rows, inner, {}, carry)
         for k, r in enumerate(step.reduces):
             parts = sums[k * copies : (k + 1) * copies]
@@ -203,13 +200,13 @@ class Emitter:
     ) -> list[str]:  # fmt: skip
         """Scalar loops over the inner axes left, then the elements; returns the carried values."""
         if axes:
-            with self.w.loop(0, self.to.slot("extent", axes[0]), 1, carry) as (i, now, later):
+            with self.w.loop(0, self.to.slot(axes[0].extent), 1, carry) as (i, now, later):
                 typed = [(t, v) for (t, _), v in zip(carry, now, strict=True)]
                 later[:] = self._nest(number, step, rows, axes[1:], {**values, axes[0]: i}, typed)
             return now
-        if self.loops.across:
+        if self.kernel.across:
             return self._elements_across(number, step, rows, values, [v for _, v in carry])
-        extent: Int = self.to.slot("extent", self.vector) if self.vector else 1
+        extent: Int = self.to.slot(self.vector.extent) if self.vector else 1
         return self._vectors(number, step, rows[0], (0, extent), values, [v for _, v in carry])
 
     def _elements_across(
@@ -240,21 +237,21 @@ class Emitter:
         with w.loop(low, whole, width, carry) as (c, now, later):
             for u in range(copies):
                 place = w.add(c, u * lanes)
-                at = Point({**values, self._axis(): place}, self.vector, "", parent=row)
+                at = Point(self._along(values, place), self.vector, "", parent=row)
                 later[u::copies] = self._elements(number, step, at, now[u::copies], 0)
         if self.style.exact:
             return now
         firsts = [(t, v) for (t, _), v in zip(carry[::copies], now[::copies], strict=True)]
         with w.loop(whole, high, lanes, firsts) as (c, tail, later):
             mask = w.lanes_below(w.sub(high, c), lanes)
-            at = Point({**values, self._axis(): c}, self.vector, mask, parent=row)
+            at = Point(self._along(values, c), self.vector, mask, parent=row)
             later[:] = self._elements(number, step, at, tail, 0)
         result = list(now)
         result[::copies] = tail
         return result
 
-    def _axis(self) -> Axis:
-        return self.vector or Axis("none", 1)
+    def _along(self, values: dict[Axis, Int], place: Int) -> dict[Axis, Int]:
+        return {**values, self.vector: place} if self.vector else values
 
     # ---- one vector
 
@@ -263,8 +260,8 @@ class Emitter:
         self._compute(self.needs[number], at, number, u)
         result = []
         for r, total in zip(step.reduces, sums, strict=True):
-            value = self._value(r.value, at)
-            if at.mask and not self.loops.across:
+            value = at.value(r.value)
+            if at.mask and not self.kernel.across:
                 t = self.ln.type(r.dtype)
                 empty = self.ln.number(r.start, r.dtype)
                 mask = f"<{self.ln.lanes} x i1> {at.mask}"
@@ -276,8 +273,8 @@ class Emitter:
         return result
 
     def _store(self, s: Store, at: Point) -> None:
-        argument = self.loops.arguments[s.buffer]
-        value = self._value(s.value, at)
+        argument = self.kernel.arguments[s.buffer]
+        value = at.value(s.value)
         pointer = self.to.pointers[s.buffer]
         if s.mode in ("set", "over"):
             stream = argument.stream and not at.mask and not s.updates
@@ -285,25 +282,21 @@ class Emitter:
             return
         pointer = self.partial.get(s.buffer, pointer)
         join, d = ROWS["add" if s.mode == "partial" else s.mode], argument.dtype
-        before = self.to.load(self._partial_load(s, d, pointer), at)
+        before = self.to.load(pointer, s.position, d, at)
         self.to.store(pointer, s.position, join(self.ln, d, d, [before, value]), d, at)
-
-    def _partial_load(self, s: Store, d: DType, pointer: str) -> Ex:
-        self.to.pointers.append(pointer)
-        return Ex("load", (), d, (len(self.to.pointers) - 1, s.position, ()))
 
     def _clear_partials(self) -> None:
         """Every block has its own copy of the column sums, zero at first."""
-        for step in self.loops.passes:
+        for step in self.kernel.passes:
             for s in step.stores:
                 if s.mode == "partial" and s.buffer not in self.partial:
                     self.partial[s.buffer] = self._cleared(s)
 
     def _cleared(self, s: Store) -> str:
-        w, d = self.w, self.loops.arguments[s.buffer].dtype
+        w, d = self.w, self.kernel.arguments[s.buffer].dtype
         columns: Int = 1
-        for axis in self.loops.inner:
-            columns = w.mul(columns, self.to.slot("extent", axis))
+        for axis in self.kernel.inner:
+            columns = w.mul(columns, self.to.slot(axis.extent))
         element = memory_type(d)
         mine = w.gep(self.to.pointers[s.buffer], w.mul("%block", columns), element)
         with w.loop(0, columns) as (c, _, _):
@@ -328,39 +321,34 @@ class Emitter:
     def _scratch(self, ex: Ex, at: Point, u: int) -> str:
         """Where a kept value lives: rows of whole vectors, one after the other."""
         w, lanes = self.w, self.ln.lanes
-        inner = self.loops.inner if self.loops.across else self.loops.inner[:-1]
+        inner = self.kernel.inner if self.kernel.across else self.kernel.inner[:-1]
         position: Int = 0
         room: Int = 1
         for axis in inner:
-            extent = self.to.slot("extent", axis)
+            extent = self.to.slot(axis.extent)
             position = w.add(w.mul(position, extent), at.axes[axis])
             room = w.mul(room, extent)
-        if self.loops.across:
+        if self.kernel.across:
             position = w.add(w.mul(position, lanes * self.style.unroll), u * lanes)
             room = w.mul(room, lanes * self.style.unroll)
         else:
             assert self.vector is not None
-            reach = w.add(self.to.slot("extent", self.vector), lanes - 1)
+            reach = w.add(self.to.slot(self.vector.extent), lanes - 1)
             padded = w.mul(w.div(reach, lanes), lanes)
             position = w.add(w.mul(position, padded), at.axes[self.vector])
             room = w.mul(room, padded)
         place = w.add(position, w.mul(room, self.kept[ex][1]))
         return w.gep(self.scratch, w.mul(place, 8))  # 8 bytes an element: room for any dtype
 
-    def _value(self, ex: Ex, at: Point) -> str:
-        value = at.find(ex)
-        assert value is not None, ex
-        return value
-
     def _make(self, ex: Ex, at: Point) -> str:
         to, ln = self.to, self.ln
         if ex.op == "load":
-            return to.load(ex, at)
+            buffer, place, guards = ex.data
+            return to.load(to.pointers[buffer], place, ex.dtype, at, to.inside(guards, at))
         if ex.op == "const":
-            key = ("number", ex)
-            if key not in to.signature.slots:
+            if not isinstance(ex.data, Slot):
                 return ln.number(ex.data, ex.dtype)
-            value = to.slot(*key)
+            value = to.slot(ex.data)
             if ex.dtype is bool_:
                 value = self.w.op(f"trunc i8 {value} to i1")
             return self.w.splat(register_type(ex.dtype), value, ln.lanes)
@@ -370,7 +358,7 @@ class Emitter:
             return to.inside(ex.data, at)
         if ex.op == "tile":
             return self._tile(ex, at)
-        args = [self._value(arg, at) for arg in ex.args]
+        args = [at.value(arg) for arg in ex.args]
         first = ex.args[1] if ex.op == "where" else ex.args[0]
         return ROWS[ex.op](ln, first.dtype, ex.dtype, args)
 
@@ -395,6 +383,6 @@ class Emitter:
         return total
 
 
-def kernel_text(loops: Loops, signature: Signature, target: Target, style: Style) -> str:
-    """The IR module of a kernel; its one function is named `kernel`."""
-    return Emitter(loops, signature, target, style).text()
+def kernel_text(text: str, style: Style, target: Target) -> str:
+    """The IR module of the kernel that a signature's text describes; its function is `kernel`."""
+    return Emitter(parse(text), target, style).text()

@@ -28,10 +28,9 @@ from treadle.base.target import Target
 SYMBOLS = ("gemm_pack_a", "gemm_block", "gemm_matvec")
 
 
-def text(dtype: DType, target: Target, right: DType | None = None) -> str:
-    """The IR module of products of dtype (A) with right (B, the same type unless said)."""
+def text(dtype: DType, right: DType, target: Target) -> str:
+    """The IR module of products of dtype (A) with right (B)."""
     tile = tile_for(dtype, target)
-    right = right or dtype
     kernels = [micro_kernel(tile, h, v) for h in tile.heights for v in tile.widths]
     shared = [merge(tile), pack_b(tile, right), pack_a(tile, dtype)]
     return module([*kernels, *shared, block(tile, right), matvec(tile, dtype, right)])

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import llvmlite
@@ -46,6 +46,19 @@ class Job:
     target: Target
     level: int
     passes: bool = False
+
+
+def job(
+    make: Callable[..., str], parts: tuple[object, ...], symbols: tuple[str, ...], target: Target,
+    level: int, passes: bool = False,
+) -> Job:  # fmt: skip
+    """The job of the module make(*parts, target), known by what it is made of and nothing else.
+
+    make is a function of a module: no closure, no method, so that it sees its parts alone.
+    """
+    words = [part if isinstance(part, str) else repr(part) for part in parts]
+    key = "\n".join([f"{make.__module__}.{make.__qualname__}", *words])
+    return Job(key, partial(make, *parts, target), symbols, target, level, passes)
 
 
 class _ThreadState(threading.local):

@@ -11,9 +11,8 @@ from treadle.backends.cpu.lanes import Lanes
 from treadle.backends.cpu.ops import memory_type, narrow, widen
 from treadle.backends.cpu.writer import Int
 from treadle.base.dtypes import DType, int64
-from treadle.kernel.index import Atom, Axis, Index, Looked, Quotient, Remainder
-from treadle.kernel.loops import Ex, Guard, Store, looked_up
-from treadle.kernel.signature import Signature
+from treadle.base.errors import CompilerError, explain
+from treadle.kernel.abstract import Atom, Axis, Ex, Factor, Guard, Looked, Slot, Store, Sum
 
 
 @dataclass
@@ -24,8 +23,8 @@ class Point:
     vector: Axis | None
     mask: str = ""  # lanes that exist; empty: all of them
     values: dict[Ex, str] = field(default_factory=dict)
-    scalars: dict[Index, Int] = field(default_factory=dict)
-    parts: dict[Index, Int] = field(default_factory=dict)  # what of an index is the same all along
+    scalars: dict[Sum, Int] = field(default_factory=dict)
+    parts: dict[Sum, Int] = field(default_factory=dict)  # what of an index is the same all along
     parent: Point | None = None  # a point further out whose values hold here too
 
     def find(self, ex: Ex) -> str | None:
@@ -38,24 +37,53 @@ class Point:
             point = point.parent
         return None
 
+    def value(self, ex: Ex) -> str:
+        """The value of ex, which was computed."""
+        value = self.find(ex)
+        if value is None:
+            raise CompilerError(explain("emit", "a value is used before it is there", op=ex.op))
+        return value
+
+    def place(self, axis: Axis) -> Int:
+        """Where along an axis this is."""
+        point: Point | None = self
+        while point is not None:
+            if axis in point.axes:
+                return point.axes[axis]
+            point = point.parent
+        raise CompilerError(explain("emit", "an axis is used outside of its loop", axis=axis.name))
+
 
 class Access:
     """Index arithmetic, loads and stores at a point."""
 
-    def __init__(self, ln: Lanes, signature: Signature) -> None:
-        self.ln, self.w, self.signature = ln, ln.w, signature
+    def __init__(self, ln: Lanes) -> None:
+        self.ln, self.w = ln, ln.w
         self.slots: list[str] = []
         self.pointers: list[str] = []
         self.inner: set[Axis] = set()
         self.ahead: tuple[Axis, Int] | None = None  # loads ask for data so many rows ahead too
 
-    def slot(self, *key: object) -> str:
+    def slot(self, slot: Slot) -> str:
         """The run-time value of a parameter."""
-        return self.slots[self.signature.slots[key if len(key) > 1 else key[0]]]
+        return self.slots[slot.number]
+
+    def times(self, value: Int, factor: Factor) -> Int:
+        """A value scaled by a number of the text or by a parameter."""
+        return self.w.mul(value, self.slot(factor) if isinstance(factor, Slot) else factor)
+
+    def lanes_times(self, value: str, factor: Factor) -> str:
+        """The same in every lane."""
+        if factor == 1:
+            return value
+        n = self.ln.lanes
+        plain = f"splat (i64 {factor})"
+        spread = self.w.splat("i64", self.slot(factor), n) if isinstance(factor, Slot) else plain
+        return self.w.op(f"mul <{n} x i64> {value}, {spread}")
 
     # ---- indices
 
-    def scalar(self, index: Index, at: Point) -> Int:
+    def scalar(self, index: Sum, at: Point) -> Int:
         """The index at lane 0."""
         point: Point | None = at
         while point is not None:
@@ -65,55 +93,43 @@ class Access:
         total = at.scalars[index] = self._sum(index, at)
         return total
 
-    def prepare(self, index: Index, row: Point, inner: set[Axis]) -> None:
+    def prepare(self, index: Sum, row: Point, inner: set[Axis]) -> None:
         """Compute at the row whatever part of the index stays the same along it."""
         fixed = [t for t in index.terms if self._is_fixed(t[0], row, inner)]
         if len(fixed) == len(index.terms):
             self.scalar(index, row)
-        elif fixed or index.constant:
-            row.parts[index] = self._total(index, row, fixed, index.constant)
+        elif fixed or index.offset:
+            row.parts[index] = self._total(row, fixed, index.offset)
 
-    def _is_fixed(self, atom: object, row: Point, inner: set[Axis]) -> bool:
+    def _is_fixed(self, atom: Atom, row: Point, inner: set[Axis]) -> bool:
         if isinstance(atom, Axis):
             return atom not in inner
         if isinstance(atom, Looked):
             return row.find(atom.value) is not None
-        assert isinstance(atom, Quotient)
         return all(self._is_fixed(inside, row, inner) for inside, _ in atom.of.terms)
 
-    def _sum(self, index: Index, at: Point) -> Int:
+    def _sum(self, index: Sum, at: Point) -> Int:
         row = at.parent
         if row is not None and index in row.parts:
             moving = [t for t in index.terms if not self._is_fixed(t[0], row, self.inner)]
-            return self.w.add(row.parts[index], self._total(index, at, moving, 0))
-        return self._total(index, at, list(index.terms), index.constant)
+            return self.w.add(row.parts[index], self._total(at, moving, None))
+        return self._total(at, index.terms, index.offset)
 
-    def _total(self, index: Index, at: Point, terms: list[tuple[Atom, int]], constant: int) -> Int:
+    def _total(self, at: Point, terms: list[tuple[Atom, Factor]], offset: Slot | None) -> Int:
         total: Int = 0
-        for atom, c in terms:
-            value = self._atom(atom, at)
-            if c != 1 and value != 0:
-                value = self.w.mul(value, self.slot("factor", index, atom))
-            total = self.w.add(total, value)
-        return self.w.add(total, self.slot("offset", index)) if constant else total
+        for atom, factor in terms:
+            total = self.w.add(total, self.times(self._atom(atom, at), factor))
+        return self.w.add(total, self.slot(offset)) if offset else total
 
-    def _atom(self, atom: object, at: Point) -> Int:
+    def _atom(self, atom: Atom, at: Point) -> Int:
         if isinstance(atom, Axis):
-            point: Point | None = at
-            while point is not None:
-                if atom in point.axes:
-                    return point.axes[atom]
-                point = point.parent
-            return 0  # merged away
+            return at.place(atom)
         if isinstance(atom, Looked):
-            value = at.find(atom.value)
-            assert value is not None, atom
-            lane = self.w.op(f"extractelement {self.ln.type(atom.value.dtype)} {value}, i32 0")
-            return self._clamped(lane, self.slot("size", atom), "")
-        assert isinstance(atom, Quotient)
-        inner = self.scalar(atom.of, at)
-        by = self.slot("by", atom)
-        return self.w.rem(inner, by) if isinstance(atom, Remainder) else self.w.div(inner, by)
+            lanes = f"{self.ln.type(atom.value.dtype)} {at.value(atom.value)}"
+            lane = self.w.op(f"extractelement {lanes}, i32 0")
+            return self._clamped(lane, self.slot(atom.size), "")
+        of, by = self.scalar(atom.of, at), self.slot(atom.by)
+        return self.w.rem(of, by) if atom.remains else self.w.div(of, by)
 
     def _clamped(self, value: str, size: str, prefix: str) -> str:
         """A looked-up index made safe: negative counts from the end, then kept in range."""
@@ -132,18 +148,16 @@ class Access:
         value = w.call(t, f"llvm.smin.{name}", f"{t} {value}", f"{t} {top}")
         return w.call(t, f"llvm.smax.{name}", f"{t} {value}", f"{t} {zero}")
 
-    def step(self, index: Index, at: Point) -> str:
+    def step(self, index: Sum, at: Point) -> str:
         """How the index moves from lane to lane: "0", "1", "-1", or "" for anything else."""
         v = at.vector
         if v is None:
             return "0"
-        entangled = any(
-            isinstance(atom, Quotient) and v in atom.of.axes() for atom, _ in index.terms
-        ) or any(v in value.axes for value in looked_up(index))
-        c = index.coefficient(v)
-        return "" if entangled or c not in (0, 1, -1) else str(c)
+        entangled = any(v in atom.axes for atom, _ in index.terms if atom is not v)
+        factor = index.factor(v)
+        return "" if entangled or isinstance(factor, Slot) else str(factor)
 
-    def vector(self, index: Index, at: Point) -> str:
+    def vector(self, index: Sum, at: Point) -> str:
         """The index in every lane, as <L x i64>."""
         w, n = self.w, self.ln.lanes
         t = f"<{n} x i64>"
@@ -153,33 +167,25 @@ class Access:
             start = w.splat("i64", str(self.scalar(index, at)), n)
             return w.op(f"add {t} {start}, {self.numbers()}")
         total = "zeroinitializer"
-        for atom, c in index.terms:
-            if isinstance(atom, Axis) and atom not in self.signature.live:
-                continue  # merged away
-            value = self._lanes_of(atom, at)
-            if c != 1:
-                factor = w.splat("i64", self.slot("factor", index, atom), n)
-                value = w.op(f"mul {t} {value}, {factor}")
+        for atom, factor in index.terms:
+            value = self.lanes_times(self._lanes_of(atom, at), factor)
             total = w.op(f"add {t} {total}, {value}")
-        if index.constant:
-            offset = w.splat("i64", self.slot("offset", index), n)
+        if index.offset:
+            offset = w.splat("i64", self.slot(index.offset), n)
             total = w.op(f"add {t} {total}, {offset}")
         return total
 
-    def _lanes_of(self, atom: object, at: Point) -> str:
+    def _lanes_of(self, atom: Atom, at: Point) -> str:
         w, n = self.w, self.ln.lanes
         t = f"<{n} x i64>"
         if isinstance(atom, Axis):
-            start = w.splat("i64", str(self._atom(atom, at)), n)
+            start = w.splat("i64", str(at.place(atom)), n)
             return w.op(f"add {t} {start}, {self.numbers()}") if atom is at.vector else start
         if isinstance(atom, Looked):
-            value = at.find(atom.value)
-            assert value is not None, atom
-            return self._clamped(value, self.slot("size", atom), f"<{n} x")
-        assert isinstance(atom, Quotient)
-        by, of = w.splat("i64", self.slot("by", atom), n), self.vector(atom.of, at)
+            return self._clamped(at.value(atom.value), self.slot(atom.size), f"<{n} x")
+        by, of = w.splat("i64", self.slot(atom.by), n), self.vector(atom.of, at)
         whole = quotient_by_floats(self.ln, int64, of, by)
-        if not isinstance(atom, Remainder):
+        if not atom.remains:
             return whole
         return w.op(f"sub {t} {of}, {w.op(f'mul {t} {whole}, {by}')}")
 
@@ -187,55 +193,51 @@ class Access:
         """<0, 1, 2, ...>."""
         return "<" + ", ".join(f"i64 {k}" for k in range(self.ln.lanes)) + ">"
 
-    def inside(self, guards: tuple[Guard, ...], at: Point) -> str:
-        """The lanes in which every guard holds."""
+    def inside(self, guards: list[Guard], at: Point) -> str:
+        """The lanes in which every guard holds; empty if there is none: all of them."""
         w, n = self.w, self.ln.lanes
         result = ""
         for guard in guards:
-            index = guard[0]
-            value = self.vector(index, at)
-            for name, relation in (("low", "sge"), ("high", "slt")):
-                bound = w.splat("i64", self.slot(name, guard), n)
+            value = self.vector(guard.index, at)
+            for slot, relation in ((guard.low, "sge"), (guard.high, "slt")):
+                bound = w.splat("i64", self.slot(slot), n)
                 check = w.op(f"icmp {relation} <{n} x i64> {value}, {bound}")
                 result = w.op(f"and <{n} x i1> {result}, {check}") if result else check
         return result
 
     # ---- memory
 
-    def load(self, ex: Ex, at: Point) -> str:
-        """A load at every lane; lanes outside the mask or a guard read nothing and hold 0."""
-        number, position, guards = ex.data
-        pointer, element = self.pointers[number], memory_type(ex.dtype)
-        mask = self.inside(guards, at) if guards else ""
-        step = self.step(position, at)
-        if step == "0" and not guards:
-            place = self.w.gep(pointer, self.scalar(position, at), element)
-            one = self.w.load(element, place, ex.dtype.size)
-            return widen(self.ln, self.w.splat(element, one, self.ln.lanes), ex.dtype)
+    def load(self, pointer: str, index: Sum, d: DType, at: Point, guard: str = "") -> str:
+        """A load at every lane; lanes outside the mask or the guard read nothing and hold 0."""
+        element, mask = memory_type(d), guard
+        step = self.step(index, at)
+        if step == "0" and not guard:
+            place = self.w.gep(pointer, self.scalar(index, at), element)
+            one = self.w.load(element, place, d.size)
+            return widen(self.ln, self.w.splat(element, one, self.ln.lanes), d)
         if at.mask:
             both = f"and <{self.ln.lanes} x i1> {mask}, {at.mask}"
             mask = self.w.op(both) if mask else at.mask
         if step == "1":
-            place = self.w.gep(pointer, self.scalar(position, at), element)
-            self._fetch_ahead(position, place, element, mask)
-            return widen(self.ln, self._run(place, element, ex.dtype, mask), ex.dtype)
+            place = self.w.gep(pointer, self.scalar(index, at), element)
+            self._fetch_ahead(index, place, element, mask)
+            return widen(self.ln, self._run(place, element, d, mask), d)
         if step == "-1" and not mask:
-            first = self.w.add(self.scalar(position, at), 1 - self.ln.lanes)
-            run = self._run(self.w.gep(pointer, first, element), element, ex.dtype, "")
+            first = self.w.add(self.scalar(index, at), 1 - self.ln.lanes)
+            run = self._run(self.w.gep(pointer, first, element), element, d, "")
             back = range(self.ln.lanes - 1, -1, -1)
             run = self.w.shuffle(element, run, "poison", back, self.ln.lanes)
-            return widen(self.ln, run, ex.dtype)
-        return widen(self.ln, self._gather(pointer, element, ex, at, mask), ex.dtype)
+            return widen(self.ln, run, d)
+        return widen(self.ln, self._gather(pointer, index, d, at, mask), d)
 
-    def _fetch_ahead(self, position: Index, place: str, element: str, mask: str) -> None:
+    def _fetch_ahead(self, position: Sum, place: str, element: str, mask: str) -> None:
         """Ask for the same columns some rows further on, if a later row reads other elements."""
         if self.ahead is None or mask:
             return
         axis, rows = self.ahead
-        c = position.coefficient(axis)
-        if c:
-            step = rows if c == 1 else self.w.mul(rows, self.slot("factor", position, axis))
-            there = self.w.gep(place, step, element)
+        factor = position.factor(axis)
+        if factor:
+            there = self.w.gep(place, self.times(rows, factor), element)
             self.w.call("void", "llvm.prefetch.p0", f"ptr {there}", "i32 0", "i32 3", "i32 1")
 
     def _run(self, place: str, element: str, d: DType, mask: str) -> str:
@@ -249,15 +251,15 @@ class Access:
             t, name, f"ptr {place}", f"i32 {d.size}", f"<{n} x i1> {mask}", f"{t} zeroinitializer"
         )
 
-    def _gather(self, pointer: str, element: str, ex: Ex, at: Point, mask: str) -> str:
-        n = self.ln.lanes
+    def _gather(self, pointer: str, index: Sum, d: DType, at: Point, mask: str) -> str:
+        n, element = self.ln.lanes, memory_type(d)
         t = f"<{n} x {element}>"
-        index = self.vector(ex.data[1], at)
-        places = self.w.op(f"getelementptr {element}, ptr {pointer}, <{n} x i64> {index}")
+        where = self.vector(index, at)
+        places = self.w.op(f"getelementptr {element}, ptr {pointer}, <{n} x i64> {where}")
         mask = mask or "splat (i1 true)"
         name = f"llvm.masked.gather.v{n}{suffix(element)}.v{n}p0"
         return self.w.call(
-            t, name, f"<{n} x ptr> {places}", f"i32 {ex.dtype.size}", f"<{n} x i1> {mask}",
+            t, name, f"<{n} x ptr> {places}", f"i32 {d.size}", f"<{n} x i1> {mask}",
             f"{t} zeroinitializer",
         )  # fmt: skip
 
@@ -275,7 +277,7 @@ class Access:
         mask = self.w.op(f"and {lanes} {flags}, {at.mask}") if at.mask else flags
         yield Point(at.axes, at.vector, mask or "", parent=at)
 
-    def store(self, pointer: str, index: Index, value: str, d: DType, at: Point,
+    def store(self, pointer: str, index: Sum, value: str, d: DType, at: Point,
               stream: bool = False) -> None:  # fmt: skip
         """Store a vector: at neighbours, at one place if it does not move, or where each goes."""
         n, element = self.ln.lanes, memory_type(d)
@@ -297,7 +299,7 @@ class Access:
             align = 64 if stream else d.size
             self.w.store(t, value, place, align, stream)
 
-    def _scatter(self, pointer: str, index: Index, value: str, d: DType, at: Point) -> None:
+    def _scatter(self, pointer: str, index: Sum, value: str, d: DType, at: Point) -> None:
         n, element = self.ln.lanes, memory_type(d)
         where = self.vector(index, at)
         places = self.w.op(f"getelementptr {element}, ptr {pointer}, <{n} x i64> {where}")

@@ -7,7 +7,7 @@ import struct
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 from treadle.backends.cpu import gemm_plan, gemm_tasks, jit, scan, show, sort
@@ -24,8 +24,8 @@ from treadle.base.shapes import strides_of
 from treadle.base.target import Target
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
-from treadle.kernel.choose import choose, units
-from treadle.kernel.levels import Levels
+from treadle.kernel.choose import Style, choose, units
+from treadle.kernel.levels import scratch_bytes
 from treadle.kernel.places import ARENA, Place, Places, Temporary
 from treadle.kernel.plan import Product, Scan, as_stored, plan_tasks
 from treadle.kernel.signature import Signature
@@ -97,9 +97,8 @@ class Program:
                 argument.stream = True
         style = choose(loops, self.target)
         signature = Signature(loops)
-        levels = Levels(loops, signature.order)
         width = style.unroll * self.target.lanes
-        scratch = levels.scratch_bytes(loops, width, self.target.lanes)
+        scratch = scratch_bytes(loops, signature.text, width, self.target.lanes)
         self.scratch_bytes = max(self.scratch_bytes, scratch)
         total = units(loops, style, self.target)
         blocks = -(-total // loops.rows_per_block)
@@ -110,9 +109,7 @@ class Program:
                 result += place(buffer)
             return result + [_encoded(value, dtype) for dtype, value in signature.values]
 
-        key = f"{style}\n{signature.text}"
-        job = jit.Job(key, lambda: kernel_text(loops, signature, self.target, style),
-                      ("kernel",), self.target, style.level)  # fmt: skip
+        job = kernel_job(signature.text, style, self.target)
         self.entries.append(Entry(job, "kernel", blocks, words, task, loops.size))
 
     def _add_product(self, product: Product, task: int) -> None:
@@ -155,8 +152,8 @@ class Program:
                 buffers = [*place(along.source), *place(node), *parts]
                 return [*buffers, SCRATCH, work.scratch_bytes, *step.words()]
 
-            make, symbol = partial(work.text, step.symbol), step.symbol
-            job = jit.Job(f"{work.key} {symbol}", make, (symbol,), self.target, 2, True)
+            symbol = step.symbol
+            job = jit.job(work.text, (*work.parts, symbol), (symbol,), self.target, 2, True)
             size = int(node.op.flops) * node.type.size
             self.entries.append(Entry(job, symbol, step.blocks, words, task, size))
 
@@ -169,9 +166,7 @@ class Program:
         style = type(style)(1, False, style.level)
         signature = Signature(loops)
         height = product.dot.shape[-2]
-        job = jit.Job(f"{style}\n{signature.text}",
-                      lambda: kernel_text(loops, signature, self.target, style),
-                      ("kernel",), self.target, style.level)  # fmt: skip
+        job = kernel_job(signature.text, style, self.target)
         self.epilogues.append(job)
 
         def addresses(place: Callable[[object], Place]) -> Place:
@@ -284,11 +279,12 @@ def _word_type(count: int) -> Any:
 
 def gemm_job(left: DType, right: DType, target: Target) -> jit.Job:
     """The shared code of all products of two dtypes."""
-    return jit.Job(
-        f"gemm {left.name} {right.name}", lambda: gemm_tasks.text(left, target, right),
-        gemm_tasks.SYMBOLS,
-        target, 2, True,
-    )  # fmt: skip
+    return jit.job(gemm_tasks.text, (left, right), gemm_tasks.SYMBOLS, target, 2, True)
+
+
+def kernel_job(text: str, style: Style, target: Target) -> jit.Job:
+    """The code of a loop kernel, which its signature's text and style decide."""
+    return jit.job(kernel_text, (text, style), ("kernel",), target, style.level)
 
 
 def _encoded(value: float | int | bool, dtype: DType) -> int:

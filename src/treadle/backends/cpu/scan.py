@@ -8,7 +8,6 @@ of every chunk, then what comes before each, then the scan itself.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from math import inf
 
 from treadle.backends.cpu.along import BLOCK, FEW, Params, Step, View, Work, view_of
@@ -79,7 +78,7 @@ def plan(node: Node, target: Target) -> Work:
         between = Step("before", 1, numbers | {"total": view.outer * view.inner, "group": 1 << 62})
         steps = [ahead, between, *steps]
         temporary = view.outer * chunks * view.inner * d.compute.size
-    return Work(f"scan {name} {d.name}", partial(text, name, d, target), tuple(steps), temporary)
+    return Work(text, (name, d), tuple(steps), temporary)
 
 
 def _chunk(view: View, width: int, pieces: int) -> int:
@@ -91,7 +90,7 @@ def _chunk(view: View, width: int, pieces: int) -> int:
     return min(view.n, -(-chunk // 64) * 64)
 
 
-def text(name: str, d: DType, target: Target, symbol: str) -> str:
+def text(name: str, d: DType, symbol: str, target: Target) -> str:
     """The IR module of one step of a running total on a dtype."""
     lanes = 1 if symbol == "before" else lanes_of(d, target)
     return module([STEPS[symbol](_Kernel(symbol, name, d, target, lanes))])

@@ -8,8 +8,6 @@ digit takes three steps: the counts of each chunk, where its records go, and mov
 
 from __future__ import annotations
 
-from functools import partial
-
 from treadle.backends.cpu.along import BLOCK, FEW, Params, Step, View, Work, view_of
 from treadle.backends.cpu.emit import KERNEL
 from treadle.backends.cpu.writer import Int, Writer, module
@@ -23,7 +21,7 @@ BUCKETS = 1 << 11  # of the widest digits
 MOST_CHUNKS = 16  # of a line
 
 
-def plan(node: Node, target: Target) -> Work:
+def plan(node: Node, _: Target) -> Work:
     """The steps of an order along an axis."""
     d = node.operands[0].dtype
     view, descending = view_of(node), node.arg[1]
@@ -33,16 +31,15 @@ def plan(node: Node, target: Target) -> Work:
                "total": lines, "group": max(1, BLOCK // max(1, view.n)), "width": width,
                "mask": (1 << width) - 1, "digits": -(-8 * d.size // width),
                "turned": -1 if descending else 0}  # fmt: skip
-    key, code = f"sort {d.name}", partial(text, d, target)
     blocks = -(-lines // numbers["group"]) if view.n else 0
     if view.n <= RANKED:
-        return Work(key, code, (Step("ranks", blocks, numbers),), 0, 8 * (RANKED + 64))
+        return Work(text, (d,), (Step("ranks", blocks, numbers),), 0, 8 * (RANKED + 64))
     record = 8 if d.size <= 4 else 16
     if lines < FEW and view.n >= 2 * BLOCK:
         steps, nbytes = _in_chunks(view, numbers, record)
-        return Work(key, code, steps, nbytes)
+        return Work(text, (d,), steps, nbytes)
     nbytes = -(-(2 * record * view.n + 4 * BUCKETS) // 64) * 64
-    return Work(key, code, (Step("lines", blocks, numbers),), 0, nbytes)
+    return Work(text, (d,), (Step("lines", blocks, numbers),), 0, nbytes)
 
 
 def _in_chunks(view: View, numbers: dict[str, int], record: int) -> tuple[tuple[Step, ...], int]:
@@ -64,7 +61,7 @@ def _in_chunks(view: View, numbers: dict[str, int], record: int) -> tuple[tuple[
     return tuple(steps), 2 * half + 4 * BUCKETS * lines * chunks
 
 
-def text(d: DType, target: Target, symbol: str) -> str:
+def text(d: DType, symbol: str, target: Target) -> str:
     """The IR module of one step of a sort of a dtype."""
     kernel = _Kernel(symbol, d, max(2, target.vector_bytes // 8))
     return module([STEPS[symbol](kernel)])

@@ -8,8 +8,9 @@ what the form adds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 
 from treadle.backends.cuda.forms import Form
 from treadle.backends.cuda.narrow import loaded, stored
@@ -24,9 +25,22 @@ from treadle.backends.cuda.ops import (
     with_helpers,
 )  # fmt: skip
 from treadle.base.dtypes import bool_, float32, float64, int32, int64
-from treadle.kernel.index import Axis, Index, Looked, Quotient, Remainder
-from treadle.kernel.loops import Ex, Guard, Loops, Pass, Reduce, Store, indices_of, looked_up
-from treadle.kernel.signature import Signature
+from treadle.base.errors import CompilerError, explain
+from treadle.kernel.abstract import (
+    Atom,
+    Axis,
+    Ex,
+    Factor,
+    Guard,
+    Kernel,
+    Looked,
+    Pass,
+    Reduce,
+    Slot,
+    Store,
+    Sum,
+)
+from treadle.kernel.parser import parse
 
 ATOMIC = (float32, float64, int32, int64)
 
@@ -34,19 +48,19 @@ ATOMIC = (float32, float64, int32, int64)
 class Emitter:
     """One kernel on its way to text."""
 
-    def __init__(self, loops: Loops, signature: Signature, form: Form) -> None:
-        self.loops, self.signature, self.form = loops, signature, form
+    def __init__(self, kernel: Kernel, form: Form) -> None:
+        self.kernel, self.form = kernel, form
         self.lines: list[str] = []
         self.indent = 1
         self.count = 0
         self.known: list[dict[object, str]] = [{}]  # what has a name, by nesting
-        self.outer = frozenset(loops.outer[form.split :])
-        self.inner = frozenset(loops.inner)
+        self.outer = frozenset(kernel.outer[form.split :])
+        self.inner = frozenset(kernel.inner)
         self.row_mask = self.column_mask = ""
         self.tile = ""
         self.partial: dict[Store, str] = {}
-        self.axis = 0 if loops.across else 1  # of a tile: where columns run
-        self.shape = "(COLUMNS, ROWS)" if loops.across else "(ROWS, COLUMNS)"
+        self.axis = 0 if kernel.across else 1  # of a tile: where columns run
+        self.shape = "(COLUMNS, ROWS)" if kernel.across else "(ROWS, COLUMNS)"
 
     # ---- lines and names
 
@@ -77,9 +91,12 @@ class Emitter:
                 return names[key]
         return None
 
-    def slot(self, *key: object) -> str:
-        """The argument that holds a number."""
-        return f"p{self.signature.slots[key]}"
+    def there(self, key: object) -> str:
+        """The same, where it must have been."""
+        found = self.find(key)
+        if found is None:
+            raise CompilerError(explain("emit", "used before it is there", what=type(key).__name__))
+        return found
 
     # ---- the function
 
@@ -98,33 +115,33 @@ class Emitter:
 
     def parameters(self) -> list[str]:
         """Names of the arguments."""
-        names = [f"b{k}" for k in range(len(self.loops.arguments))]
-        names += [f"p{k}" for k in range(len(self.signature.values))]
+        names = [f"b{k}" for k in range(len(self.kernel.arguments))]
+        names += [f"p{k}" for k in range(len(self.kernel.slots))]
         if self.form.kind == "blocks":
             names.append("rows_per_block")
         return [*names, "span"] if self.form.split else names
 
     def _extents(self) -> None:
-        rows = self.loops.outer[1:] if self.form.split else self.loops.outer
-        for name, axes in (("rows", rows), ("columns", self.loops.inner)):
-            self.line(f"{name} = {' * '.join(self.slot('extent', a) for a in axes) or '1'}")
+        rows = self.kernel.outer[1:] if self.form.split else self.kernel.outer
+        for name, axes in (("rows", rows), ("columns", self.kernel.inner)):
+            self.line(f"{name} = {' * '.join(_of(a.extent) for a in axes) or '1'}")
         wide = ".to(tl.int64)" if self.form.wide else ""
         self.line(f"program = tl.program_id(0){wide}")
 
     def _map(self) -> None:
-        if self.loops.outer:
+        if self.kernel.outer:
             self.line("across = tl.cdiv(columns, COLUMNS)")
             self._columns("(program % across) * COLUMNS")
             self._row_tile("(program // across) * ROWS", "rows")
         else:
             self._columns("program * COLUMNS")
-        self._stores(self.loops.passes[0].stores)
+        self._stores(self.kernel.passes[0].stores)
 
     def _rows(self) -> None:
         low, high = "0", "columns"
         if self.form.split:
             part = self.name("tl.program_id(1)", "part")
-            self.known[-1][self.loops.outer[0]] = part
+            self.known[-1][self.kernel.outer[0]] = part
             low = self.name(f"{part} * span", "low")
             high = self.name(f"tl.minimum({low} + span, columns)", "high")
         self._row_tile("program * ROWS", "rows")
@@ -137,14 +154,14 @@ class Emitter:
         form = self.form
         self.line("first = program * rows_per_block")
         self.line("last = tl.minimum(first + rows_per_block, rows)")
-        sums = [s for step in self.loops.passes for s in step.stores if s.mode == "partial"]
+        sums = [s for step in self.kernel.passes for s in step.stores if s.mode == "partial"]
         if not form.in_memory:
             self._columns("0" if form.whole else "tl.program_id(1) * COLUMNS")
-            for ex in self.signature.order:
+            for ex in self.kernel.order:
                 if ex.stage == 0 and ex.op != "reduced" and not ex.axes & self.outer:
                     self.value(ex)
             for s in sums:
-                kind = register_type(self.loops.arguments[s.buffer].dtype)
+                kind = register_type(self.kernel.arguments[s.buffer].dtype)
                 self.partial[s] = self.name(f"tl.zeros({self.shape}, {kind})", "sum")
         with self.block("for begin in range(first, last, ROWS):"):
             self._row_tile("begin", "last")
@@ -161,34 +178,32 @@ class Emitter:
             self.row_mask = self.name(row_check, "m")
         if not self.form.exact_columns:
             self.column_mask = self.name(column_check, "m")
-        self._split_axes(self.name(row, "r"), self.loops.outer)
-        self._split_axes(column, self.loops.inner)
-        self._stores(self.loops.passes[0].stores)
+        self._split_axes(self.name(row, "r"), self.kernel.outer)
+        self._split_axes(column, self.kernel.inner)
+        self._stores(self.kernel.passes[0].stores)
 
     # ---- tiles
 
     def _row_tile(self, start: str, limit: str) -> None:
-        if not self.loops.outer[self.form.split :]:
+        if not self.kernel.outer[self.form.split :]:
             return
-        side = "[None, :]" if self.loops.across else "[:, None]"
+        side = "[None, :]" if self.kernel.across else "[:, None]"
         r = self.name(f"{start} + tl.arange(0, ROWS){side}", "r")
-        exact = self.form.exact_rows
-        self.row_mask = "" if exact else self.name(f"{r} < {limit}", "m")
-        self._split_axes(r, self.loops.outer[self.form.split :])
+        self.row_mask = "" if self.form.exact_rows else self.name(f"{r} < {limit}", "m")
+        self._split_axes(r, self.kernel.outer[self.form.split :])
 
     def _columns(self, start: str, limit: str = "columns") -> None:
-        side = "[:, None]" if self.loops.across else "[None, :]"
+        side = "[:, None]" if self.kernel.across else "[None, :]"
         c = self.name(f"{start} + tl.arange(0, COLUMNS){side}", "c")
-        exact = self.form.exact_columns
-        self.column_mask = "" if exact else self.name(f"{c} < {limit}", "m")
+        self.column_mask = "" if self.form.exact_columns else self.name(f"{c} < {limit}", "m")
         self.known[-1]["columns"] = c
-        self._split_axes(c, self.loops.inner)
+        self._split_axes(c, self.kernel.inner)
 
     def _split_axes(self, linear: str, axes: list[Axis]) -> None:
         """Values of axes at a row-major position."""
         names = self.known[-1]
         for axis in reversed(axes[1:]):
-            extent = self.slot("extent", axis)
+            extent = _of(axis.extent)
             names[axis] = self.name(f"{linear} % {extent}", "a")
             linear = self.name(f"{linear} // {extent}", "a")
         if axes:
@@ -198,7 +213,7 @@ class Emitter:
 
     def _passes(self, low: str, high: str) -> None:
         at_once = self.form.whole or (self.form.kind == "blocks" and not self.form.in_memory)
-        for step in self.loops.passes:
+        for step in self.kernel.passes:
             if at_once:
                 for r in step.reduces:
                     total = reduced(r.kind, self._masked(r), self.axis)
@@ -206,7 +221,7 @@ class Emitter:
                 self._stores(step.stores)
             else:
                 self._chunks(step, low, high)
-        self._stores(self.loops.row_stores)
+        self._stores(self.kernel.row_stores)
 
     def _chunks(self, step: Pass, low: str, high: str) -> None:
         for ex in self._needed(step):
@@ -228,17 +243,13 @@ class Emitter:
     def _needed(self, step: Pass) -> list[Ex]:
         """Expressions of a pass, operands first."""
         found: set[Ex] = set()
-        stack = [r.value for r in step.reduces]
-        for s in step.stores:
-            stack += s.inputs
+        stack = step.inputs
         while stack:
             ex = stack.pop()
             if ex not in found:
                 found.add(ex)
-                stack += ex.args
-                for index in indices_of(ex):
-                    stack += looked_up(index)
-        return [ex for ex in self.signature.order if ex in found]
+                stack += ex.operands
+        return [ex for ex in self.kernel.order if ex in found]
 
     def _masked(self, r: Reduce) -> str:
         """A reduction's operand; columns that do not exist count as nothing."""
@@ -249,15 +260,14 @@ class Emitter:
         mask = self.column_mask
         if not mask and not r.value.axes & self.inner:
             mask = f"({self.find('columns')} >= 0)"  # spreads the value over all columns
-        nothing = number(r.start, d)
-        return self.name(f"tl.where({mask}, {value}, {nothing})") if mask else value
+        return self.name(f"tl.where({mask}, {value}, {number(r.start, d)})") if mask else value
 
     def _finished(self, r: Reduce, total: str) -> str:
         return self.name(f"{total} != 0" if r.dtype is bool_ else total, "t")
 
     # ---- memory
 
-    def _mask(self, axes: frozenset[Axis], guards: tuple[Guard, ...] = (), only: str = "") -> str:
+    def _mask(self, axes: frozenset[Axis], guards: Sequence[Guard] = (), only: str = "") -> str:
         parts = [self.row_mask] if axes & self.outer else []
         parts += [self.column_mask] if axes & self.inner else []
         return _mask([*parts, self.inside(guards) if guards else only])
@@ -270,12 +280,12 @@ class Emitter:
             self._store(s)
 
     def _store(self, s: Store) -> None:
-        d = self.loops.arguments[s.buffer].dtype
+        d = self.kernel.arguments[s.buffer].dtype
         value = self.value(s.value)
         if s.mode == "partial":
             self._add_partial(s, value)
             return
-        axes = _axes_of(s.position)
+        axes = s.position.axes
         pointer = self._pointer(s.buffer, s.position)
         mask = self._mask(axes, only=self.value(s.only) if s.only else "")
         if self.tile and not (axes & self.outer and axes & self.inner):
@@ -308,11 +318,8 @@ class Emitter:
         """The name of an expression, computed here if it is not known yet."""
         found = self.find(ex)
         if found is None:
-            if ex.op == "reduced":
-                found = self.find(ex.data)
-                assert found is not None, ex
-            else:
-                found = self.name(self._make(ex))
+            reduced = ex.op == "reduced"
+            found = self.there(ex.data) if reduced else self.name(self._make(ex))
             self.known[-1][ex] = found
         return found
 
@@ -320,9 +327,8 @@ class Emitter:
         if ex.op == "load":
             return self._load(ex)
         if ex.op == "const":
-            key = ("number", ex)
-            known = key in self.signature.slots
-            return parameter(self.slot(*key), ex.dtype) if known else number(ex.data, ex.dtype)
+            given = isinstance(ex.data, Slot)
+            return parameter(_of(ex.data), ex.dtype) if given else number(ex.data, ex.dtype)
         if ex.op == "index":
             return f"({self.index(ex.data)} + tl.zeros((1, 1), tl.int32)).to(tl.int64)"
         if ex.op == "inside":
@@ -338,56 +344,48 @@ class Emitter:
         other = ", other=0" if mask else ""
         return loaded(f"tl.load({self._pointer(buffer, position)}{mask}{other})", ex.dtype)
 
-    def _pointer(self, buffer: int, position: Index) -> str:
+    def _pointer(self, buffer: int, position: Sum) -> str:
         """Addresses, as a tile even if there is one alone."""
-        single = not _axes_of(position) & (self.outer | self.inner)
+        single = not position.axes & (self.outer | self.inner)
         return f"b{buffer} + {self.index(position)}" + " + tl.zeros((1, 1), tl.int32)" * single
 
-    def inside(self, guards: tuple[Guard, ...]) -> str:
+    def inside(self, guards: Sequence[Guard]) -> str:
         """Where every guard holds."""
         parts = []
         for guard in guards:
-            low, high = guard[0].bounds
-            at = self.index(guard[0])
-            if low < guard[1]:
-                parts.append(f"({at} >= {self.slot('low', guard)})")
-            if high >= guard[2]:
-                parts.append(f"({at} < {self.slot('high', guard)})")
-        return self.name(" & ".join(parts) or "tl.full((1, 1), 1, tl.int1)", "g")
+            at = self.index(guard.index)
+            parts.append(f"({at} >= {_of(guard.low)}) & ({at} < {_of(guard.high)})")
+        return self.name(" & ".join(parts), "g")
 
     # ---- indices
 
-    def index(self, index: Index) -> str:
+    def index(self, index: Sum) -> str:
         """The name of an index expression."""
         found = self.find(index)
         if found is None:
-            parts = []
-            for atom, c in index.terms:
-                name = self._atom(atom)
-                if name:
-                    factor = "" if c == 1 else f" * {self.slot('factor', index, atom)}"
-                    parts.append(name + factor)
-            if index.constant:
-                parts.append(self.slot("offset", index))
+            parts = [
+                self._atom(atom) + ("" if factor == 1 else f" * {_of(factor)}")
+                for atom, factor in index.terms
+            ]
+            if index.offset:
+                parts.append(_of(index.offset))
             text = " + ".join(parts) or "0"
             found = text if text.isidentifier() or text == "0" else self.name(text, "x")
             self.known[-1][index] = found
         return found
 
-    def _atom(self, atom: object) -> str:
+    def _atom(self, atom: Atom) -> str:
         if isinstance(atom, Axis):
-            return self.find(atom) or ""  # merged away: counts as 0
+            return self.there(atom)
         if isinstance(atom, Looked):
-            value = f"clamped({self.value(atom.value)}, {self.slot('size', atom)})"
+            value = f"clamped({self.value(atom.value)}, {_of(atom.size)})"
             return value if self.form.wide else f"{value}.to(tl.int32)"
-        assert isinstance(atom, Quotient)
-        sign = "%" if isinstance(atom, Remainder) else "//"
-        return f"({self.index(atom.of)} {sign} {self.slot('by', atom)})"
+        return f"({self.index(atom.of)} {'%' if atom.remains else '//'} {_of(atom.by)})"
 
 
-def _axes_of(position: Index) -> frozenset[Axis]:
-    """The axes along which a position moves, by itself or by what it looks up."""
-    return frozenset(position.axes()).union(*(x.axes for x in looked_up(position)))
+def _of(number: Factor) -> str:
+    """A number of the text, or the argument that holds it."""
+    return f"p{number.number}" if isinstance(number, Slot) else str(number)
 
 
 def _mask(parts: list[str]) -> str:
@@ -395,6 +393,7 @@ def _mask(parts: list[str]) -> str:
     return f", mask={text}" if text else ""
 
 
-def kernel_text(loops: Loops, signature: Signature, form: Form) -> str:
-    """The Triton module of a kernel."""
-    return Emitter(loops, signature, form).text()
+@lru_cache(maxsize=1024)
+def kernel_text(text: str, form: Form) -> str:
+    """The Triton module of the kernel that a signature's text describes."""
+    return Emitter(parse(text), form).text()

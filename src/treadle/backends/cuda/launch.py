@@ -76,9 +76,8 @@ class Arguments:
             zip(built.loops.arguments, built.buffers, strict=True)
         ):
             self.memory(f"b{k}", argument.dtype, buffer)
-        numbers = {k for key, k in signature.slots.items() if _is_number(key)}
         for k, (dtype, value) in enumerate(signature.values):
-            if k in numbers:
+            if f"p{k}" in signature.constants:
                 self.constant(f"p{k}", value, dtype)
             else:
                 self.integer(f"p{k}", int(value), wide)
@@ -91,10 +90,6 @@ class Arguments:
             if kind[0] == "*" or (kind[0] == "i" and isinstance(value, int) and value % 16 == 0)
         )
         return Source(text, tuple(self.types), tuple(constants.items()), aligned, warps, stages)
-
-
-def _is_number(key: object) -> bool:
-    return isinstance(key, tuple) and key[0] == "number"
 
 
 def tile_constants(form: Form) -> dict[str, int]:

@@ -11,6 +11,7 @@ from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.narrow import memory_type
 from treadle.backends.cuda.ops import with_helpers
 from treadle.base.dtypes import DType, bfloat16, float16, float32, float64
+from treadle.kernel.parser import parse
 from treadle.kernel.plan import Product, Strided
 from treadle.kernel.signature import Signature
 
@@ -178,9 +179,8 @@ class Matmul:
             option = f", mask={mask}" if mask else ""
             return [f"    tl.store(c + ({row}) * N + n, acc{option})"]
         assert self.signature is not None
-        loops = self.product.epilogue.loops
         form = Form("map", 0, 0, False, 0, exact_m, exact_n, wide=self.wide)
-        emitter = Emitter(loops, self.signature, form)
+        emitter = Emitter(parse(self.signature.text), form)
         emitter.epilogue(row, "m < M", "n", "n < N", "acc")
         return emitter.lines
 

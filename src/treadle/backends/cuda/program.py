@@ -85,6 +85,6 @@ class Plan:
         if form.split:
             arguments.integer("span", span, form.wide)
             second = loops.outer[0].extent
-        text = kernel_text(loops, signature, form)
+        text = kernel_text(signature.text, form)
         source = arguments.source(text, tile_constants(form), form.warps)
         self.launches.append(Launch(source, (programs, second), arguments.values, loops.size))
