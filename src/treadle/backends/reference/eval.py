@@ -68,11 +68,11 @@ def evaluate(
             else:
                 result = _node(node, [found[x] for x in node.operands], precise)
             kind = np.float64 if precise and node.dtype.is_float else numpy_dtype(node.dtype)
-            found[node] = np.asarray(_converted(result, kind))
+            found[node] = np.asarray(converted(result, kind))
     return [found[root] for root in roots]
 
 
-def _converted(x: Array, kind: Any) -> Array:
+def converted(x: Array, kind: Any) -> Array:
     """A cast as the kernels do it: floats to integers saturate, NaN becomes 0."""
     x = np.asarray(x)
     if kind.__class__ is type:
@@ -114,5 +114,5 @@ def _definition(node: Node, values: dict[Node, Array], precise: bool) -> Array:
         if part not in found:
             result = _node(part, [found[x] for x in part.operands], precise)
             kind = np.float64 if precise and part.dtype.is_float else numpy_dtype(part.dtype)
-            found[part] = np.asarray(_converted(result, kind))
+            found[part] = np.asarray(converted(result, kind))
     return found[root]
