@@ -19,7 +19,8 @@ class Levels:
         self.inner, self.outer = set(loops.inner), set(loops.outer)
         self.level: dict[Ex, int] = {}
         for ex in order:
-            self.level[ex] = max([self._level(ex), *(self.level[arg] for arg in ex.args)])
+            below = [*ex.args, *(x for index in indices_of(ex) for x in looked_up(index))]
+            self.level[ex] = max([self._level(ex), *(self.level[x] for x in below)])
         self.kept: dict[Ex, tuple[int, int]] = {}
         self.needs = [self._needed(step) for step in loops.passes]
         if len(loops.passes) > 1:

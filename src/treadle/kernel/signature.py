@@ -7,7 +7,7 @@ the same text and share one compiled kernel.
 from __future__ import annotations
 
 from treadle.base.dtypes import DType, int64
-from treadle.kernel.index import Axis, Index, Looked, Quotient, Remainder
+from treadle.kernel.index import Axis, Index, Looked, Remainder, as_quotient
 from treadle.kernel.loops import Ex, Guard, Loops, Store
 
 PLAIN = (0, 1, -1, 2, 0.5, float("inf"), float("-inf"))  # numbers that stay in the text
@@ -104,6 +104,6 @@ class Signature:
             return self.live.get(atom, "")  # merged away: counts as 0
         if isinstance(atom, Looked):
             return f"[e{self.number[atom.value]} {self._slot(('size', atom), atom.size)}]"
-        assert isinstance(atom, Quotient)
+        atom = as_quotient(atom)
         sign = "%" if isinstance(atom, Remainder) else "/"
         return f"({self.index(atom.of)}){sign}{self._slot(('by', atom), atom.by)}"

@@ -11,7 +11,8 @@ from treadle.backends.cpu.lanes import Lanes
 from treadle.backends.cpu.ops import memory_type, narrow, widen
 from treadle.backends.cpu.writer import Int
 from treadle.base.dtypes import DType, int64
-from treadle.kernel.index import Atom, Axis, Index, Looked, Quotient, Remainder
+from treadle.base.errors import needed
+from treadle.kernel.index import Atom, Axis, Index, Looked, Quotient, Remainder, as_quotient
 from treadle.kernel.loops import Ex, Guard, Store, looked_up
 from treadle.kernel.signature import Signature
 
@@ -78,7 +79,7 @@ class Access:
             return atom not in inner
         if isinstance(atom, Looked):
             return row.find(atom.value) is not None
-        assert isinstance(atom, Quotient)
+        atom = as_quotient(atom)
         return all(self._is_fixed(inside, row, inner) for inside, _ in atom.of.terms)
 
     def _sum(self, index: Index, at: Point) -> Int:
@@ -106,11 +107,10 @@ class Access:
                 point = point.parent
             return 0  # merged away
         if isinstance(atom, Looked):
-            value = at.find(atom.value)
-            assert value is not None, atom
+            value = needed("emit", at.find(atom.value), atom)
             lane = self.w.op(f"extractelement {self.ln.type(atom.value.dtype)} {value}, i32 0")
             return self._clamped(lane, self.slot("size", atom), "")
-        assert isinstance(atom, Quotient)
+        atom = as_quotient(atom)
         inner = self.scalar(atom.of, at)
         by = self.slot("by", atom)
         return self.w.rem(inner, by) if isinstance(atom, Remainder) else self.w.div(inner, by)
@@ -173,10 +173,9 @@ class Access:
             start = w.splat("i64", str(self._atom(atom, at)), n)
             return w.op(f"add {t} {start}, {self.numbers()}") if atom is at.vector else start
         if isinstance(atom, Looked):
-            value = at.find(atom.value)
-            assert value is not None, atom
+            value = needed("emit", at.find(atom.value), atom)
             return self._clamped(value, self.slot("size", atom), f"<{n} x")
-        assert isinstance(atom, Quotient)
+        atom = as_quotient(atom)
         by, of = w.splat("i64", self.slot("by", atom), n), self.vector(atom.of, at)
         whole = quotient_by_floats(self.ln, int64, of, by)
         if not isinstance(atom, Remainder):

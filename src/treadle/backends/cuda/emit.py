@@ -24,7 +24,8 @@ from treadle.backends.cuda.ops import (
     with_helpers,
 )  # fmt: skip
 from treadle.base.dtypes import bool_, float32, float64, int32, int64
-from treadle.kernel.index import Axis, Index, Looked, Quotient, Remainder
+from treadle.base.errors import needed
+from treadle.kernel.index import Axis, Index, Looked, Remainder, as_quotient
 from treadle.kernel.loops import Ex, Guard, Loops, Pass, Reduce, Store, indices_of, looked_up
 from treadle.kernel.signature import Signature
 
@@ -309,8 +310,7 @@ class Emitter:
         found = self.find(ex)
         if found is None:
             if ex.op == "reduced":
-                found = self.find(ex.data)
-                assert found is not None, ex
+                found = needed("emit", self.find(ex.data), ex)
             else:
                 found = self.name(self._make(ex))
             self.known[-1][ex] = found
@@ -380,7 +380,7 @@ class Emitter:
         if isinstance(atom, Looked):
             value = f"clamped({self.value(atom.value)}, {self.slot('size', atom)})"
             return value if self.form.wide else f"{value}.to(tl.int32)"
-        assert isinstance(atom, Quotient)
+        atom = as_quotient(atom)
         sign = "%" if isinstance(atom, Remainder) else "//"
         return f"({self.index(atom.of)} {sign} {self.slot('by', atom)})"
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from treadle.backends.arrays import numpy_dtype
 from treadle.base.dtypes import STORAGE
+from treadle.base.errors import needed
 from treadle.ir.graph import toposort
 from treadle.ir.node import CONST, IOTA, LEAF, Node, expand
 from treadle.ops import contract as k
@@ -49,8 +50,8 @@ def _scattered(node: Node, base: Array, index: Array, values: Array) -> Array:
     inside = (index >= -size) & (index < size)
     place = np.where(inside, np.where(index < 0, index + size, index), size)
     room = np.insert(base, size, 1, axis)
-    assert node.op.reference is not None, node
-    return np.delete(node.op.reference(np, room, place, values, axis), size, axis)
+    reference = needed("reference", node.op.reference, node)
+    return np.delete(reference(np, room, place, values, axis), size, axis)
 
 
 SPECIAL |= dict.fromkeys(k.SCATTERS, _scattered)
@@ -93,13 +94,13 @@ def _node(node: Node, operands: list[Array], precise: bool) -> Array:
     if op.kind is Kind.COMPOSITE:
         inner = dict(zip(node.operands, operands, strict=True))
         return _definition(node, inner, precise)
-    assert op.reference is not None, op
+    reference = needed("reference", op.reference, op)
     wide = [_computable(x) for x in operands]
     if op.kind is Kind.SCAN:
-        return op.reference(np, *wide, *node.arg)
+        return reference(np, *wide, *node.arg)
     if op.kind is Kind.REDUCE:
-        return op.reference(np, *wide, axis=node.arg[0], keepdims=node.arg[1])
-    return op.reference(np, *wide)
+        return reference(np, *wide, axis=node.arg[0], keepdims=node.arg[1])
+    return reference(np, *wide)
 
 
 def _computable(x: Array) -> Array:
