@@ -117,7 +117,7 @@ def test_all_ways_of_calling_run_the_program():
     pool = threads.Pool.get(2).address
     for times, launch in enumerate((threads.launcher(), threads.launcher_holding_gil()), 1):
         program = Counting(5)
-        call = words([pool, ctypes.addressof(program.table), len(program.blocks), 0])
+        call = words([pool, ctypes.addressof(program.table), len(program.blocks), 0, 0])
         launch(ctypes.addressof(call))
         threads.runner()(pool, ctypes.addressof(program.table), len(program.blocks), 0)
         assert program.is_right(times=2), times

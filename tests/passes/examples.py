@@ -140,5 +140,6 @@ EXAMPLES = {
     "product-of-zeros-float": lambda leaf: zeros(leaf, "float32"),
     "sum-reshape": lambda leaf: sum_(leaf((3, 4)).reshape(12)),
     **{f"split-{op}": lambda leaf, op=op: op(leaf((5 * CHUNK + 7,))) for op in REDUCTIONS},
+    "few-batch-axes": lambda leaf: dot(leaf((2, 1, 3, 1, 2, 3, 4)), leaf((1, 2, 3, 2, 1, 4, 5))),
 }
 # fmt: on

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
+Made = TypeVar("Made")
+
 
 class TreadleError(Exception):
     """Root of everything Treadle raises on purpose."""
@@ -56,6 +60,13 @@ def explain(what: str, wrong: str, hint: str = "", /, **facts: object) -> str:
     shown = ", ".join(f"{name}={value}" for name, value in facts.items())
     message = f"{what}: {wrong}" + (f" ({shown})" if shown else "")
     return f"{message}\n  hint: {hint}" if hint else message
+
+
+def needed(what: str, value: Made | None, missing: object) -> Made:
+    """A value that an earlier stage has made. An assert would not outlive `python -O`."""
+    if value is None:
+        raise CompilerError(explain(what, "something was not made", missing=missing))
+    return value
 
 
 def said_by(op: str, error: TreadleError) -> TreadleError:

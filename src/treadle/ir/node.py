@@ -14,7 +14,14 @@ from typing import Any
 
 from treadle.base.device import CPU, Device
 from treadle.base.dtypes import DType, int64, weak
-from treadle.base.errors import ArgumentError, DeviceError, OperandError, explain
+from treadle.base.errors import (
+    ArgumentError,
+    CompilerError,
+    DeviceError,
+    OperandError,
+    explain,
+    needed,
+)
 from treadle.base.shapes import Shape, names_of
 from treadle.ir.recording import GRADIENTS, RECORDING
 from treadle.ops.defs import Elementwise, Kind, Op
@@ -261,22 +268,23 @@ def _first_call(op: Op, operands: tuple[Node, ...], arg: Any) -> Call:
         wanted, result = tuple(dtypes), arg
     else:
         wanted, result = op.types(dtypes)
-    assert op.shape is not None, op
+    shape_of = needed("row", op.shape, op)
     casts = tuple(None if d is w else w for d, w in zip(dtypes, wanted, strict=True))
     for check in CHECKS:
         check(op, (*wanted, result), device)
-    type_ = type_of(tuple(op.shape(arg, shapes)), result, device)
+    type_ = type_of(tuple(shape_of(arg, shapes)), result, device)
     return Call(op, arg, type_, casts if any(casts) else ())
 
 
 def _define(op: Op, arg: Any, operands: list[Node]) -> Node:
     """The definition of a composite applied to operands."""
     present, options = arg
-    assert op.define is not None, op
+    define = needed("row", op.define, op)
     given = iter(operands)
     slots = [next(given) if name in present else None for name in op.operands]
-    result = op.define(*slots, **dict(options))
-    assert isinstance(result, Node), op
+    result = define(*slots, **dict(options))
+    if not isinstance(result, Node):
+        raise CompilerError(explain(op.name, "its definition gives no tensor", got=type(result)))
     return result
 
 

@@ -7,6 +7,7 @@ from math import copysign
 from typing import Any
 
 from treadle.base.dtypes import DType, float32
+from treadle.base.errors import needed
 from treadle.base.shapes import Shape
 from treadle.ir.node import CONST, Node
 from treadle.ops.defs import Kind, Op
@@ -91,7 +92,7 @@ def rule(
     exact: bool = True,
 ) -> Rule:
     """A rule from a pattern; replacement takes the holes by name."""
-    assert pattern.op is not None
+    root = needed("rule", pattern.op, name)
     parts = [(k, part.op) for k, part in enumerate(pattern.operands) if part.op is not None]
 
     def apply(node: Node) -> Node | None:
@@ -104,4 +105,4 @@ def rule(
             return None
         return replacement(**found)
 
-    return Rule(name, pattern.op, apply, exact, pattern)
+    return Rule(name, root, apply, exact, pattern)

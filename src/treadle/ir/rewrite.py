@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from treadle.base import knobs, trace
+from treadle.base.errors import CompilerError, explain
 from treadle.ir.graph import toposort
 from treadle.ir.node import LEAF, Node
 from treadle.ir.pattern import Rule
@@ -75,7 +76,8 @@ class Rewriter:
                 for part in replaced.operands:
                     self.simplify(part)
             current = self._intern(replaced)
-        raise AssertionError(f"rules do not end on {node}: {self.fired.most_common(5)}")
+        fired = self.fired.most_common(5)
+        raise CompilerError(explain("rewrite", "rules do not end", node=node, fired=fired))
 
     def _intern(self, node: Node) -> Node:
         if node.op is LEAF:

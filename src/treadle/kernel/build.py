@@ -221,16 +221,16 @@ def build_copies(node: Node, stored: frozenset[Node]) -> list[Built]:
     built, start = [], 0
     for part in node.operands:
         if part.type.size:
-            built.append(build_copy(part, stored, node, (node.arg, start)))
+            built.append(build_copy(part, stored, node, (node.arg, start, node.shape)))
         start += part.shape[node.arg]
     return built
 
 
 def build_copy(
     node: Node, stored: frozenset[Node], to: Buffer | None = None,
-    inside: tuple[int, int] | None = None,
+    inside: tuple[int, int, Shape] | None = None,
 ) -> Built:  # fmt: skip
-    """A view, a constant or a leaf written to memory: inside = (axis, start) of a larger node."""
+    """A view, a constant or a leaf written to memory: inside = (axis, start) of a larger shape."""
     cluster = Cluster(0, "loop", node.type.size)
     cluster.level[node] = FULL
     own = frozenset([node]) if to is None and node.op is not LEAF else frozenset()
@@ -242,10 +242,10 @@ def build_copy(
     value = lowering.at(node, index)
     position = whole
     if inside:
-        assert isinstance(to, Node)
+        axis, start, shape = inside
         moved = list(index)
-        moved[inside[0]] = index[inside[0]] + inside[1]
-        position = ravel(moved, to.shape)
+        moved[axis] = index[axis] + start
+        position = ravel(moved, shape)
     number = builder.slot(to if to is not None else node, node.dtype, True)
     loops = Loops([], outer, [], [Pass([], [Store(number, position, value)])], [])
     loops.size = node.type.size

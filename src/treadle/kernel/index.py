@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from math import gcd
 from typing import Any
 
+from treadle.base.errors import CompilerError, explain
 from treadle.base.shapes import Shape, strides_of
 
 
@@ -270,6 +271,13 @@ def _merged(kind: type[Quotient], of: Index, by: int) -> Quotient:
 
 
 ZERO = Index()
+
+
+def as_quotient(atom: object) -> Quotient:
+    """A quotient or remainder: what is left where axes and looked-up values are known."""
+    if not isinstance(atom, Quotient):
+        raise CompilerError(explain("index", "an unknown part", got=atom))
+    return atom
 
 
 def of_axis(axis: Axis) -> Index:

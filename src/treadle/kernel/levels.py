@@ -22,7 +22,7 @@ class Levels:
         self.inner, self.outer = set(kernel.inner), set(kernel.outer)
         self.level: dict[Ex, int] = {}
         for ex in self.order:
-            self.level[ex] = max([self._level(ex), *(self.level[arg] for arg in ex.args)])
+            self.level[ex] = max([self._level(ex), *(self.level[x] for x in ex.operands)])
         self.kept: dict[Ex, tuple[int, int]] = {}
         self.needs = [self._needed(step) for step in kernel.passes]
         if len(kernel.passes) > 1:

@@ -1,6 +1,14 @@
-"""Whether a kernel may write its result over memory it reads."""
+"""Whether a kernel may write its result over memory it reads.
+
+Blocks run side by side and in any order: what a block reads, only it may write, and later. Two
+reads are known to be like that: of the very element that is written next, and (where one thread
+reads and writes a whole row) of an element that the same row writes, read before its first store.
+A product's epilogue sees a row tile by tile, so only the first holds there.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
@@ -14,12 +22,12 @@ def writes_over(task: Task, result: Node, operand: Node, ordered: bool = True) -
 
     ordered: a row is read and written by one thread, so what it reads first is safe.
     """
-    if task.cluster.kind not in ("loop", "dot"):
+    if task.cluster.kind not in ("loop", "dot") or result.dtype.size != operand.dtype.size:
         return False
     parts = list(task.kernels)
     if task.product:
         if operand is task.product.left.base or operand is task.product.right.base:
-            return False
+            return False  # every tile reads rows and columns of them
         parts += [task.product.epilogue] if task.product.epilogue else []
     return all(_is_safe(built, result, operand, ordered) for built in parts)
 
@@ -33,24 +41,41 @@ def _is_safe(built: Built, result: Node, operand: Node, ordered: bool) -> bool:
     if len(targets) != 1 or targets[0] not in loops.passes[-1].stores or loops.across:
         return False
     loads = [ex for ex in loops.order() if ex.op == "load" and ex.data[0] in slots]
+    by_rows = ordered and not loops.epilogue
     return all(
-        ex.data[1] == targets[0].position or (ordered and _in_own_row(ex, targets[0], loops))
+        ex.data[1] == targets[0].position or (by_rows and _in_own_row(ex, targets[0], loops))
         for ex in loads
     )
 
 
 def _in_own_row(load: Ex, store: Store, loops: Loops) -> bool:
-    """A value read once per row, before the row is written, from within the row?"""
-    inner = set(loops.inner)
-    if load.axes & inner or load.stage or not loops.outer:
+    """A value read once per row, before the row is written, from where only this row writes?"""
+    if load.axes & set(loops.inner) or load.stage or not loops.outer:
         return False
     position: Index = load.data[1]
     for axis in loops.outer:
         if position.coefficient(axis) != store.position.coefficient(axis):
             return False
     inside = [t for t in position.terms if not isinstance(t[0], Axis)]  # merged axes count as 0
-    rest = Index(inside, position.constant)
-    extent = 1
-    for axis in loops.inner:
-        extent *= axis.extent
-    return rest.bounds[0] >= 0 and rest.bounds[1] < extent
+    low, high = Index(inside, position.constant).bounds
+    steps = [(store.position.coefficient(axis), axis.extent) for axis in loops.inner]
+    return _holds(steps, low, high)
+
+
+def _holds(steps: Sequence[tuple[int, int]], low: int, high: int) -> bool:
+    """Is every number from low to high a sum of steps, each (size, below how many times)?
+
+    The steps of a row need not touch: rows of a batch norm are cut by the other channels.
+    """
+    run, apart = 1, []
+    for size, count in sorted(steps):
+        if size == run:
+            run *= max(count, 1)
+        else:
+            apart.append((size, count))
+    start = low - low % run
+    if low < 0 or high >= start + run:
+        return False
+    for size, count in reversed(apart):
+        start -= min(start // size, count - 1) * size
+    return start == 0

@@ -71,7 +71,8 @@ class Places:
             if at is None or root.type.nbytes != leaf.type.nbytes:
                 continue
             last = self.last.get(leaf, -1)
-            if last < at or (last == at and self._over(at, root, leaf)):
+            free = leaf not in found.values()
+            if free and (last < at or (last == at and self._over(at, root, leaf))):
                 found[root] = leaf
         return found
 
@@ -99,8 +100,10 @@ class Places:
 
     def _share(self) -> None:
         """Results written over an operand that nobody reads afterwards."""
+        number = {node: k for k, node in enumerate(self.inner)}
         for k, task in enumerate(self.tasks):
             free = [n for n in task.reads() if n in self.inner and self.last[n] == k]
+            free.sort(key=number.__getitem__)  # sets have another order in every process
             for node in task.writes:
                 if node not in self.inner:
                     continue

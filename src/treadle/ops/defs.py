@@ -9,7 +9,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from treadle.base.dtypes import DType
-from treadle.base.errors import ArgumentError, OperandError, TreadleError, explain, said_by
+from treadle.base.errors import ArgumentError, OperandError, TreadleError, explain, needed, said_by
 from treadle.base.shapes import Shape
 
 TABLE: dict[str, Op] = {}
@@ -246,8 +246,8 @@ class Elementwise(Op):
     @property
     def arity(self) -> int:
         """How many operands there are: those of the reference, less NumPy itself."""
-        assert self.reference is not None, self
-        return int(self.reference.__code__.co_argcount) - 1
+        reference = needed("row", self.reference, self)
+        return int(reference.__code__.co_argcount) - 1
 
     def __call__(self, *operands: Any, **options: Any) -> Any:
         """Record the op on tensors or nodes; scalars may stand beside them."""
@@ -265,9 +265,9 @@ class Inline(Op):
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         """Run the definition on tensors or nodes."""
-        assert self.define is not None, self
+        define = needed("row", self.define, self)
         try:
-            return self.define(*args, **options)
+            return define(*args, **options)
         except UNCLEAR as error:
             return self.retried(error, args, options)
 

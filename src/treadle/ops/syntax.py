@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from treadle.base.dtypes import DType
-from treadle.base.errors import ArgumentError, ShapeError, explain
+from treadle.base.errors import ArgumentError, ShapeError, explain, needed
 from treadle.base.shapes import Shape, axis_in
 from treadle.ops import composite as c
 from treadle.ops import elementwise as e
@@ -90,8 +90,7 @@ class Syntax:
             factor = factor * factor
             if times & 1:
                 result = factor if result is None else result * factor
-        assert result is not None
-        return result
+        return needed("pow", result, "factor")
 
     def __rpow__(self, other: Any) -> Self:
         return f.pow_(other, self)

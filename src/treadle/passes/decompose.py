@@ -1,4 +1,4 @@
-"""Composite ops rewritten into primitives, and large totals into two steps."""
+"""Composites as primitives, large totals in two steps, many batch axes as few."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from math import isqrt, prod
 from treadle.ir.node import Node, expand
 from treadle.ir.pattern import Rule
 from treadle.ops import movement as m
+from treadle.ops.contract import dot
 from treadle.ops.defs import TABLE, Inline, Kind, Op
 from treadle.ops.elementwise import cast
 from treadle.ops.reduce import max_, min_, sum_
@@ -16,6 +17,7 @@ CHUNK = 4096  # elements of a partial total: more, added one by one, lose digits
 FEW_RESULTS = 64  # with more results than this there is enough to share out already
 LONG = 64 * CHUNK  # elements of a line that is cut though it would be one pass
 NARROW, WIDE = 64, 256  # columns: fewer leave lanes empty, so many fill them
+BATCH_AXES = 4  # of a product: templates count through so many at most
 
 
 def _split(node: Node) -> Node | None:
@@ -80,6 +82,33 @@ def _in_chunks(op: Op, x: Node) -> Node:
     return op(totals, axis=1)
 
 
+def _with_few_batch_axes(node: Node) -> Node | None:
+    """Neighbouring batch axes as one where both operands have them alike, or all of them as one."""
+    batch, (a, b) = node.shape[:-2], node.operands
+    if len(batch) <= BATCH_AXES:
+        return None
+    runs: list[tuple[int, tuple[bool, ...]]] = []  # elements along neighbours, who has them
+    for size, *own in zip(batch, *(_batch_of(x, len(batch)) for x in (a, b)), strict=True):
+        has = tuple([n == size for n in own])
+        if size != 1 and runs and runs[-1][1] == has:
+            runs[-1] = (runs[-1][0] * size, has)
+        elif size != 1:
+            runs.append((size, has))
+    if len(runs) > BATCH_AXES:
+        a, b = (x.expand(*batch, *x.shape[-2:]) for x in (a, b))
+        runs = [(prod(batch), (True, True))]
+    left, right = (
+        x.reshape([size if has[k] else 1 for size, has in runs] + list(x.shape[-2:]))
+        for k, x in enumerate((a, b))
+    )
+    return dot(left, right).reshape(node.shape)
+
+
+def _batch_of(x: Node, rank: int) -> tuple[int, ...]:
+    own = x.shape[:-2]
+    return (1,) * (rank - len(own)) + own
+
+
 def definitions() -> tuple[Rule, ...]:
     """A rule for every composite there is now: rows may be added at any time."""
     return tuple(
@@ -90,4 +119,7 @@ def definitions() -> tuple[Rule, ...]:
 
 
 REDUCTIONS = (sum_, max_, min_, prod_)
-SPLIT = tuple(Rule(f"split-{op}", op, _split) for op in REDUCTIONS)
+SPLIT = (
+    *(Rule(f"split-{op}", op, _split) for op in REDUCTIONS),
+    Rule("few-batch-axes", dot, _with_few_batch_axes),
+)

@@ -13,6 +13,7 @@ from typing import Any
 from treadle.backends.registry import backend_of
 from treadle.base.device import CPU, Device
 from treadle.base.dtypes import uint32
+from treadle.base.errors import needed
 from treadle.ir.node import Node, leaf, type_of
 from treadle.runtime.realize import TRACED
 from treadle.runtime.stacks import ThreadStack
@@ -50,8 +51,8 @@ class Draws:
 
     def next_key(self) -> Any:
         """Memory for one call; the global count moves on by all draws of the function."""
-        assert self.leaf is not None
-        return GENERATOR.take(self.count, self.leaf.device)
+        leaf = needed("random", self.leaf, "key")
+        return GENERATOR.take(self.count, leaf.device)
 
 
 _TRACED: ThreadStack[Draws] = ThreadStack()

@@ -7,8 +7,10 @@ rows, kept per block of rows and joined by a kernel of its own).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Literal
 
 from treadle.base.shapes import Shape
 from treadle.ir.node import Node
@@ -33,7 +35,8 @@ class Cluster:
     before: dict[Cluster, bool] = field(default_factory=dict)  # read from: aligned everywhere?
     after: set[Cluster] = field(default_factory=set)  # the other direction
     reason: str = ""  # why it is not part of the kernel before it
-    last: int = 0  # highest node number, to prune searches
+    last: int = 0  # highest node number
+    rank: int = 0  # above that of everything it reads from: an order in which all could run
 
     def __repr__(self) -> str:
         return f"k{self.number}"
@@ -125,15 +128,61 @@ def _through(node: Node, aligned: str, pattern: Pattern | None) -> Iterator[Read
 
 def depends(late: Cluster, early: Cluster, skip_direct: bool = False) -> bool:
     """Does late need early, directly or through others (skip_direct: through others only)?"""
-    stack = [c for c in late.before if not (skip_direct and c is early)]
+    if early in late.before and not skip_direct:
+        return True
+    stack = [c for c in late.before if c.rank > early.rank]  # others are no way there
     seen = set(stack)
-    floor = early.number
     while stack:
         cluster = stack.pop()
-        if cluster is early:
+        if early in cluster.before:
             return True
         for other in cluster.before:
-            if other not in seen and other.last >= floor:
+            if other.rank > early.rank and other not in seen:
                 seen.add(other)
                 stack.append(other)
     return False
+
+
+def put_before(early: Cluster, late: Cluster) -> None:
+    """Ranks for late to read early, which does not need late."""
+    if early.rank > late.rank:
+        low, high = late.rank, early.rank
+        needed = _reached([early], "before", low, high + 1)
+        waiting = _reached([late], "after", low - 1, high)
+        _rank([*needed, *waiting])
+
+
+def put_together(one: Cluster, two: Cluster) -> None:
+    """The rank of one for both, where neither needs the other through a third."""
+    low, high = sorted((one, two), key=_by_rank)
+    needed = _reached(_others(high.before, low), "before", low.rank, high.rank)
+    waiting = _reached(_others(low.after, high), "after", low.rank, high.rank)
+    _rank([*needed, one, *waiting], [two.rank])
+
+
+def _others(clusters: Iterable[Cluster], apart_from: Cluster) -> list[Cluster]:
+    return [c for c in clusters if c is not apart_from]
+
+
+_by_rank = attrgetter("rank")
+
+
+def _reached(
+    start: Iterable[Cluster], way: Literal["before", "after"], low: int, high: int
+) -> list[Cluster]:
+    """Start and all that lies that way, as far as ranks are between low and high; in order."""
+    found = {c: None for c in start if low < c.rank < high}
+    stack = list(found)
+    while stack:
+        for other in getattr(stack.pop(), way):
+            if other not in found and low < other.rank < high:
+                found[other] = None
+                stack.append(other)
+    return sorted(found, key=_by_rank)
+
+
+def _rank(clusters: Sequence[Cluster], more: Sequence[int] = ()) -> None:
+    """The clusters' own ranks, and more that are free, given out in the order they come in."""
+    ranks = sorted([*(c.rank for c in clusters), *more])
+    for cluster, rank in zip(clusters, ranks, strict=False):
+        cluster.rank = rank

@@ -26,6 +26,8 @@ from treadle.schedule.clusters import (
     depends,
     is_virtual,
     pattern_of,
+    put_before,
+    put_together,
     reads_of,
     without_reshape,
 )  # fmt: skip
@@ -87,7 +89,8 @@ class Fusion:
     def _open(
         self, node: Node, kind: str, size: int, pattern: Pattern | None, level: str, reason: str
     ) -> None:
-        cluster = Cluster(self.position[node], kind, size, pattern, reason=reason)
+        number = self.position[node]
+        cluster = Cluster(number, kind, size, pattern, reason=reason, rank=number)
         self.clusters[cluster] = None
         self._enter(node, cluster, level)
         self._depend(cluster, list(reads_of(node)))
@@ -102,6 +105,7 @@ class Fusion:
             other = self.of[read.base]
             if other is not cluster:
                 fine = _lines_up(read, other) and cluster.before.get(other, True)
+                put_before(other, cluster)
                 cluster.before[other] = fine
                 other.after.add(cluster)
 
@@ -156,6 +160,7 @@ class Fusion:
             return False
         if depends(cluster, other, True) or depends(other, cluster, True):
             return False
+        put_together(cluster, other)
         cluster.pattern = next(iter(patterns), None)
         for node, level in other.level.items():
             self._enter(node, cluster, level)

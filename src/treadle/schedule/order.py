@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
+from treadle.base.errors import CompilerError, explain
 from treadle.ir.node import Node
 from treadle.schedule.clusters import Cluster
 
@@ -80,7 +81,9 @@ def _sorted(
             waiting[other] -= 1
             if not waiting[other]:
                 insort(ready, other, key=attrgetter("number"))
-    assert len(result) == len(before), "kernels wait for each other"
+    if len(result) != len(before):
+        stuck = [cluster for cluster in before if waiting[cluster]]
+        raise CompilerError(explain("order", "kernels wait for each other", kernels=stuck))
     return result
 
 

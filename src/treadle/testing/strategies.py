@@ -133,7 +133,7 @@ def graph_of(seed: int, steps: int, growth: Sequence[Step] | None = None) -> Gra
     for _ in range(steps):
         recent = graph.values[-4:] if draw.coin() else graph.values
         grown = draw.one(growth or GROWTH)(draw, draw.one(recent), graph)
-        if grown is not None and grown.exact.size <= MOST_ELEMENTS and _in_range(grown):
+        if grown is not None and grown.exact.size <= MOST_ELEMENTS and is_in_range(grown):
             graph.values.append(grown)
     draw.seed(seed)
     graph.roots = [graph.values[-1], *draw.sample(graph.values, draw.number(0, 1))]
@@ -141,7 +141,8 @@ def graph_of(seed: int, steps: int, growth: Sequence[Step] | None = None) -> Gra
     return graph
 
 
-def _in_range(value: Value) -> bool:
+def is_in_range(value: Value) -> bool:
+    """Is it exact, or a float that no dtype of its kind overflows at?"""
     if not value.node.dtype.is_float:
         return value.is_sharp
     most = min(LIMIT, value.node.dtype.largest)

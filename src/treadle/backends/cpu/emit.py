@@ -11,6 +11,7 @@ from treadle.backends.cpu.ops import JOIN, ROWS, memory_type
 from treadle.backends.cpu.points import Access, Point
 from treadle.backends.cpu.writer import Int, Writer, module
 from treadle.base.dtypes import bool_
+from treadle.base.errors import needed
 from treadle.base.target import Target
 from treadle.kernel.abstract import Axis, Ex, Kernel, Pass, Reduce, Slot, Store
 from treadle.kernel.choose import Style
@@ -113,10 +114,9 @@ class Emitter:
 
     def _across_rows(self, entry: Point) -> None:
         """Vectors along the last outer axis: every lane is a row of its own."""
-        w, assert_axis = self.w, self.vector
-        assert assert_axis is not None
+        w, axis = self.w, needed("emit", self.vector, "axis")
         width = self.style.unroll * self.ln.lanes
-        extent = self.to.slot(assert_axis.extent)
+        extent = self.to.slot(axis.extent)
         chunks = w.div(w.add(extent, width - 1), width)
         low, high = self._block()
         with w.loop(low, high) as (unit, _, _):
@@ -126,7 +126,7 @@ class Emitter:
             for u in range(self.style.unroll):
                 at = w.add(start, u * self.ln.lanes)
                 mask = "" if self.style.exact else w.lanes_below(w.sub(extent, at), self.ln.lanes)
-                points.append(Point({**axes, assert_axis: at}, assert_axis, mask, parent=entry))
+                points.append(Point({**axes, axis: at}, axis, mask, parent=entry))
             self._passes(*points)
 
     def _tile_rows(self, entry: Point) -> None:
@@ -332,10 +332,10 @@ class Emitter:
             position = w.add(w.mul(position, lanes * self.style.unroll), u * lanes)
             room = w.mul(room, lanes * self.style.unroll)
         else:
-            assert self.vector is not None
-            reach = w.add(self.to.slot(self.vector.extent), lanes - 1)
+            vector = needed("emit", self.vector, "axis")
+            reach = w.add(self.to.slot(vector.extent), lanes - 1)
             padded = w.mul(w.div(reach, lanes), lanes)
-            position = w.add(w.mul(position, padded), at.axes[self.vector])
+            position = w.add(w.mul(position, padded), at.axes[vector])
             room = w.mul(room, padded)
         place = w.add(position, w.mul(room, self.kept[ex][1]))
         return w.gep(self.scratch, w.mul(place, 8))  # 8 bytes an element: room for any dtype
@@ -363,9 +363,8 @@ class Emitter:
         return ROWS[ex.op](ln, first.dtype, ex.dtype, args)
 
     def _tile(self, ex: Ex, at: Point) -> str:
-        assert self.vector is not None
-        kind = register_type(ex.dtype)
-        place = self.w.gep(self.tile_row, self.w.sub(at.axes[self.vector], "%n"), kind)
+        kind, vector = register_type(ex.dtype), needed("emit", self.vector, "axis")
+        place = self.w.gep(self.tile_row, self.w.sub(at.axes[vector], "%n"), kind)
         return self.w.load(self.ln.type(ex.dtype), place, 4)
 
     def _joined(self, r: Reduce, parts: list[str]) -> str:

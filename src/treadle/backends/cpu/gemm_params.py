@@ -7,8 +7,7 @@ from contextlib import contextmanager
 
 from treadle.backends.cpu.params import Words
 from treadle.backends.cpu.writer import Int, Writer
-
-BATCH_AXES = 4
+from treadle.passes.decompose import BATCH_AXES
 
 SLOTS = {"left": 0, "right": 2, "out": 4, "scratch": 6, "epilogue": 8, "eparams": 9}
 """Words the caller fills: two for a buffer (index, byte offset), one for an address."""

@@ -7,10 +7,12 @@ from math import prod
 
 from treadle.backends.cpu.gemm_matvec import COLUMNS_PER_TASK
 from treadle.backends.cpu.gemm_pack import PANELS_PER_TASK
-from treadle.backends.cpu.gemm_params import BATCH_AXES, POSITION, SLOTS, WORDS
+from treadle.backends.cpu.gemm_params import POSITION, SLOTS, WORDS
 from treadle.backends.cpu.gemm_tiles import Tile, tile_for
 from treadle.base.dtypes import DType, float32
+from treadle.base.errors import CompilerError, explain
 from treadle.base.target import Target
+from treadle.passes.decompose import BATCH_AXES
 
 _MOST_TASKS = 32  # worth cutting into: more would only be smaller
 _SHORTEST = 1 << 16  # multiplications in one call: about a microsecond
@@ -89,8 +91,8 @@ def _normalise(problem: Problem) -> Problem:
         sbk = sbk if sbn == 1 else 1
     if problem.n == 1 and sbk != 1:
         sbn = 1
-    assert 1 in (sam, sak), problem
-    assert 1 in (sbk, sbn), problem
+    if 1 not in (sam, sak) or 1 not in (sbk, sbn):
+        raise CompilerError(explain("gemm", "rows and columns both lie apart", problem=problem))
     return replace(problem, a_strides=(sam, sak), b_strides=(sbk, sbn))
 
 
@@ -296,7 +298,8 @@ def _phase(
     strides: dict[str, tuple[int, ...]],
     slots: dict[str, str],
 ) -> Phase:
-    assert len(extents) <= BATCH_AXES, "batch axes are merged before"
+    if len(extents) > BATCH_AXES:
+        raise CompilerError(explain("gemm", "too many batch axes", extents=extents))
     words = [0] * WORDS
     total = numbers["tasks"] * prod(extents)
     for name, value in {**numbers, "total": total}.items():

@@ -19,6 +19,7 @@ from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil
 from treadle.backends.cpu.workers import SERIAL
 from treadle.base import trace
 from treadle.base.dtypes import FLOATS, DType, float32, float64
+from treadle.base.errors import needed
 from treadle.base.knobs import DEBUG
 from treadle.base.shapes import strides_of
 from treadle.base.target import Target
@@ -159,8 +160,7 @@ class Program:
 
     def _epilogue(self, product: Product) -> Callable[[Callable[[object], Place]], Place]:
         """(address of the code, address of its parameters), once memory is laid out."""
-        built = product.epilogue
-        assert built is not None
+        built = needed("program", product.epilogue, "epilogue")
         loops = built.loops
         style = choose(loops, self.target)
         style = type(style)(1, False, style.level)

@@ -11,6 +11,7 @@ from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.narrow import memory_type
 from treadle.backends.cuda.ops import with_helpers
 from treadle.base.dtypes import DType, bfloat16, float16, float32, float64
+from treadle.base.errors import needed
 from treadle.kernel.parser import parse
 from treadle.kernel.plan import Product, Strided
 from treadle.kernel.signature import Signature
@@ -87,13 +88,15 @@ class Matmul:
         size = self.dot.type.size * max(1, self.k)
         return Launch(source, (programs, 1), self.arguments.values, size)
 
+    def _signature(self) -> Signature:
+        return needed("matmul", self.signature, "epilogue")
+
     def _collect(self) -> None:
         add, product = self.arguments, self.product
         for name, operand in (("a", product.left), ("b", product.right)):
             add.memory(name, operand.base.dtype, operand.base)
         if product.epilogue:
-            assert self.signature is not None
-            add.loops(product.epilogue, self.signature, self.wide)
+            add.loops(product.epilogue, self._signature(), self.wide)
         else:
             add.memory("c", self.dot.dtype, self.dot)
         numbers = {"M": self.m, "N": self.n, "K": self.k}
@@ -178,9 +181,8 @@ class Matmul:
             mask = " & ".join(["(m < M)"] * (not exact_m) + ["(n < N)"] * (not exact_n))
             option = f", mask={mask}" if mask else ""
             return [f"    tl.store(c + ({row}) * N + n, acc{option})"]
-        assert self.signature is not None
         form = Form("map", 0, 0, False, 0, exact_m, exact_n, wide=self.wide)
-        emitter = Emitter(parse(self.signature.text), form)
+        emitter = Emitter(parse(self._signature().text), form)
         emitter.epilogue(row, "m < M", "n", "n < N", "acc")
         return emitter.lines
 

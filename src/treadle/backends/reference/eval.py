@@ -9,6 +9,7 @@ import numpy as np
 
 from treadle.backends.arrays import numpy_dtype
 from treadle.base.dtypes import STORAGE
+from treadle.base.errors import needed
 from treadle.ir.graph import toposort
 from treadle.ir.node import CONST, IOTA, LEAF, Node, expand
 from treadle.ops import contract as k
@@ -49,8 +50,8 @@ def _scattered(node: Node, base: Array, index: Array, values: Array) -> Array:
     inside = (index >= -size) & (index < size)
     place = np.where(inside, np.where(index < 0, index + size, index), size)
     room = np.insert(base, size, 1, axis)
-    assert node.op.reference is not None, node
-    return np.delete(node.op.reference(np, room, place, values, axis), size, axis)
+    reference = needed("reference", node.op.reference, node)
+    return np.delete(reference(np, room, place, values, axis), size, axis)
 
 
 SPECIAL |= dict.fromkeys(k.SCATTERS, _scattered)
@@ -68,11 +69,11 @@ def evaluate(
             else:
                 result = _node(node, [found[x] for x in node.operands], precise)
             kind = np.float64 if precise and node.dtype.is_float else numpy_dtype(node.dtype)
-            found[node] = np.asarray(_converted(result, kind))
+            found[node] = np.asarray(converted(result, kind))
     return [found[root] for root in roots]
 
 
-def _converted(x: Array, kind: Any) -> Array:
+def converted(x: Array, kind: Any) -> Array:
     """A cast as the kernels do it: floats to integers saturate, NaN becomes 0."""
     x = np.asarray(x)
     if kind.__class__ is type:
@@ -93,13 +94,13 @@ def _node(node: Node, operands: list[Array], precise: bool) -> Array:
     if op.kind is Kind.COMPOSITE:
         inner = dict(zip(node.operands, operands, strict=True))
         return _definition(node, inner, precise)
-    assert op.reference is not None, op
+    reference = needed("reference", op.reference, op)
     wide = [_computable(x) for x in operands]
     if op.kind is Kind.SCAN:
-        return op.reference(np, *wide, *node.arg)
+        return reference(np, *wide, *node.arg)
     if op.kind is Kind.REDUCE:
-        return op.reference(np, *wide, axis=node.arg[0], keepdims=node.arg[1])
-    return op.reference(np, *wide)
+        return reference(np, *wide, axis=node.arg[0], keepdims=node.arg[1])
+    return reference(np, *wide)
 
 
 def _computable(x: Array) -> Array:
@@ -114,5 +115,5 @@ def _definition(node: Node, values: dict[Node, Array], precise: bool) -> Array:
         if part not in found:
             result = _node(part, [found[x] for x in part.operands], precise)
             kind = np.float64 if precise and part.dtype.is_float else numpy_dtype(part.dtype)
-            found[part] = np.asarray(_converted(result, kind))
+            found[part] = np.asarray(converted(result, kind))
     return found[root]

@@ -1,0 +1,160 @@
+"""Random graphs whose results may be written over what they are computed from, and may not.
+
+Elements meet others of their row, of the next row, and totals over any axes, beside products whose
+epilogues read what a product before has made.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treadle.base.dtypes import bfloat16, float32, float64
+from treadle.ir.node import Node
+from treadle.ops import contract as k
+from treadle.ops import elementwise as e
+from treadle.ops import movement as m
+from treadle.ops import reduce as r
+from treadle.testing.arrays import Array, array_type, node_of, unit_roundoff
+from treadle.testing.growth import EVERY
+from treadle.testing.strategies import (
+    GROWTH,
+    Choice,
+    Graph,
+    Step,
+    Value,
+    by_reference_of,
+    exact,
+    is_in_range,
+    made,
+)  # fmt: skip
+
+MOST_ELEMENTS = 200
+
+
+def _weighed(draw: Choice, x: Value, _: Graph) -> Value | None:
+    """A product of x's own shape, with weights of its own."""
+    if x.exact.ndim < 2 or not x.node.dtype.is_float or not x.exact.size:
+        return None
+    rng = np.random.default_rng(draw.number(0, 999))
+    width = x.node.shape[-1]
+    array = (rng.integers(-2, 3, (width, width)) / 4).astype(array_type(x.node.dtype))
+    weights = exact(node_of(array), array)
+    node = k.dot(x.node, weights.node)
+    size = np.abs(x.exact) @ np.abs(weights.exact)
+    lost = (width + 2) * unit_roundoff(node.dtype) * size
+    return made(node, [x, weights], x.error @ np.abs(weights.exact) + lost, 2)
+
+
+def _mate(draw: Choice, x: Value, graph: Graph) -> Value | None:
+    """x or a value like it, if it has elements to meet."""
+    if not x.exact.ndim or not x.exact.size or not x.node.dtype.is_float:
+        return None
+    return draw.one([x, *(v for v in graph.values[-4:] if v.node.type is x.node.type)])
+
+
+def _met(draw: Choice, x: Value, y: Value, view: Node, error: Array, *at: Value) -> Value:
+    """x minus other elements of y, with or without y's own."""
+    node, carried = e.sub(x.node, view), x.error + error
+    if draw.coin():
+        node, carried = e.add(node, y.node), carried + y.error
+    return made(node, [x, y, *at], carried, 6)
+
+
+def _moved(y: Value, view: Node) -> Array:
+    return np.abs(by_reference_of(view, {y.node: y.error})[0])
+
+
+def _against_one(draw: Choice, x: Value, graph: Graph) -> Value | None:
+    """Every element with one of its row, of its column, or of any other part."""
+    y = _mate(draw, x, graph)
+    if y is None:
+        return None
+    places = [draw.number(0, n - 1) for n in y.node.shape]
+    ranges = [(i, i + 1, 1) if draw.coin() else (0, n, 1)
+              for i, n in zip(places, y.node.shape, strict=True)]  # fmt: skip
+    view = m.slice_(y.node, ranges)
+    return _met(draw, x, y, view, _moved(y, view))
+
+
+def _against_next(draw: Choice, x: Value, graph: Graph) -> Value | None:
+    """Every element with one of the next row, or of the one before."""
+    y = _mate(draw, x, graph)
+    if y is None:
+        return None
+    axis, back = draw.number(0, y.exact.ndim - 1), draw.coin()
+    ranges, edges = [], []
+    for n, size in enumerate(y.node.shape):
+        start, stop = (0, size) if draw.coin() else (0, 1)
+        if n == axis:
+            start, stop = (0, size - 1) if back else (1, size)
+        ranges.append((start, stop, 1))
+        edges.append(((1, 0) if back else (0, 1)) if n == axis else (0, 0))
+    view = m.pad(m.slice_(y.node, ranges), edges, 0)
+    return _met(draw, x, y, view, _moved(y, view))
+
+
+def _against_most(draw: Choice, x: Value, graph: Graph) -> Value | None:
+    """Every element with the largest along some axes: those between others too."""
+    y = _mate(draw, x, graph)
+    if y is None:
+        return None
+    axes = draw.some(y.exact.ndim)
+    view = r.max_(y.node, axis=axes, keepdims=True)
+    return _met(draw, x, y, view, y.error.max(axis=axes, keepdims=True))
+
+
+def _against_chosen(draw: Choice, x: Value, graph: Graph) -> Value | None:
+    """Every element with one of its line that is looked up."""
+    y = _mate(draw, x, graph)
+    if y is None:
+        return None
+    axis = draw.number(0, y.exact.ndim - 1)
+    shape = tuple(1 if n == axis else size for n, size in enumerate(y.node.shape))
+    rng = np.random.default_rng(draw.number(0, 999))
+    index = rng.integers(0, y.node.shape[axis], shape)
+    view = k.gather(y.node, node_of(index), axis=axis)
+    error = np.take_along_axis(y.error, index, axis)
+    return _met(draw, x, y, view, error, exact(view.operands[1], index))
+
+
+def _together(draw: Choice, x: Value, graph: Graph) -> Value | None:
+    """Several at once, in one kernel: a product, or totals, and others of a value beside them."""
+    first = draw.one((_weighed, _weighed, _against_most))(draw, x, graph)
+    return None if first is None else draw.one(OTHERS)(draw, first, graph)
+
+
+OTHERS: tuple[Step, ...] = (_against_one, _against_next, _against_chosen)
+MEETING: tuple[Step, ...] = (_weighed, _together, _together, _against_most, *OTHERS)
+KINDS = (float32, float32, float64, bfloat16)
+SIZES = (1, 2, 3, 4, 5, 6, 8)
+
+
+def plan_of(seed: int, steps: int) -> Graph:
+    """A small graph over two leaves of one shape that asks for little but its last value."""
+    graph, draw = Graph(), Choice(seed)
+    shape = tuple(draw.one(SIZES) for _ in range(draw.number(2, 4)))
+    kind = draw.one(KINDS)
+    for _ in range(2):
+        rng = np.random.default_rng(draw.number(0, 999))
+        array = (rng.integers(-8, 9, shape) / 4).astype(array_type(kind))
+        graph.values.append(exact(node_of(array), array))
+    for _ in range(steps):
+        recent = graph.values[-2:] if draw.number(0, 3) else graph.values
+        step = draw.one(draw.one((MEETING,) * 8 + (GROWTH, EVERY)))
+        grown = step(draw, draw.one(recent), graph)
+        if grown is not None and grown.exact.size <= MOST_ELEMENTS and is_in_range(grown):
+            graph.values.append(grown)
+    graph.roots = graph.values[-1:]
+    return graph
+
+
+def stateful(graph: Graph, seed: int) -> tuple[list[Value], dict[int, Node]]:
+    """The roots and some more, and by the number of a root the leaf that it takes the place of."""
+    draw, roots = Choice(seed), list(graph.roots)
+    replaced: dict[int, Node] = {}
+    for value in graph.values[:2]:
+        fitting = [v for v in graph.values if v.node.type is value.node.type]
+        for _ in range(draw.one((0, 0, 1, 1, 2))):  # two tensors may share a value
+            replaced[len(roots)] = value.node
+            roots.append(draw.one(fitting))
+    return roots, replaced
