@@ -16,6 +16,7 @@ from types import MethodType
 from typing import Any
 
 from treadle.backends.registry import backend_of
+from treadle.base import forks
 from treadle.base.dtypes import float32
 from treadle.base.errors import ArgumentError, GradientError, explain, require_function
 from treadle.base.knobs import FAST_MATH
@@ -36,6 +37,7 @@ INLINE: ThreadStack[object] = ThreadStack()
 
 
 _ONE_AT_A_TIME = threading.RLock()
+forks.share("tracing", _ONE_AT_A_TIME)
 MOST_TRACES = 512  # of one function: static arguments that always differ must not fill memory
 
 

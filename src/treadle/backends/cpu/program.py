@@ -172,14 +172,15 @@ class Program:
                       lambda: kernel_text(loops, signature, self.target, style),
                       ("kernel",), self.target, style.level)  # fmt: skip
         self.epilogues.append(job)
+        number = len(self.epilogues)
 
         def addresses(place: Callable[[object], Place]) -> Place:
             words = [0, height, 0, 0]
             for buffer in built.buffers:
                 words += place(buffer)
             words += [_encoded(value, dtype) for dtype, value in signature.values]
-            code = jit.load(job.key, job.make_text, job.symbols, job.target, job.level)["kernel"]
-            return code, self._pinned(words)
+            code = self.code[len(self.entries) + number - 1]
+            return code["kernel"], self._pinned(words)
 
         return addresses
 
@@ -195,9 +196,9 @@ class Program:
         self.layout = self.places.layout
         self.entries = [entry for entry in self.entries if entry.blocks]
         jobs = [entry.job for entry in self.entries] + self.epilogues
-        addresses = jit.load_many(jobs)
+        self.code = jit.load_many(jobs)  # held for as long as the table has its addresses
         table: list[int] = []
-        for entry, found in zip(self.entries, addresses, strict=False):
+        for entry, found in zip(self.entries, self.code, strict=False):
             flags = SERIAL if entry.size < SHORT // 4 else 0
             params = self._pinned(entry.words(place))
             table += [found[entry.symbol], params, entry.blocks, flags]
