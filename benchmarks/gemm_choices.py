@@ -32,7 +32,7 @@ class Call:
     def __init__(self, problem: Problem, cut: Cut, pool: threads.Pool) -> None:
         target = host_target()
         text = gemm_tasks.text(float32, float32, target)
-        entries = jit.load(text, lambda: text, gemm_tasks.SYMBOLS, target, 2, passes=True)
+        self.code = jit.load(text, lambda: text, gemm_tasks.SYMBOLS, target, 2, passes=True)
         plan = gemm_plan.lay_out(problem, cut, tile_for(float32, target))
         m, n, k = problem.m, problem.n, problem.k
         sizes = {
@@ -49,7 +49,7 @@ class Call:
             for name, position in phase.slots:
                 words[position] = list(sizes).index(name)
             self.params.append(words)
-            rows.append((entries[phase.entry], words.ctypes.data, phase.blocks, 0))
+            rows.append((self.code[phase.entry], words.ctypes.data, phase.blocks, 0))
         self.table = np.array(rows, np.int64)
         self.arguments = (
             pool.address, self.table.ctypes.data, len(rows), self.bases.ctypes.data

@@ -17,6 +17,7 @@ if "TREADLE_TEST_CACHE" not in os.environ:
     os.environ["TREADLE_TEST_CACHE"] = tempfile.mkdtemp(prefix="treadle-test-cache-")
     os.environ["TREADLE_TEST_CACHE_OWNER"] = str(os.getpid())
 os.environ["TREADLE_CACHE_DIR"] = os.environ["TREADLE_TEST_CACHE"]
+os.environ["TREADLE_CACHE_SECRET"] = f"{os.environ['TREADLE_TEST_CACHE']}/secret"
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -14,6 +14,7 @@ from treadle.backends.cpu import gemm_plan, gemm_tasks, jit
 from treadle.backends.cpu.gemm_plan import Cut, Problem
 from treadle.backends.cpu.gemm_tiles import tile_for
 from treadle.backends.cpu.host import AARCH64, AVX2, host_target
+from treadle.backends.cpu.link import Code
 from treadle.base import dtypes
 from treadle.base.target import Target
 
@@ -80,17 +81,20 @@ TARGETS = [host_target()] + [AVX2] * host_target().has_avx512
 every_target = pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.cpu)
 
 
+@cache  # holds the code that it loads
+def code_of(text: str, symbols: tuple[str, ...], target: Target, passes: bool) -> Code:
+    return jit.load(text, lambda: text, symbols, target, 2, passes)
+
+
 @cache
 def kernels(a: dtypes.DType, b: dtypes.DType, target: Target) -> dict[str, object]:
     text = gemm_tasks.text(a, b, target)
-    found = jit.load(text, lambda: text, gemm_tasks.SYMBOLS, target, 2, passes=True)
-    return {name: Kernel(address) for name, address in found.items()}
+    found = code_of(text, gemm_tasks.SYMBOLS, target, passes=True)
+    return {name: Kernel(found[name]) for name in gemm_tasks.SYMBOLS}
 
 
-@cache
 def bias_epilogue() -> int:
-    target = host_target()
-    return jit.load(EPILOGUE, lambda: EPILOGUE, ("add_bias",), target, 2)["add_bias"]
+    return code_of(EPILOGUE, ("add_bias",), host_target(), passes=False)["add_bias"]
 
 
 def run(problem, plan, arrays, words=None, order=None, target=None):

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from treadle.backends.cpu import host, jit
+from treadle.backends.cpu.link import Code
 from treadle.base.errors import CompilerError
 from treadle.base.knobs import override
 
@@ -22,7 +23,7 @@ def call(address: int, x: int) -> int:
     return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)(x)
 
 
-def load(key: str, text: str, level: int = 2, passes: bool = False) -> dict[str, int]:
+def load(key: str, text: str, level: int = 2, passes: bool = False) -> Code:
     return jit.load(key, lambda: text, ("add",), HOST, level, passes)
 
 
@@ -34,12 +35,13 @@ def empty_memory(monkeypatch):
 @pytest.mark.parametrize("passes", [False, True])
 @pytest.mark.parametrize("level", range(4))
 def test_text_becomes_a_function(level, passes):
-    assert call(load(f"level {level} {passes}", adder(41), level, passes)["add"], 1) == 42
+    code = load(f"level {level} {passes}", adder(41), level, passes)
+    assert call(code["add"], 1) == 42
 
 
 def test_modules_may_share_symbol_names():
-    addresses = [load(f"share {n}", adder(n))["add"] for n in range(20)]
-    assert [call(address, 0) for address in addresses] == list(range(20))
+    codes = [load(f"share {n}", adder(n)) for n in range(20)]
+    assert [call(code["add"], 0) for code in codes] == list(range(20))
 
 
 def test_text_is_made_once_per_process_and_once_per_disk(empty_memory, monkeypatch, tmp_path):
@@ -54,7 +56,8 @@ def test_text_is_made_once_per_process_and_once_per_disk(empty_memory, monkeypat
             jit.load("once", make_text, ("add",), HOST, 2)
         assert len(made) == 1
         monkeypatch.setattr(jit, "_loaded", {})
-        assert call(jit.load("once", make_text, ("add",), HOST, 2)["add"], 1) == 8
+        code = jit.load("once", make_text, ("add",), HOST, 2)
+        assert call(code["add"], 1) == 8
         assert len(made) == 1
         jit.load("once", make_text, ("add",), HOST, 1)
         assert len(made) == 2

@@ -9,10 +9,11 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
 import pytest
 
-from treadle.backends.cpu import host, jit, threads
+from treadle.backends.cpu import host, jit, link, threads
 from treadle.backends.cpu.workers import MAX_BLOCKS, SERIAL, runtime_text
 from treadle.base.target import Target
 
@@ -40,9 +41,13 @@ define void @order(ptr %bases, ptr %params, i64 %block, i64 %tid) {
 """
 
 
+@cache  # holds the code
+def kernels() -> link.Code:
+    return jit.load(KERNELS, lambda: KERNELS, ("count", "order"), host.host_target(), 2)
+
+
 def kernel(name: str) -> int:
-    names = ("count", "order")
-    return jit.load(KERNELS, lambda: KERNELS, names, host.host_target(), 2)[name]
+    return kernels()[name]
 
 
 def words(values) -> ctypes.Array:
@@ -143,9 +148,9 @@ def test_more_blocks_than_a_ticket_holds_run_on_the_caller():
         "%p = getelementptr i64, ptr %params, i64 %block",
         "%p = getelementptr i64, ptr %params, i64 %tid",
     )
-    count = jit.load(text, lambda: text, ("count",), host.host_target(), 2)["count"]
+    code = jit.load(text, lambda: text, ("count",), host.host_target(), 2)
     room = words([0] * 4)
-    table = words([count, ctypes.addressof(room), MAX_BLOCKS + 1, 0])
+    table = words([code["count"], ctypes.addressof(room), MAX_BLOCKS + 1, 0])
     threads.runner()(threads.Pool.get(4).address, ctypes.addressof(table), 1, 0)
     assert list(room) == [MAX_BLOCKS + 1, 0, 0, 0]
 
@@ -171,9 +176,9 @@ define void @count(ptr %bases, ptr %params, i64 %block, i64 %tid) {
   ret void
 }
 '''
-fn = jit.load("count", lambda: text, ("count",), host.host_target(), 2)["count"]
+code = jit.load("count", lambda: text, ("count",), host.host_target(), 2)
 room = (ctypes.c_int64 * 100)()
-table = (ctypes.c_int64 * 4)(fn, ctypes.addressof(room), 100, 0)
+table = (ctypes.c_int64 * 4)(code["count"], ctypes.addressof(room), 100, 0)
 pool = threads.Pool.get(3)
 def run():
     for _ in range(50):

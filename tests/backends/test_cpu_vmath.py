@@ -38,14 +38,14 @@ def kernel_text(name: str, dtype: type, lanes: int, target: Target) -> str:
 def evaluate(name, *operands, lanes=16, target=HOST, level=2):
     dtype = operands[0].dtype.type
     text = kernel_text(name, dtype, lanes, target)
-    address = jit.load(text, lambda: text, ("kernel",), target, level)["kernel"]
+    code = jit.load(text, lambda: text, ("kernel",), target, level)
     count = len(operands[0])
     padded = -(-count // lanes) * lanes
     arrays = [np.concatenate([x, np.ones(padded - count, dtype)]) for x in operands]
     arrays.append(np.empty(padded, dtype))
     bases = np.array([x.ctypes.data for x in arrays], np.int64)
     params = np.array([padded], np.int64)
-    function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(address)
+    function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(code["kernel"])
     function(bases.ctypes.data, params.ctypes.data, 0, 0)
     return arrays[-1][:count]
 

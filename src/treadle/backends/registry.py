@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from treadle.base import forks
 from treadle.base.device import CPU, Device, device
 from treadle.base.dtypes import DType, dtype
 from treadle.base.errors import DeviceError, NotSupported, explain
@@ -37,11 +38,13 @@ class Program(Protocol):
 
 
 class Statistics(NamedTuple):
-    """Bytes that a pool has from the system, those of them that are free, loaded kernels."""
+    """Bytes that a pool has from the system, and those of them that are free; loaded code."""
 
     mapped: int = 0
     free: int = 0
     kernels: int = 0
+    code_bytes: int = 0
+    code_mappings: int = 0
 
 
 class Backend(Protocol):
@@ -75,6 +78,8 @@ class Backend(Protocol):
 
 LOADED: list[Backend] = []
 """Backends in use."""
+RELIEF: list[Callable[[], None]] = []
+"""What to call where the system has no room for more code: each forgets what can be made again."""
 
 
 @cache
@@ -82,7 +87,8 @@ def backend_of(device: Device) -> Backend:
     """The backend of a device."""
     module, name = BACKENDS[device.backend].split(":")
     try:
-        made = getattr(importlib.import_module(module), name)
+        with forks.COMPILING:  # a child could not import what its parent is in the middle of
+            made = getattr(importlib.import_module(module), name)
     except ImportError as error:
         extra = "treadle[cuda]" if device.backend == "cuda" else "treadle"
         hint = f"pip install '{extra}'"

@@ -1,15 +1,22 @@
-"""A content-addressed disk cache: verified on read, written by rename, bounded in size."""
+"""A content-addressed disk cache: signed by the user, written by rename, bounded in size."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import tempfile
+import warnings
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
-from treadle.base.knobs import CACHE_BYTES, CACHE_DIR
+from treadle.base import trust
+from treadle.base.errors import explain
+from treadle.base.knobs import CACHE_BYTES, CACHE_DIR, CACHE_SECRET
 
-VERSION = "1"
+VERSION = "2"
+SIGNATURE_BYTES = 32
+PACKAGE = Path(__file__).parents[1]
 
 
 def digest(*parts: str | bytes) -> str:
@@ -22,30 +29,45 @@ def digest(*parts: str | bytes) -> str:
     return h.hexdigest()[:40]
 
 
-def folder() -> Path | None:
-    """Where entries live; None when the cache is off (TREADLE_CACHE_DIR=off)."""
-    chosen = CACHE_DIR.value
-    if chosen == "off":
-        return None
-    if chosen:
-        return Path(chosen)
-    from platformdirs import user_cache_path
+@cache
+def sources(*folders: str) -> str:
+    """A name for what the modules in some of our folders say; nothing if they are no files."""
+    parts: list[str | bytes] = []
+    try:
+        for folder in folders:
+            for name in sorted(os.listdir(PACKAGE / folder)):
+                if name.endswith(".py"):
+                    parts += [name, (PACKAGE / folder / name).read_bytes()]
+    except OSError:  # imported from an archive
+        return ""
+    return digest(*parts)
 
-    return user_cache_path("treadle", appauthor=False)
+
+class Store(NamedTuple):
+    """A folder of entries, and the secret that signs them."""
+
+    root: Path
+    secret: bytes
+
+
+def folder() -> Path | None:
+    """Where entries live; None when the cache is off (TREADLE_CACHE_DIR=off), or not to trust."""
+    store = _store()
+    return None if store is None else store.root
 
 
 def read(key: str) -> bytes | None:
-    """The bytes stored under key, or None if absent or damaged (a damaged entry is removed)."""
-    root = folder()
-    if root is None:
+    """The bytes stored under key, or None if absent or not ours (such an entry is removed)."""
+    store = _store()
+    if store is None:
         return None
-    path = root / key[:2] / key
+    path = store.root / key[:2] / key
     try:
         data = path.read_bytes()
     except OSError:
         return None
-    body = data[32:]
-    if hashlib.sha256(body).digest() == data[:32]:
+    signed, body = data[:SIGNATURE_BYTES], data[SIGNATURE_BYTES:]
+    if trust.is_signed(signed, store.secret, key, body):
         return body
     path.unlink(missing_ok=True)
     return None
@@ -53,23 +75,23 @@ def read(key: str) -> bytes | None:
 
 def write(key: str, body: bytes) -> None:
     """Store body under key. Readers see all of it or none; a full or read-only disk is no error."""
-    root = folder()
-    if root is None:
+    store = _store()
+    if store is None:
         return
-    target = root / key[:2] / key
+    target = store.root / key[:2] / key
     temporary = ""
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        trust.make_folder(target.parent)
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".new-")
         with os.fdopen(handle, "wb") as file:
-            file.write(hashlib.sha256(body).digest() + body)
+            file.write(trust.signature(store.secret, key, body) + body)
         os.replace(temporary, target)
     except OSError:
         if temporary:
             Path(temporary).unlink(missing_ok=True)
         return
     if key.startswith("00"):  # one write in 256 pays for the tidying
-        trim(root)
+        trim(store.root)
 
 
 def trim(root: Path) -> None:
@@ -87,3 +109,35 @@ def trim(root: Path) -> None:
             break
         path.unlink(missing_ok=True)
         total -= size
+
+
+def _store() -> Store | None:
+    chosen = CACHE_DIR.value
+    return None if chosen == "off" else _opened(chosen, CACHE_SECRET.value)
+
+
+@cache
+def _opened(chosen: str, secret: str) -> Store | None:
+    """The store in a folder, looked at once; None, with a warning, if others could write to it."""
+    from platformdirs import user_cache_path, user_data_path
+
+    root = Path(chosen) if chosen else user_cache_path("treadle", appauthor=False)
+    own = user_data_path("treadle", appauthor=False) / "cache-secret"
+    kept = Path(secret) if secret else own
+    try:
+        for place in (root, kept.parent):
+            trust.make_folder(place)
+            doubt = trust.doubt(place)
+            if doubt:
+                _warn(doubt, "TREADLE_CACHE_DIR, TREADLE_CACHE_SECRET", place)
+                return None
+        return Store(root, trust.secret_in(kept))
+    except OSError as error:  # a home that cannot be written to is no error
+        if chosen:
+            _warn(f"it cannot be used: {error}", "TREADLE_CACHE_SECRET", kept)
+        return None
+
+
+def _warn(reason: str, knobs: str, place: Path) -> None:
+    wrong, hint = f"the disk cache stays off: {reason}", f"choose another place: {knobs}"
+    warnings.warn(explain("cache", wrong, hint, place=place), stacklevel=3)

@@ -61,6 +61,7 @@ def override(**values: int | str) -> Iterator[None]:
 DEBUG = Knob("debug", 0, "1 kernels run, 2 timings, 3 fusion, 4 source, 5 rewrites, 6 assembly")
 THREADS = Knob("threads", 0, "threads of the CPU backend; 0: the cores this process may use")
 CACHE_DIR = Knob("cache_dir", "", "folder of the disk cache; 'off': none; '': the user's cache")
+CACHE_SECRET = Knob("cache_secret", "", "file of the key that signs it; '': in the user's data")
 CACHE_BYTES = Knob("cache_bytes", 1 << 30, "bound of the disk cache, in bytes")
 POOL_BYTES = Knob("pool_bytes", 4 << 30, "bound of freed memory kept for reuse, in bytes")
 VERIFY = Knob("verify", 0, "1: check the graph after every pass")

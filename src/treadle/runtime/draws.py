@@ -11,6 +11,7 @@ from array import array
 from typing import Any
 
 from treadle.backends.registry import backend_of
+from treadle.base import forks
 from treadle.base.device import CPU, Device
 from treadle.base.dtypes import uint32
 from treadle.base.errors import needed
@@ -40,6 +41,7 @@ class Generator:
 
 
 GENERATOR = Generator(0)
+forks.share("draws", GENERATOR._lock)
 
 
 class Draws:

@@ -13,9 +13,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from treadle.backends.registry import Backend
+from treadle.base import forks
 
 TAKING = threading.Lock()
 """Held while memory is looked for that may be written over: two functions never take the same."""
+WRITING: set[threading.RLock] = set()
+"""Locks held by those who write over memory just now."""
 
 
 class Kept:
@@ -51,6 +54,22 @@ class Kept:
         self.wait()
         self.lent += 1
         return getattr(self.memory, name)
+
+
+class _Written:
+    """To a fork: nobody begins to write over memory, and whoever was at it has ended."""
+
+    def acquire(self) -> None:
+        TAKING.acquire()
+        for writing in list(WRITING):
+            with writing:
+                pass
+
+    def release(self) -> None:
+        TAKING.release()
+
+
+forks.share("taking", _Written())
 
 
 def busy_among(buffers: Sequence[Any]) -> Kept | None:

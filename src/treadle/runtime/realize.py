@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 from weakref import WeakSet
 
-from treadle.backends.registry import Program, backend_of
-from treadle.base import trace
+from treadle.backends.registry import RELIEF, Program, backend_of
+from treadle.base import forks, trace
 from treadle.base.errors import ArgumentError, explain
 from treadle.base.knobs import DEBUG, FAST_MATH
 from treadle.ir.graph import Structure, is_realised, structure, substitute, toposort
@@ -23,6 +23,7 @@ _PROGRAMS: dict[Structure, Program] = {}
 _SINGLE: dict[Call, Program] = {}
 _READING = threading.RLock()
 """Held while a graph is read, and while nodes let go of what they were computed from."""
+forks.share("reading", _READING)
 COMPILING: ThreadStack[object] = ThreadStack()
 """While not empty, nodes are made by the compiler, which has no values to compute with."""
 _MADE: WeakSet[Program] = WeakSet()
@@ -198,6 +199,15 @@ def programs() -> list[Program]:
     return list(_MADE)
 
 
+def _forget() -> None:
+    """Let go of programs that are found by structure."""
+    _PROGRAMS.clear()
+    _SINGLE.clear()
+
+
+RELIEF.append(_forget)
+
+
 def _bound(programs: dict[Any, Program]) -> None:
     """Make room for one more: forget the older half where there are too many."""
     if len(programs) >= MOST_PROGRAMS:
@@ -220,7 +230,8 @@ def compile_graph(
 def _compile(roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[int, int]) -> Program:
     COMPILING.push(roots)
     try:
-        program = _stages(roots, leaves, replaces)
+        with forks.COMPILING:
+            program = _stages(roots, leaves, replaces)
     finally:
         COMPILING.pop()
     _MADE.add(program)

@@ -24,7 +24,8 @@ class MemoryReport:
       is free for the next request
     - **programs**, **arena_bytes**, **scratch_bytes**: compiled graphs, and the most working memory
       one of them takes from the pool while it runs, scratch for each thread
-    - **kernels**: pieces of machine code loaded
+    - **kernels**, **code_bytes**, **code_mappings**: pieces of machine code loaded, the memory they
+      take, and how many of the system's mappings (it gives a process some 65,000)
     - **cache_files**, **cache_bytes**: what the cache on disk holds
     """
 
@@ -41,6 +42,8 @@ class MemoryReport:
         self.mapped_bytes = sum(part.mapped for part in held)
         self.free_bytes = sum(part.free for part in held)
         self.kernels = sum(part.kernels for part in held)
+        self.code_bytes = sum(part.code_bytes for part in held)
+        self.code_mappings = sum(part.code_mappings for part in held)
         self._count_cache()
 
     def _count_values(self, nodes: list[Node]) -> None:
@@ -75,13 +78,14 @@ class MemoryReport:
             return quantity(value, "B")
 
         working = f"at most {b(self.arena_bytes)} arena and {b(self.scratch_bytes)} scratch a run"
+        code = f"{b(self.code_bytes)} of code in {self.code_mappings} mappings"
         lines = (
             f"tensors   {self.tensors}, {self.realised} in memory",
             f"values    {b(self.tensor_bytes)}, {b(self.borrowed_bytes)} of it borrowed",
             f"pending   {self.pending} ops",
             f"pool      {b(self.mapped_bytes)} from the system, {b(self.free_bytes)} of it free",
             f"programs  {self.programs}, {working}",
-            f"kernels   {self.kernels} loaded",
+            f"kernels   {self.kernels} loaded, {code}",
             f"cache     {self.cache_files} files on disk, {b(self.cache_bytes)}",
         )
         return "\n".join(lines)

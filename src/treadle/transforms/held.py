@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from treadle.backends.registry import Backend, Program, backend_of
 from treadle.base.errors import GradientError, explain
 from treadle.ir.node import Call, Node
-from treadle.runtime.kept import TAKING, Kept, busy_among
+from treadle.runtime.kept import TAKING, WRITING, Kept, busy_among
 from treadle.tensor.gradients import HOOKED, keep_hooks
 from treadle.tensor.tensor import Tensor
 
@@ -77,6 +77,7 @@ class Update:
                 except KeyboardInterrupt:  # once more: nothing may stay half given
                     self._give()
                     raise
+                WRITING.discard(self.writing)
         return found
 
     def _begin(self, read: Callable[[], list[Any]]) -> None:
@@ -86,6 +87,7 @@ class Update:
                 self.inputs = read()
                 busy = busy_among(self.inputs)
                 if busy is None:
+                    WRITING.add(self.writing)
                     self._take()
                     return
             busy.wait()

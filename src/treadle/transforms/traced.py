@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+from treadle.base import forks
 from treadle.base.errors import ArgumentError, explain
 from treadle.base.trace import stage
 from treadle.base.trees import Structure, builder, flatten, unflatten
@@ -25,6 +26,7 @@ from treadle.tensor.tracing import TRACE, Followed, Tracing, facts_of, is_as, la
 from treadle.transforms.held import Held, Output, Update
 
 _ONE_AT_A_TIME = threading.RLock()
+forks.share("tracing", _ONE_AT_A_TIME)
 
 
 class Traced:

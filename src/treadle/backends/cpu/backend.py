@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from treadle.backends.arrays import numpy_dtype
-from treadle.backends.cpu import jit
+from treadle.backends.cpu import link
 from treadle.backends.cpu.host import host_target
 from treadle.backends.cpu.memory import Buffer, Home, allocate, statistics, wrap
 from treadle.backends.cpu.program import Program
@@ -63,5 +63,5 @@ class Cpu:
 
     def statistics(self) -> Statistics:
         """The pool and the code of this process."""
-        found = statistics()
-        return Statistics(found["mapped"], found["kept"], jit.loaded_count())
+        found, code = statistics(), link.statistics()
+        return Statistics(found["mapped"], found["kept"], *code)

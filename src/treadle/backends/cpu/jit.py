@@ -1,28 +1,30 @@
 """How LLVM IR text becomes the address of a function.
 
 Modules compile in parallel: each has its own LLVM context and each thread its own target machines,
-and the two long calls go around llvmlite's global lock. Objects are linked one per library, so two
-objects may define the same symbol.
+and the two long calls go around llvmlite's global lock. Code is there for as long as somebody holds
+it, programs as a rule; a number of pieces used last are held besides.
 """
 
 from __future__ import annotations
 
 import ctypes
-import itertools
 import re
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
-from pathlib import Path
+from weakref import WeakValueDictionary
 
 import llvmlite
 import llvmlite.binding as llvm
 
+from treadle.backends.cpu import link
 from treadle.backends.cpu.host import usable_cores
+from treadle.backends.registry import RELIEF
 from treadle.base import cache as disk
-from treadle.base import trace
+from treadle.base import forks, trace
 from treadle.base.errors import CompilerError, explain
 from treadle.base.target import Target
 
@@ -34,6 +36,11 @@ PASSES = (
     "add_simplify_cfg_pass",
 )
 OBJECT, ASSEMBLY = 1, 0
+MOST_RECENT = 1024
+SOURCES = ("base", "ops", "ir", "schedule", "kernel", "backends/cpu")
+"""Folders that decide what kernels are."""
+
+Place = tuple[str, Target, int, bool]
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,11 @@ class Job:
     target: Target
     level: int
     passes: bool = False
+
+    @property
+    def place(self) -> Place:
+        """What the code is known by."""
+        return self.key, self.target, self.level, self.passes
 
 
 def job(
@@ -69,9 +81,12 @@ class _ThreadState(threading.local):
 
 
 _state = _ThreadState()
-_loaded: dict[tuple[str, Target, int, bool], dict[str, int]] = {}
-_libraries: list[llvm.ResourceTracker] = []  # dropping one would unload its code
-_numbers = itertools.count()
+_loaded: WeakValueDictionary[Place, link.Code] = WeakValueDictionary()
+_recent: OrderedDict[Place, link.Code] = OrderedDict()
+_KEEPING = threading.Lock()
+forks.share("kernels", _KEEPING)
+forks.share("llvm", llvm.ffi.lib._lock._lock)
+RELIEF.append(_recent.clear)
 
 
 def compile_object(text: str, target: Target, level: int, passes: bool = False) -> bytes:
@@ -84,11 +99,6 @@ def assembly(text: str, target: Target, level: int, passes: bool = False) -> str
     return _emit(text, target, level, passes, ASSEMBLY).decode()
 
 
-def loaded_count() -> int:
-    """Pieces of machine code in use."""
-    return len(_loaded)
-
-
 def load(
     key: str,
     make_text: Callable[[], str],
@@ -96,90 +106,79 @@ def load(
     target: Target,
     level: int,
     passes: bool = False,
-) -> dict[str, int]:
-    """Addresses of symbols in the module named by key: from memory, from disk, or compiled now.
+) -> link.Code:
+    """Code of the module named by key: from memory, from disk, or compiled now.
 
-    The key must determine the text, which is made only if neither cache holds the object.
+    The key must determine the text, which is made only if neither cache holds the object. Addresses
+    are worth something for as long as the code is held.
     """
-    place = (key, target, level, passes)
-    known = _loaded.get(place)
-    if known is None:
-        known = _link(_object(Job(key, make_text, symbols, target, level, passes)), symbols)
-        _loaded[place] = known
-    return known
+    return load_many([Job(key, make_text, symbols, target, level, passes)])[0]
 
 
-def load_many(jobs: Sequence[Job]) -> list[dict[str, int]]:
+def load_many(jobs: Sequence[Job]) -> list[link.Code]:
     """`load` for each job, in order, compiling in as many threads as there are cores."""
-    places = {(job.key, job.target, job.level, job.passes): job for job in jobs}
-    missing = [job for place, job in places.items() if place not in _loaded]
-    workers = min(usable_cores(), len(missing))
-    if workers > 1:
-        with ThreadPoolExecutor(workers) as threads:
-            objects = list(threads.map(_object, missing))
+    with forks.COMPILING:
+        found: dict[Place, link.Code] = {}
+        missing: list[Job] = []
+        for place, job in {job.place: job for job in jobs}.items():
+            code = _known(place)
+            if code is None:
+                missing.append(job)
+            else:
+                found[place] = code
+        workers = min(usable_cores(), len(missing))
+        if workers > 1:
+            with ThreadPoolExecutor(workers) as threads:
+                objects = list(threads.map(_object, missing))
+        else:
+            objects = [_object(job) for job in missing]
         for job, image in zip(missing, objects, strict=True):
-            _loaded[job.key, job.target, job.level, job.passes] = _link(image, job.symbols)
-    return [
-        load(job.key, job.make_text, job.symbols, job.target, job.level, job.passes) for job in jobs
-    ]
+            found[job.place] = _keep(job.place, link.load(image, job.symbols))
+        return [found[job.place] for job in jobs]
+
+
+def _known(place: Place) -> link.Code | None:
+    with _KEEPING:
+        code = _loaded.get(place)
+        if code is not None and place in _recent:
+            _recent.move_to_end(place)
+        return code
+
+
+def _keep(place: Place, code: link.Code) -> link.Code:
+    """Remember code, or what another thread has made meanwhile."""
+    with _KEEPING:
+        code = _loaded.setdefault(place, code)
+        _recent[place] = code
+        _recent.move_to_end(place)
+        if len(_recent) > MOST_RECENT:
+            _recent.popitem(last=False)
+        return code
 
 
 def _object(job: Job) -> bytes:
-    target = job.target
-    name = disk.digest(
-        *("cpu-object", llvmlite.__version__, _source_version()),
-        repr(target),
-        *(str(job.level), str(job.passes), job.key),
-    )
-    image = disk.read(name)
+    name = _name_on_disk(job)
+    image = disk.read(name) if name else None
     if image is None:
-        image = compile_object(job.make_text(), target, job.level, job.passes)
+        image = compile_object(job.make_text(), job.target, job.level, job.passes)
         trace.tell("module", job.key)
-        disk.write(name, image)
+        if name:
+            disk.write(name, image)
     return image
 
 
-@cache
-def _source_version() -> str:
-    """Changes whenever the code that decides what kernels are does."""
-    package = Path(__file__).parents[2]
-    folders = ("base", "ops", "ir", "schedule", "kernel", "backends/cpu")
-    files = sorted(file for folder in folders for file in (package / folder).glob("*.py"))
-    facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
-    return disk.digest(repr(facts))
-
-
-def _link(image: bytes, symbols: tuple[str, ...]) -> dict[str, int]:
-    builder = llvm.JITLibraryBuilder().add_object_img(image).add_current_process()
-    for symbol in symbols:
-        builder.export_symbol(symbol)
-    try:
-        library = builder.link(_linker(), f"treadle{next(_numbers)}")
-    except RuntimeError as error:
-        wrong = f"cannot link a compiled module: {error}"
-        raise CompilerError(explain("jit", wrong, symbols=", ".join(symbols))) from None
-    _libraries.append(library)
-    return {symbol: library[symbol] for symbol in symbols}
-
-
-@cache
-def _linker() -> llvm.LLJIT:
-    # JITLink keeps an object's code and constants in one block, which the small code model needs.
-    _initialize()
-    return llvm.create_lljit_compiler(use_jit_link=True)
-
-
-@cache
-def _initialize() -> None:
-    llvm.initialize_all_targets()
-    llvm.initialize_all_asmprinters()
+def _name_on_disk(job: Job) -> str:
+    """What an object is known by to other processes; nothing if our sources cannot be read."""
+    ours = disk.sources(*SOURCES)
+    facts = repr(job.target), str(job.level), str(job.passes), job.key
+    return disk.digest("cpu-object", llvmlite.__version__, ours, *facts) if ours else ""
 
 
 def _machine(target: Target, level: int) -> llvm.TargetMachine:
     machines = _state.machines
     machine = machines.get((target, level))
     if machine is None:
-        _initialize()
+        link.initialize()
         triple = target.triple or llvm.get_process_triple()
         machine = llvm.Target.from_triple(triple).create_target_machine(
             cpu=target.cpu, features=target.features, opt=level, reloc="pic", codemodel="small"

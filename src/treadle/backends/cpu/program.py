@@ -14,6 +14,7 @@ from treadle.backends.cpu import gemm_plan, gemm_tasks, jit, scan, show, sort
 from treadle.backends.cpu.along import Step
 from treadle.backends.cpu.emit import kernel_text
 from treadle.backends.cpu.host import host_target
+from treadle.backends.cpu.link import Code
 from treadle.backends.cpu.memory import Buffer, allocate
 from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil
 from treadle.backends.cpu.workers import SERIAL
@@ -65,7 +66,10 @@ class Program:
             if root not in replaces and root.type.nbytes >= self.target.l3_bytes // 4
         }  # fmt: skip
         self.entries: list[Entry] = []
+        # What entries close over, which is never the program: that is gone once nobody holds it.
+        self.memory: list[array[int]] = []
         self.epilogues: list[jit.Job] = []
+        self.epilogue_code: list[Code] = []
         self.temporaries: dict[object, Temporary] = {}
         with trace.stage("plan"):
             self.tasks = plan_tasks(self.roots, replaces, FLOATS)
@@ -96,12 +100,13 @@ class Program:
         for argument, buffer in zip(loops.arguments, built.buffers, strict=True):
             if argument.written and buffer in self.streamed:
                 argument.stream = True
-        style = choose(loops, self.target)
+        target = self.target
+        style = choose(loops, target)
         signature = Signature(loops)
-        width = style.unroll * self.target.lanes
-        scratch = scratch_bytes(loops, signature.text, width, self.target.lanes)
+        width = style.unroll * target.lanes
+        scratch = scratch_bytes(loops, signature.text, width, target.lanes)
         self.scratch_bytes = max(self.scratch_bytes, scratch)
-        total = units(loops, style, self.target)
+        total = units(loops, style, target)
         blocks = -(-total // loops.rows_per_block)
 
         def words(place: Callable[[object], Place]) -> list[int]:
@@ -110,7 +115,7 @@ class Program:
                 result += place(buffer)
             return result + [_encoded(value, dtype) for dtype, value in signature.values]
 
-        job = kernel_job(signature.text, style, self.target)
+        job = kernel_job(signature.text, style, target)
         self.entries.append(Entry(job, "kernel", blocks, words, task, loops.size))
 
     def _add_product(self, product: Product, task: int) -> None:
@@ -162,11 +167,13 @@ class Program:
         """(address of the code, address of its parameters), once memory is laid out."""
         built = needed("program", product.epilogue, "epilogue")
         loops = built.loops
-        style = choose(loops, self.target)
+        target, memory, codes = self.target, self.memory, self.epilogue_code
+        style = choose(loops, target)
         style = type(style)(1, False, style.level)
         signature = Signature(loops)
         height = product.dot.shape[-2]
-        job = kernel_job(signature.text, style, self.target)
+        job = kernel_job(signature.text, style, target)
+        number = len(self.epilogues)
         self.epilogues.append(job)
 
         def addresses(place: Callable[[object], Place]) -> Place:
@@ -174,30 +181,24 @@ class Program:
             for buffer in built.buffers:
                 words += place(buffer)
             words += [_encoded(value, dtype) for dtype, value in signature.values]
-            code = jit.load(job.key, job.make_text, job.symbols, job.target, job.level)["kernel"]
-            return code, self._pinned(words)
+            return codes[number]["kernel"], _pinned(memory, words)
 
         return addresses
 
-    def _pinned(self, words: Sequence[int]) -> int:
-        memory = array("q", words)
-        self.memory.append(memory)
-        return memory.buffer_info()[0]
-
     def _write(self) -> None:
         """Compile what is missing and fill the table."""
-        self.memory: list[array[int]] = []
         place = self.places.settle(self.temporaries).__getitem__
         self.layout = self.places.layout
         self.entries = [entry for entry in self.entries if entry.blocks]
         jobs = [entry.job for entry in self.entries] + self.epilogues
-        addresses = jit.load_many(jobs)
+        code = jit.load_many(jobs)
+        self.code, self.epilogue_code[:] = code[: len(self.entries)], code[len(self.entries) :]
         table: list[int] = []
-        for entry, found in zip(self.entries, addresses, strict=False):
+        for entry, found in zip(self.entries, self.code, strict=True):
             flags = SERIAL if entry.size < SHORT // 4 else 0
-            params = self._pinned(entry.words(place))
+            params = _pinned(self.memory, entry.words(place))
             table += [found[entry.symbol], params, entry.blocks, flags]
-        self.table = self._pinned(table)
+        self.table = _pinned(self.memory, table)
         self.pool = Pool.get()
         self.short = sum(entry.size for entry in self.entries) < SHORT
         self.free: list[Any] = []  # from _word_array
@@ -263,6 +264,12 @@ class Program:
         words[2] = len(self.entries)
         words[3] = words.address + 8 * BASES
         return words
+
+
+def _pinned(memory: list[array[int]], words: Sequence[int]) -> int:
+    """The address of words that stay for as long as the memory is held."""
+    memory.append(array("q", words))
+    return memory[-1].buffer_info()[0]
 
 
 def _word_array(count: int) -> Any:

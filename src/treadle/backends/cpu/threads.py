@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import atexit
 import ctypes
-import os
 import threading
 from collections.abc import Callable
 from functools import cache
 
 from treadle.backends.cpu import jit
 from treadle.backends.cpu.host import MAX_THREADS, host_target, usable_cores
+from treadle.backends.cpu.link import Code
 from treadle.backends.cpu.workers import LAYOUT, STATE_BYTES, runtime_text
+from treadle.base import forks
 
 
 @cache
-def _functions() -> dict[str, int]:
+def _functions() -> Code:
     target = host_target()
     text = runtime_text(target)
     names = ("worker", "dismiss", "run", "run_traced", "launch")
@@ -122,9 +123,8 @@ _hiring = threading.RLock()
 @cache
 def _install_hooks() -> None:
     atexit.register(_dismiss_all)
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=_hiring.acquire, after_in_parent=_hiring.release)
-        os.register_at_fork(after_in_child=_start_afresh)
+    forks.share("workers", _hiring)
+    forks.in_child(_start_afresh)
 
 
 def _dismiss_all() -> None:
@@ -136,4 +136,3 @@ def _start_afresh() -> None:
     """In a forked child no worker exists, and a program may have been under way."""
     for pool in _pools.values():
         pool.reset()
-    _hiring.release()

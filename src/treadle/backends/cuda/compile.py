@@ -40,9 +40,9 @@ def function(source: Source) -> Callable[..., Any]:
 
 def key_of(source: Source, architecture: int) -> str:
     """The name of the code on disk."""
-    return cache.digest(
-        "triton", triton.__version__, str(architecture), json.dumps(asdict(source), sort_keys=True)
-    )
+    ours = cache.sources("backends/cuda")
+    facts = str(architecture), json.dumps(asdict(source), sort_keys=True)
+    return cache.digest("triton", triton.__version__, ours, *facts)
 
 
 def code_of(source: Source, architecture: int) -> Code:
