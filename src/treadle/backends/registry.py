@@ -73,8 +73,8 @@ class Backend(Protocol):
         """What it holds just now."""
 
 
-LOADED: list[Backend] = []
-"""Backends in use."""
+LOADED: dict[Device, Backend] = {}
+"""Backends in use, one for a device."""
 
 
 @cache
@@ -90,8 +90,7 @@ def backend_of(device: Device) -> Backend:
             explain(str(device), f"cannot load the backend: {error}", hint)
         ) from error
     backend: Backend = made(device.index) if device.backend == "cuda" else made()
-    LOADED.append(backend)
-    return backend
+    return LOADED.setdefault(device, backend)  # two threads may have made one
 
 
 def present(where: str | Device) -> Device:

@@ -102,7 +102,8 @@ def load_many(jobs: Sequence[Job]) -> list[dict[str, int]]:
     missing = [job for place, job in places.items() if place not in _loaded]
     workers = min(usable_cores(), len(missing))
     if workers > 1:
-        with ThreadPoolExecutor(workers) as threads:
+        heard = (trace.listeners(),)
+        with ThreadPoolExecutor(workers, "treadle-jit", trace.work_for, heard) as threads:
             objects = list(threads.map(_object, missing))
         for job, image in zip(missing, objects, strict=True):
             _loaded[job.key, job.target, job.level, job.passes] = _link(image, job.symbols)
