@@ -21,7 +21,7 @@ from treadle.backends.cpu.workers import LAYOUT, STATE_BYTES, runtime_text
 def _functions() -> dict[str, int]:
     target = host_target()
     text = runtime_text(target)
-    names = ("worker", "dismiss", "run", "run_traced", "launch")
+    names = ("worker", "dismiss", "run", "run_traced", "launch", "launch_part")
     return jit.load(text, lambda: text, names, target, 2)
 
 
@@ -47,6 +47,12 @@ def launcher() -> Callable[[int], None]:
 def launcher_holding_gil() -> Callable[[int], None]:
     """The same for programs so short that handing over the interpreter would cost more."""
     return _native("launch", 1, hold_gil=True)
+
+
+@cache
+def part_launcher() -> Callable[[int], int]:
+    """launch_part(words): the entries that a long program has run when it comes up for air."""
+    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(_functions()["launch_part"])
 
 
 @cache
