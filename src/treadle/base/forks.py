@@ -11,6 +11,7 @@ import os
 import threading
 from collections.abc import Callable
 from typing import Protocol
+from weakref import WeakSet
 
 ORDER = (
     "forking", "tracing", "taking", "reading", "compiling", "workers", "draws", "kernels", "code",
@@ -26,62 +27,47 @@ class Lock(Protocol):
     def release(self) -> object: ...
 
 
-class Gate:
-    """Threads go in side by side, and again while they are in; a fork waits until all are out.
+class PerThread:
+    """A lock for each thread, which waits for nobody but a fork: that takes all of them.
 
-    To a fork it is a lock: nobody comes in between `acquire` and `release`.
+    So threads work side by side, and again inside what they are at. Python takes and leaves such a
+    lock in one step: an interrupt never leaves it taken.
     """
 
     def __init__(self) -> None:
-        self._changed = threading.Condition(threading.Lock())
-        self._inside: dict[int, int] = {}  # thread to how often it went in
-        self._closing: int | None = None  # the thread that forks
+        self._new = threading.Lock()
+        self._local = threading.local()
+        self._all: WeakSet[threading.RLock] = WeakSet()
+        self._held: list[threading.RLock] = []
 
-    def __enter__(self) -> None:
-        me = threading.get_ident()
-        with self._changed:
-            while self._closing not in (None, me) and me not in self._inside:
-                self._changed.wait()
-            self._inside[me] = self._inside.get(me, 0) + 1
-
-    def __exit__(self, *_: object) -> None:
-        me = threading.get_ident()
-        with self._changed:
-            self._inside[me] -= 1
-            if not self._inside[me]:
-                del self._inside[me]
-                self._changed.notify_all()
+    def mine(self) -> threading.RLock:
+        """The lock of the thread that asks."""
+        found: threading.RLock | None = getattr(self._local, "lock", None)
+        if found is None:
+            found = threading.RLock()
+            with self._new:
+                self._all.add(found)
+            self._local.lock = found
+        return found
 
     def acquire(self) -> None:
-        """Let nobody in and wait for those who are; the thread that forks may be one of them."""
-        me = threading.get_ident()
-        with self._changed:
-            while self._closing is not None:
-                self._changed.wait()
-            self._closing = me
-            try:
-                while self._inside.keys() - {me}:
-                    self._changed.wait()
-            except BaseException:
-                self._closing = None
-                self._changed.notify_all()
-                raise
+        """Wait until every thread has left; what the forking thread is inside of, it stays in."""
+        self._new.acquire()
+        self._held = list(self._all)
+        for lock in self._held:
+            lock.acquire()
 
     def release(self) -> None:
         """Let threads in again."""
-        with self._changed:
-            self._closing = None
-            self._changed.notify_all()
-
-    def start_afresh(self) -> None:
-        """In the child: who waited outside is not there, and may have held the inner lock."""
-        self._changed = threading.Condition(threading.Lock())
+        while self._held:
+            self._held.pop().release()
+        self._new.release()
 
 
-COMPILING = Gate()
-"""Entered by whoever compiles or loads code: LLVM and imports have locks that we cannot take."""
+COMPILING = PerThread()
+"""Held by whoever compiles or loads code: LLVM and imports have locks that we cannot take."""
 _locks: dict[str, list[Lock]] = {name: [] for name in ORDER}
-_in_child: list[Callable[[], None]] = [COMPILING.start_afresh]
+_in_child: list[Callable[[], None]] = []
 _held: list[Lock] = []
 
 

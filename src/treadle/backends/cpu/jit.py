@@ -117,7 +117,7 @@ def load(
 
 def load_many(jobs: Sequence[Job]) -> list[link.Code]:
     """`load` for each job, in order, compiling in as many threads as there are cores."""
-    with forks.COMPILING:
+    with forks.COMPILING.mine():
         found: dict[Place, link.Code] = {}
         missing: list[Job] = []
         for place, job in {job.place: job for job in jobs}.items():
@@ -128,7 +128,8 @@ def load_many(jobs: Sequence[Job]) -> list[link.Code]:
                 found[place] = code
         workers = min(usable_cores(), len(missing))
         if workers > 1:
-            with ThreadPoolExecutor(workers) as threads:
+            heard = (trace.listeners(),)
+            with ThreadPoolExecutor(workers, "treadle-jit", trace.work_for, heard) as threads:
                 objects = list(threads.map(_object, missing))
         else:
             objects = [_object(job) for job in missing]
