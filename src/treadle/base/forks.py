@@ -10,20 +10,16 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any
+
+from treadle.base.errors import DeviceError, explain
 
 ORDER = (
     "forking", "tracing", "taking", "reading", "compiling", "workers", "draws", "kernels", "code",
     "llvm",
 )  # fmt: skip
 """The order in which a fork takes locks. Who holds one may take later ones, never earlier ones."""
-
-
-class Lock(Protocol):
-    """What is taken before a fork and let go after it."""
-
-    def acquire(self) -> object: ...
-    def release(self) -> object: ...
+PATIENCE = 60.0  # seconds that a fork waits for one lock
 
 
 class Gate:
@@ -36,8 +32,13 @@ class Gate:
         self._changed = threading.Condition(threading.Lock())
         self._inside: dict[int, int] = {}  # thread to how often it went in
         self._closing: int | None = None  # the thread that forks
+        self._lost = False  # has somebody who is not there any more been in the middle of it?
 
     def __enter__(self) -> None:
+        if self._lost:
+            hint = "fork before another thread compiles, or start processes by spawn"
+            wrong = "this process was forked in the middle of a long compilation and cannot compile"
+            raise DeviceError(explain("fork", wrong, hint))
         me = threading.get_ident()
         with self._changed:
             while self._closing not in (None, me) and me not in self._inside:
@@ -52,36 +53,43 @@ class Gate:
                 del self._inside[me]
                 self._changed.notify_all()
 
-    def acquire(self) -> None:
+    def acquire(self, *, timeout: float) -> bool:
         """Let nobody in and wait for those who are; the thread that forks may be one of them."""
         me = threading.get_ident()
         with self._changed:
-            while self._closing is not None:
-                self._changed.wait()
             self._closing = me
             try:
-                while self._inside.keys() - {me}:
-                    self._changed.wait()
+                alone = self._changed.wait_for(lambda: not self._inside.keys() - {me}, timeout)
             except BaseException:
-                self._closing = None
-                self._changed.notify_all()
+                self._open()
                 raise
+            if not alone:
+                self._open()
+            return alone
 
     def release(self) -> None:
         """Let threads in again."""
         with self._changed:
-            self._closing = None
-            self._changed.notify_all()
+            self._open()
 
-    def start_afresh(self) -> None:
+    def _open(self) -> None:
+        self._closing = None
+        self._changed.notify_all()
+
+    def _at_fork_reinit(self) -> None:
         """In the child: who waited outside is not there, and may have held the inner lock."""
+        me = threading.get_ident()
         self._changed = threading.Condition(threading.Lock())
+        self._closing = None
+        self._lost = self._lost or bool(self._inside.keys() - {me})
+        self._inside = {me: self._inside[me]} if me in self._inside else {}
 
 
 COMPILING = Gate()
 """Entered by whoever compiles or loads code: LLVM and imports have locks that we cannot take."""
+Lock = Any  # of threading: what it does in a child is not part of its public type
 _locks: dict[str, list[Lock]] = {name: [] for name in ORDER}
-_in_child: list[Callable[[], None]] = [COMPILING.start_afresh]
+_in_child: list[Callable[[], None]] = []
 _held: list[Lock] = []
 
 
@@ -98,7 +106,8 @@ def in_child(action: Callable[[], None]) -> None:
 def _before() -> None:
     for name in ORDER:
         for lock in _locks[name]:
-            lock.acquire()
+            if not lock.acquire(timeout=PATIENCE):
+                continue
             _held.append(lock)
 
 
@@ -108,6 +117,11 @@ def _after() -> None:
 
 
 def _start_afresh() -> None:
+    COMPILING._at_fork_reinit()
+    for locks in _locks.values():
+        for lock in locks:
+            if lock not in _held:  # the fork was not patient enough
+                lock._at_fork_reinit()
     for action in _in_child:
         action()
     _after()
