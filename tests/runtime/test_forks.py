@@ -15,6 +15,7 @@ import treadle as td
 from treadle.base import forks
 from treadle.base.errors import DeviceError
 from treadle.runtime import realize as runtime
+from treadle.transforms import traced
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
 
@@ -153,9 +154,16 @@ class Other:
         self.thread = threading.Thread(target=self.run)
 
     def run(self):
-        with self.thing:
-            self.inside.set()
-            self.leave.wait(10)
+        if self.thing is forks.COMPILING:
+            self.thing.__enter__()
+        else:
+            self.thing.acquire(timeout=5)
+        self.inside.set()
+        self.leave.wait(10)
+        if self.thing is forks.COMPILING:
+            self.thing.__exit__()
+        else:
+            self.thing.release()
 
     def __enter__(self):
         self.thread.start()
@@ -250,3 +258,24 @@ def test_a_child_forked_in_the_middle_of_a_long_compilation_says_so(monkeypatch)
     with Other(forks.COMPILING), Other(runtime._READING):
         assert in_child(work) == 0
     assert in_child(is_free) == 0
+
+
+def test_a_trace_is_alone_until_tensors_have_their_values_back(monkeypatch):
+    """Whoever reads state in between, a forked child too, would find what has no value."""
+    alone, undo = [], traced._undo
+
+    def watched(trace):
+        alone.append(traced._ONE_AT_A_TIME._is_owned())
+        undo(trace)
+
+    monkeypatch.setattr(traced, "_undo", watched)
+    state = td.tensor([1.0, 2.0])
+
+    @td.compile
+    def step(x):
+        state.assign(state + x)
+        return state.sum()
+
+    assert float(step(td.ones(2))) == 5.0
+    assert alone == [True]
+    assert not traced._ONE_AT_A_TIME._is_owned()
