@@ -192,9 +192,11 @@ class Libraries:
     """Objects that LLVM links, each a library of its own."""
 
     MAPPINGS = 3  # of each, at most
+    SHARE = 256  # libraries of one linker, which forgets nothing: it goes with the last of them
 
     def __init__(self) -> None:
-        self.numbers = itertools.count(1)
+        self.numbers = itertools.count()
+        self.linker: llvm.LLJIT = None
         self.held: dict[int, tuple[llvm.ResourceTracker, int]] = {}
 
     def load(self, image: bytes, symbols: tuple[str, ...]) -> Code:
@@ -205,8 +207,10 @@ class Libraries:
         for symbol in symbols:
             builder.export_symbol(symbol)
         number = next(self.numbers)
+        if self.linker is None or number % self.SHARE == 0:
+            self.linker = _new_linker()
         try:
-            library = builder.link(_linker(), f"treadle{number}")
+            library = builder.link(self.linker, f"treadle{number}")
         except RuntimeError as error:
             wrong = f"cannot link a compiled module: {error}"
             raise CompilerError(explain("jit", wrong, symbols=", ".join(symbols))) from None
@@ -245,8 +249,7 @@ def initialize() -> None:
     llvm.initialize_all_asmprinters()
 
 
-@cache
-def _linker() -> llvm.LLJIT:
+def _new_linker() -> llvm.LLJIT:
     # JITLink keeps an object's code and constants in one block, which the small code model needs.
     initialize()
     return llvm.create_lljit_compiler(use_jit_link=True)
