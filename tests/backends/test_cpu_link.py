@@ -366,6 +366,7 @@ def test_where_code_is_forbidden_llvm_is_asked(monkeypatch):
 
 def test_what_llvm_links_is_bounded_too(monkeypatch):
     monkeypatch.setattr(link, "linked", lambda *_: None)
+    monkeypatch.setattr(link.Libraries, "SHARE", 8)  # a linker lasts as long as its libraries
     monkeypatch.setattr(link, "most_mappings", lambda: 2 * link.Libraries.MAPPINGS * 20)
     codes = []
     monkeypatch.setattr(link, "RELIEF", [lambda: codes.__delitem__(slice(0, 10))])
