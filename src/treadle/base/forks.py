@@ -29,7 +29,7 @@ class Gate:
     """
 
     def __init__(self) -> None:
-        self._changed = threading.Condition(threading.Lock())
+        self._changed = threading.Condition(threading.RLock())
         self._inside: dict[int, int] = {}  # thread to how often it went in
         self._closing: int | None = None  # the thread that forks
         self._lost = False  # has somebody who is not there any more been in the middle of it?
@@ -79,7 +79,7 @@ class Gate:
     def _at_fork_reinit(self) -> None:
         """In the child: who waited outside is not there, and may have held the inner lock."""
         me = threading.get_ident()
-        self._changed = threading.Condition(threading.Lock())
+        self._changed = threading.Condition(threading.RLock())
         self._closing = None
         self._lost = self._lost or bool(self._inside.keys() - {me})
         self._inside = {me: self._inside[me]} if me in self._inside else {}

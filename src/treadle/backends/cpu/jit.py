@@ -82,7 +82,7 @@ class _ThreadState(threading.local):
 _state = _ThreadState()
 _loaded: WeakValueDictionary[Place, link.Code] = WeakValueDictionary()
 _recent: OrderedDict[Place, link.Code] = OrderedDict()
-_KEEPING = threading.Lock()
+_KEEPING = threading.RLock()  # a finalizer may come in between
 forks.share("kernels", _KEEPING)
 forks.share("llvm", llvm.ffi.lib._lock._lock)
 RELIEF.append(_recent.clear)
