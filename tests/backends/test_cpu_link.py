@@ -19,6 +19,7 @@ import pytest
 
 import treadle as td
 from treadle.backends.cpu import elf, host, jit, link
+from treadle.base import forks
 from treadle.base.errors import OutOfMemory
 from treadle.runtime import realize as runtime
 
@@ -328,6 +329,12 @@ def test_the_code_of_the_runtime_stays():
     jit._recent.clear()
     gc.collect()
     assert threads._functions() is code
+
+
+@pytest.mark.timeout(20)
+def test_a_finalizer_may_compute_in_the_middle_of_loading():
+    with link._arena.lock, jit._KEEPING, forks.COMPILING._changed:
+        assert random_graph(777).numpy().shape == (8,)
 
 
 # ---- where there is no room
