@@ -208,3 +208,18 @@ def test_import_is_cheap(tmp_path):
         return 1e3 * min(float(run_python(f"{program}\n{ended}", **bytecode)) for _ in range(5))
 
     assert milliseconds("import treadle") - milliseconds("pass") <= IMPORT_MILLISECONDS
+
+
+@pytest.mark.parametrize(("lock", "said"), [("False", "True"), ("True", "False")])
+def test_a_python_without_its_lock_is_refused(lock, said):
+    program = f"""
+import sys
+sys._is_gil_enabled = lambda: {lock}
+try:
+    import treadle
+except ImportError as error:
+    print("global interpreter lock" in str(error) and "PYTHON_GIL=1" in str(error))
+else:
+    print(False)
+"""
+    assert run_python(program).strip() == said

@@ -19,6 +19,7 @@ import pytest
 
 import treadle as td
 from treadle.backends.cpu import elf, host, jit, link
+from treadle.base import forks
 from treadle.base.errors import OutOfMemory
 from treadle.runtime import realize as runtime
 
@@ -330,6 +331,12 @@ def test_the_code_of_the_runtime_stays():
     assert threads._functions() is code
 
 
+@pytest.mark.timeout(20)
+def test_a_finalizer_may_compute_in_the_middle_of_loading():
+    with link._arena.lock, jit._KEEPING, forks.COMPILING._changed:
+        assert random_graph(777).numpy().shape == (8,)
+
+
 # ---- where there is no room
 
 
@@ -366,6 +373,7 @@ def test_where_code_is_forbidden_llvm_is_asked(monkeypatch):
 
 def test_what_llvm_links_is_bounded_too(monkeypatch):
     monkeypatch.setattr(link, "linked", lambda *_: None)
+    monkeypatch.setattr(link.Libraries, "SHARE", 8)  # a linker lasts as long as its libraries
     monkeypatch.setattr(link, "most_mappings", lambda: 2 * link.Libraries.MAPPINGS * 20)
     codes = []
     monkeypatch.setattr(link, "RELIEF", [lambda: codes.__delitem__(slice(0, 10))])

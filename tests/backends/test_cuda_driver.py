@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import numpy as np
@@ -14,7 +15,7 @@ from fake_driver import install
 from triton_host import INTERPRETED, check_on, error_of, node_of, simplified
 
 from treadle.base.dtypes import float32
-from treadle.base.errors import OutOfMemory
+from treadle.base.errors import DeviceError, OutOfMemory
 from treadle.base.knobs import override
 from treadle.ir.node import type_of
 
@@ -87,3 +88,37 @@ def test_a_full_device_frees_what_is_kept_and_then_says_so(device):
     with pytest.raises(OutOfMemory, match="no device memory"):
         backend.gpu.allocate(60 << 20)
     assert held.size == 60 << 20
+
+
+def message_of(attempt) -> str:
+    try:
+        attempt()
+    except DeviceError as error:
+        return str(error)
+    return "nothing"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_child_says_that_it_has_no_device(device):
+    _, backend = device
+    kind = type_of((3,), float32)
+    buffer = backend.upload(np.ones(3, np.float32), kind, True)
+    backend.upload(np.ones(3, np.float32), kind, True)  # leaves a free block
+    simple, places, leaves = simplified(CASES["chain"].build())
+    program = backend.compile(simple, places, {})
+    inputs = [backend.upload(x.buffer, x.type, True) for x in leaves]
+    program.run(inputs)
+    attempts = [
+        lambda: backend.download(buffer, kind),
+        lambda: backend.upload(np.ones(3, np.float32), kind, True),
+        lambda: backend.copy(buffer),
+        lambda: program.run(inputs),
+        lambda: type(backend)(1),  # another device of the same driver
+    ]
+    child = os.fork()
+    if child == 0:
+        said = [message_of(attempt) for attempt in attempts]
+        os._exit(0 if all("fork" in text and "spawn" in text for text in said) else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert backend.download(buffer, kind).tolist() == [1, 1, 1]  # the parent goes on

@@ -10,21 +10,17 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any
 from weakref import WeakSet
+
+from treadle.base.errors import DeviceError, explain
 
 ORDER = (
     "forking", "tracing", "taking", "reading", "compiling", "workers", "draws", "kernels", "code",
     "llvm",
 )  # fmt: skip
 """The order in which a fork takes locks. Who holds one may take later ones, never earlier ones."""
-
-
-class Lock(Protocol):
-    """What is taken before a fork and let go after it."""
-
-    def acquire(self) -> object: ...
-    def release(self) -> object: ...
+PATIENCE = 60.0  # seconds that a fork waits for one lock
 
 
 class PerThread:
@@ -35,6 +31,10 @@ class PerThread:
     """
 
     def __init__(self) -> None:
+        self._lost = False  # has somebody who is not there any more been in the middle of it?
+        self._begin()
+
+    def _begin(self) -> None:
         self._new = threading.Lock()
         self._local = threading.local()
         self._all: WeakSet[threading.RLock] = WeakSet()
@@ -44,18 +44,30 @@ class PerThread:
         """The lock of the thread that asks."""
         found: threading.RLock | None = getattr(self._local, "lock", None)
         if found is None:
-            found = threading.RLock()
-            with self._new:
-                self._all.add(found)
-            self._local.lock = found
+            found = self._made()
         return found
 
-    def acquire(self) -> None:
+    def _made(self) -> threading.RLock:
+        if self._lost:
+            hint = "fork before another thread compiles, or start processes by spawn"
+            wrong = "this process was forked in the middle of a long compilation and cannot compile"
+            raise DeviceError(explain("fork", wrong, hint))
+        found = threading.RLock()
+        with self._new:
+            self._all.add(found)
+        self._local.lock = found
+        return found
+
+    def acquire(self, *, timeout: float) -> bool:
         """Wait until every thread has left; what the forking thread is inside of, it stays in."""
-        self._new.acquire()
-        self._held = list(self._all)
-        for lock in self._held:
-            lock.acquire()
+        if not self._new.acquire(timeout=timeout):
+            return False
+        for lock in list(self._all):
+            if not lock.acquire(timeout=timeout):
+                self.release()
+                return False
+            self._held.append(lock)
+        return True
 
     def release(self) -> None:
         """Let threads in again."""
@@ -63,9 +75,15 @@ class PerThread:
             self._held.pop().release()
         self._new.release()
 
+    def _at_fork_reinit(self) -> None:
+        """In a child of a fork that was not patient enough: somebody is lost who compiled."""
+        self._lost = True
+        self._begin()
+
 
 COMPILING = PerThread()
 """Held by whoever compiles or loads code: LLVM and imports have locks that we cannot take."""
+Lock = Any  # of threading: what it does in a child is not part of its public type
 _locks: dict[str, list[Lock]] = {name: [] for name in ORDER}
 _in_child: list[Callable[[], None]] = []
 _held: list[Lock] = []
@@ -84,7 +102,8 @@ def in_child(action: Callable[[], None]) -> None:
 def _before() -> None:
     for name in ORDER:
         for lock in _locks[name]:
-            lock.acquire()
+            if not lock.acquire(timeout=PATIENCE):
+                continue
             _held.append(lock)
 
 
@@ -94,6 +113,10 @@ def _after() -> None:
 
 
 def _start_afresh() -> None:
+    for locks in _locks.values():
+        for lock in locks:
+            if lock not in _held:  # the fork was not patient enough
+                lock._at_fork_reinit()
     for action in _in_child:
         action()
     _after()

@@ -59,14 +59,19 @@ class Kept:
 class _Written:
     """To a fork: nobody begins to write over memory, and whoever was at it has ended."""
 
-    def acquire(self) -> None:
-        TAKING.acquire()
+    def acquire(self, *, timeout: float) -> bool:
+        if not TAKING.acquire(timeout=timeout):
+            return False
         for writing in list(WRITING):
-            with writing:
+            with writing:  # however long: a child must not find what is half written
                 pass
+        return True
 
     def release(self) -> None:
         TAKING.release()
+
+    def _at_fork_reinit(self) -> None:
+        TAKING._at_fork_reinit()  # type: ignore[attr-defined]
 
 
 forks.share("taking", _Written())

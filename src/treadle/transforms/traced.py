@@ -44,19 +44,20 @@ class Traced:
         self.same = [(k, t) for k, t in enumerate(arguments) if t in known]
         self.stand_ins = [stand_ins[k] for k in twins] if twins else stand_ins
         self.changes = Followed.changes
-        outputs, trace, self.draws = _trace(function, shape, self.stand_ins)
-        results: list[Tensor] = []
-        shape = flatten(outputs, Tensor, results)
-        self.build, self.is_one = builder(shape), shape is None
-        roots = [t._node for t in results]
-        self.number = {t: k for k, t in enumerate(self.stand_ins) if t not in known}
-        states = [Held(self._place(t)) for t in trace.assigned]
-        roots += [t._node for t in trace.assigned]
-        gradients, self.left = self._left_behind(roots, trace)
-        states += gradients
-        roots += [held.tensor(self.stand_ins)._node for held in gradients]
-        self._notice(trace)
-        _undo(trace)
+        with _ONE_AT_A_TIME:  # until tensors have their values back
+            outputs, trace, self.draws = _trace(function, shape, self.stand_ins)
+            results: list[Tensor] = []
+            shape = flatten(outputs, Tensor, results)
+            self.build, self.is_one = builder(shape), shape is None
+            roots = [t._node for t in results]
+            self.number = {t: k for k, t in enumerate(self.stand_ins) if t not in known}
+            states = [Held(self._place(t)) for t in trace.assigned]
+            roots += [t._node for t in trace.assigned]
+            gradients, self.left = self._left_behind(roots, trace)
+            states += gradients
+            roots += [held.tensor(self.stand_ins)._node for held in gradients]
+            self._notice(trace)
+            _undo(trace)
         if not roots:
             hint = "return what it computes, or assign it to a tensor"
             raise ArgumentError(explain("compile", "the function makes no tensor", hint))
@@ -239,16 +240,8 @@ def _result(known: tuple[Call, bool], buffer: Any) -> Tensor:
 def _trace(
     function: Callable[..., Any], shape: Structure, stand_ins: list[Tensor]
 ) -> tuple[Any, Tracing, Draws]:
-    trace = Tracing()
-    with _ONE_AT_A_TIME:
-        return _watched(function, shape, stand_ins, trace)
-
-
-def _watched(
-    function: Callable[..., Any], shape: Structure, stand_ins: list[Tensor], trace: Tracing
-) -> tuple[Any, Tracing, Draws]:
     """Run the function while every node it makes is noted."""
-    draws, made = begin_draws(), RECORDING.made
+    trace, draws, made = Tracing(), begin_draws(), RECORDING.made
     TRACE.push(trace)
     RECORDING.watch(RECORDING.sites, trace.made)
     try:

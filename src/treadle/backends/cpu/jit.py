@@ -12,7 +12,6 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
 from weakref import WeakValueDictionary
@@ -83,7 +82,7 @@ class _ThreadState(threading.local):
 _state = _ThreadState()
 _loaded: WeakValueDictionary[Place, link.Code] = WeakValueDictionary()
 _recent: OrderedDict[Place, link.Code] = OrderedDict()
-_KEEPING = threading.Lock()
+_KEEPING = threading.RLock()  # a finalizer may come in between
 forks.share("kernels", _KEEPING)
 forks.share("llvm", llvm.ffi.lib._lock._lock)
 RELIEF.append(_recent.clear)
@@ -126,14 +125,7 @@ def load_many(jobs: Sequence[Job]) -> list[link.Code]:
                 missing.append(job)
             else:
                 found[place] = code
-        workers = min(usable_cores(), len(missing))
-        if workers > 1:
-            heard = (trace.listeners(),)
-            with ThreadPoolExecutor(workers, "treadle-jit", trace.work_for, heard) as threads:
-                objects = list(threads.map(_object, missing))
-        else:
-            objects = [_object(job) for job in missing]
-        for job, image in zip(missing, objects, strict=True):
+        for job, image in zip(missing, _objects(missing), strict=True):
             found[job.place] = _keep(job.place, link.load(image, job.symbols))
         return [found[job.place] for job in jobs]
 
@@ -155,6 +147,36 @@ def _keep(place: Place, code: link.Code) -> link.Code:
         if len(_recent) > MOST_RECENT:
             _recent.popitem(last=False)
         return code
+
+
+def _objects(jobs: list[Job]) -> list[bytes]:
+    """Objects of all jobs, made by this thread and others.
+
+    Not by an executor of the standard library's: its threads start under a lock that forks take
+    before they wait for us.
+    """
+    found: list[bytes] = [b""] * len(jobs)
+    wrong: list[BaseException] = []
+    left = iter(range(len(jobs)))  # a step of it is one thread's
+    heard = trace.listeners()
+
+    def work() -> None:
+        try:
+            trace.work_for(heard)
+            for k in left:
+                found[k] = _object(jobs[k])
+        except BaseException as error:
+            wrong.append(error)
+
+    others = [threading.Thread(target=work) for _ in range(min(usable_cores(), len(jobs)) - 1)]
+    for thread in others:
+        thread.start()
+    work()
+    for thread in others:
+        thread.join()
+    if wrong:
+        raise wrong[0]
+    return found
 
 
 def _object(job: Job) -> bytes:

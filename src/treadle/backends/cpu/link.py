@@ -122,6 +122,7 @@ class Region:
 
     def unmap(self) -> None:
         """Give the memory back."""
+        self.free = []
         _system().munmap(self.start, self.nbytes)
 
     def _protect(self, address: int, nbytes: int, rights: int) -> None:
@@ -136,7 +137,7 @@ class Arena:
         self.returned: deque[tuple[Region, int]] = deque()
         self.regions: set[Region] = set()
         self.open: dict[int, dict[Region, None]] = {}  # those with free blocks, in order
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()  # a finalizer may come in between
         self.kernels = self.nbytes = 0
 
     def load(self, content: bytes, offsets: dict[str, int]) -> Code:
@@ -145,15 +146,12 @@ class Arena:
         size = PAGE_BYTES << (pages - 1).bit_length()
         with self.lock:
             self._take_back()
-            region = self._with_room(size)
-            address = region.free.pop()
+            region, address = self._block(size)
             try:
                 region.write(address, content)
             except OSError:
-                region.free.append(address)
+                self._add(region, address)
                 raise
-            if not region.free:
-                del self.open[size][region]
             self.kernels += 1
             self.nbytes += size
         addresses = {symbol: address + offset for symbol, offset in offsets.items()}
@@ -165,36 +163,49 @@ class Arena:
             self._take_back()
             return Statistics(self.kernels, self.nbytes, len(self.regions))
 
-    def _with_room(self, size: int) -> Region:
+    def _block(self, size: int) -> tuple[Region, int]:
         regions = self.open.setdefault(size, {})
-        if not regions:
+        while True:
+            for region in tuple(regions):
+                try:
+                    return region, region.free.pop()
+                except IndexError:
+                    regions.pop(region, None)
             region = Region(self, size)
             self.regions.add(region)
             regions[region] = None
-        return next(iter(regions))
+
+    def _add(self, region: Region, address: int) -> None:
+        """A free block; an empty region goes, unless it is the only one."""
+        regions = self.open[region.block_bytes]
+        region.free.append(address)
+        regions.setdefault(region)
+        if len(region.free) == BLOCKS and len(regions) > 1:
+            del regions[region]
+            self.regions.discard(region)
+            region.unmap()
 
     def _take_back(self) -> None:
-        """Blocks whose code nobody holds; an empty region goes, unless it is the only one."""
-        while self.returned:
-            region, address = self.returned.popleft()
-            regions = self.open[region.block_bytes]
-            region.free.append(address)
-            regions.setdefault(region)
+        """Blocks whose code nobody holds."""
+        while True:
+            try:
+                region, address = self.returned.popleft()
+            except IndexError:
+                return
             self.kernels -= 1
             self.nbytes -= region.block_bytes
-            if len(region.free) == BLOCKS and len(regions) > 1:
-                region.unmap()
-                del regions[region]
-                self.regions.discard(region)
+            self._add(region, address)
 
 
 class Libraries:
     """Objects that LLVM links, each a library of its own."""
 
     MAPPINGS = 3  # of each, at most
+    SHARE = 256  # libraries of one linker, which forgets nothing: it goes with the last of them
 
     def __init__(self) -> None:
-        self.numbers = itertools.count(1)
+        self.numbers = itertools.count()
+        self.linker: llvm.LLJIT = None
         self.held: dict[int, tuple[llvm.ResourceTracker, int]] = {}
 
     def load(self, image: bytes, symbols: tuple[str, ...]) -> Code:
@@ -205,8 +216,10 @@ class Libraries:
         for symbol in symbols:
             builder.export_symbol(symbol)
         number = next(self.numbers)
+        if self.linker is None or number % self.SHARE == 0:
+            self.linker = _new_linker()
         try:
-            library = builder.link(_linker(), f"treadle{number}")
+            library = builder.link(self.linker, f"treadle{number}")
         except RuntimeError as error:
             wrong = f"cannot link a compiled module: {error}"
             raise CompilerError(explain("jit", wrong, symbols=", ".join(symbols))) from None
@@ -245,8 +258,7 @@ def initialize() -> None:
     llvm.initialize_all_asmprinters()
 
 
-@cache
-def _linker() -> llvm.LLJIT:
+def _new_linker() -> llvm.LLJIT:
     # JITLink keeps an object's code and constants in one block, which the small code model needs.
     initialize()
     return llvm.create_lljit_compiler(use_jit_link=True)

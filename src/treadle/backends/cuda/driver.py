@@ -13,6 +13,7 @@ from cuda.bindings import driver as cu
 
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.launch import Launch, Memory, Source
+from treadle.base import forks
 from treadle.base.errors import DeviceError, OutOfMemory, explain
 from treadle.base.knobs import POOL_BYTES
 
@@ -71,6 +72,8 @@ class Gpu:
     """One device. All work goes to one stream, so freed memory can be reused at once."""
 
     def __init__(self, index: int) -> None:
+        self.lost: bool = any(known.lost for known in _devices)
+        self._require()
         try:
             checked(cu.cuInit(0))
             self.device = checked(cu.cuDeviceGet(index))
@@ -89,6 +92,7 @@ class Gpu:
         self.functions: dict[Source, tuple[Any, int, int]] = {}
         self.free: dict[int, list[int]] = {}
         self.mapped = self.kept = 0  # bytes from the driver, and those of them that are free
+        _devices.append(self)
 
     def _attribute(self, name: Any) -> int:
         return int(checked(cu.cuDeviceGetAttribute(name, self.device)))
@@ -96,8 +100,19 @@ class Gpu:
     def enter(self) -> None:
         """Make the context current in this thread."""
         if not getattr(self.threads, "entered", False):
+            self._require()
             checked(cu.cuCtxSetCurrent(self.context))
             self.threads.entered = True
+
+    def leave(self) -> None:
+        """In a forked child: the driver's state has stayed with the parent, memory with it."""
+        self.lost, self.threads = True, threading.local()
+
+    def _require(self) -> None:
+        if self.lost:
+            hint = "start the process by spawn, or fork before the first use of a device"
+            wrong = "a device that was in use before a fork cannot be used after it, in the child"
+            raise DeviceError(explain("cuda", wrong, hint))
 
     def wait(self) -> None:
         """Until everything asked for so far is done."""
@@ -126,7 +141,7 @@ class Gpu:
         """Keep a block for the next request of its size."""
         self.free.setdefault(room, []).append(address)
         self.kept += room
-        if self.kept > POOL_BYTES.value:
+        if self.kept > POOL_BYTES.value and not self.lost:
             self.release()
 
     def release(self) -> None:
@@ -240,8 +255,19 @@ class Graph:
         checked(cu.cuGraphLaunch(self.executable, self.gpu.stream))
 
     def __del__(self) -> None:
-        if hasattr(self, "executable"):
+        if hasattr(self, "executable") and not self.gpu.lost:
             cu.cuGraphExecDestroy(self.executable)
+
+
+_devices: list[Gpu] = []  # in use, in this process or the one it was forked from
+
+
+def _leave_all() -> None:
+    for known in _devices:
+        known.leave()
+
+
+forks.in_child(_leave_all)
 
 
 @cache
