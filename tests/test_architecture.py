@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import importlib
 import os
 import re
 import subprocess
@@ -208,3 +209,13 @@ def test_import_is_cheap(tmp_path):
         return 1e3 * min(float(run_python(f"{program}\n{ended}", **bytecode)) for _ in range(5))
 
     assert milliseconds("import treadle") - milliseconds("pass") <= IMPORT_MILLISECONDS
+
+
+def test_asserts_of_tests_are_kept_where_python_drops_its_own(monkeypatch):
+    """Under `python -O` too, and in what tests share."""
+    with pytest.raises(AssertionError):
+        assert not ROOT.exists()
+    monkeypatch.syspath_prepend(ROOT / "tests" / "tensor")
+    shared = importlib.import_module("strict")
+    with pytest.raises(AssertionError):
+        shared.agree([1], [2])
