@@ -19,7 +19,13 @@ if "TREADLE_TEST_CACHE" not in os.environ:
 os.environ["TREADLE_CACHE_DIR"] = os.environ["TREADLE_TEST_CACHE"]
 os.environ["TREADLE_CACHE_SECRET"] = f"{os.environ['TREADLE_TEST_CACHE']}/secret"
 
-GOLDEN = Path(__file__).parent / "golden"
+HERE = Path(__file__).parent
+GOLDEN = HERE / "golden"
+# pytest keeps the asserts of tests under `python -O`; of what they share, only if it is told.
+SHARED = [
+    path.stem for path in HERE.rglob("*.py") if not path.stem.startswith(("test_", "conftest"))
+]
+pytest.register_assert_rewrite(*SHARED)
 
 
 def _choose_hypothesis_profile() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import importlib
 import os
 import re
 import subprocess
@@ -223,3 +224,13 @@ else:
     print(False)
 """
     assert run_python(program).strip() == said
+
+
+def test_asserts_of_tests_are_kept_where_python_drops_its_own(monkeypatch):
+    """Under `python -O` too, and in what tests share."""
+    with pytest.raises(AssertionError):
+        assert not ROOT.exists()
+    monkeypatch.syspath_prepend(ROOT / "tests" / "tensor")
+    shared = importlib.import_module("strict")
+    with pytest.raises(AssertionError):
+        shared.agree([1], [2])

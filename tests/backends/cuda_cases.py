@@ -11,7 +11,7 @@ import numpy as np
 from triton_host import node_of
 
 from treadle.autograd.backward import gradients
-from treadle.base.dtypes import bfloat16, float16
+from treadle.base.dtypes import bfloat16, float16, int64
 from treadle.ops import activations, neural
 from treadle.ops import composite as c
 from treadle.ops.contract import SCATTERS, scatter_add
@@ -322,3 +322,24 @@ def attention():
 def mixed_precision():
     x, w = r(64, 64), r(64, 64)
     return [cast(x, float16) @ cast(w, float16), neural.softmax(cast(x, bfloat16))]
+
+
+# ---- tiles that read beside themselves
+
+
+@case()
+def tile_and_the_first_of_its_row() -> list[Any]:
+    beside = r(70, 20) @ r(20, 70)
+    first = slice_(beside, [(0, 70, 1), (0, 1, 1)])
+    return [(r(70, 33) @ r(33, 70) + beside - first) @ (r(70, 5) * 0.01)]
+
+
+@case()
+def many_batch_axes() -> list[Any]:
+    return [r(2, 1, 3, 1, 2, 4, 5) @ r(1, 2, 3, 2, 1, 5, 3)]
+
+
+@case(0)
+def looked_up_at_a_product_of_one_column() -> list[Any]:
+    index = integers(3, 9, 4, kind=np.float32) @ integers(2, 4, 1, kind=np.float32)
+    return [c.take(r(7, 3), cast(index, int64) % 7)]

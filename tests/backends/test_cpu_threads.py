@@ -184,15 +184,14 @@ def run():
     for _ in range(50):
         threads.runner()(pool.address, ctypes.addressof(table), 1, 0)
     return set(room)
-assert run() == {50}
+if run() != {50}: sys.exit(1)
 """
 FORK = """
 child = os.fork()
 if child == 0:
     ok = run() == {100} and len(pool._workers) == 2
     sys.exit(0 if ok else 1)
-assert os.waitpid(child, 0)[1] == 0
-assert run() == {100}
+sys.exit(os.waitpid(child, 0)[1] != 0 or run() != {100})
 """
 
 

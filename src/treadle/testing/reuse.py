@@ -6,6 +6,8 @@ epilogues read what a product before has made.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from treadle.base.dtypes import bfloat16, float32, float64
@@ -28,28 +30,33 @@ from treadle.testing.strategies import (
     made,
 )  # fmt: skip
 
-MOST_ELEMENTS = 200
+MOST_ELEMENTS = 150
 
 
-def _weighed(draw: Choice, x: Value, _: Graph) -> Value | None:
-    """A product of x's own shape, with weights of its own."""
+def _weighed(draw: Choice, x: Value, graph: Graph) -> Value | None:
+    """A product of x's own shape, with weights of its own or another value as weights."""
     if x.exact.ndim < 2 or not x.node.dtype.is_float or not x.exact.size:
         return None
+    *_, height, width = x.node.shape
+    if height == width and draw.coin():
+        return _multiplied(x, _mate(draw, x, graph) or x)
     rng = np.random.default_rng(draw.number(0, 999))
-    width = x.node.shape[-1]
     array = (rng.integers(-2, 3, (width, width)) / 4).astype(array_type(x.node.dtype))
-    weights = exact(node_of(array), array)
-    node = k.dot(x.node, weights.node)
-    size = np.abs(x.exact) @ np.abs(weights.exact)
-    lost = (width + 2) * unit_roundoff(node.dtype) * size
-    return made(node, [x, weights], x.error @ np.abs(weights.exact) + lost, 2)
+    return _multiplied(x, exact(node_of(array), array))
+
+
+def _multiplied(x: Value, y: Value) -> Value:
+    node = k.dot(x.node, y.node)
+    a, b = np.abs(x.exact), np.abs(y.exact)
+    lost = (x.node.shape[-1] + 2) * unit_roundoff(node.dtype) * (a @ b)
+    return made(node, [x, y], x.error @ b + a @ y.error + x.error @ y.error + lost, 2)
 
 
 def _mate(draw: Choice, x: Value, graph: Graph) -> Value | None:
     """x or a value like it, if it has elements to meet."""
     if not x.exact.ndim or not x.exact.size or not x.node.dtype.is_float:
         return None
-    return draw.one([x, *(v for v in graph.values[-4:] if v.node.type is x.node.type)])
+    return draw.one([x, x, *(v for v in graph.values[-4:] if v.node.type is x.node.type)])
 
 
 def _met(draw: Choice, x: Value, y: Value, view: Node, error: Array, *at: Value) -> Value:
@@ -76,21 +83,48 @@ def _against_one(draw: Choice, x: Value, graph: Graph) -> Value | None:
     return _met(draw, x, y, view, _moved(y, view))
 
 
+def _against_turned(draw: Choice, x: Value, graph: Graph) -> Value | None:
+    """Every element with the one at its place from the end."""
+    y = _mate(draw, x, graph)
+    if y is None:
+        return None
+    view = m.flip(y.node, draw.some(y.exact.ndim) or (y.exact.ndim - 1,))
+    return _met(draw, x, y, view, _moved(y, view))
+
+
 def _against_next(draw: Choice, x: Value, graph: Graph) -> Value | None:
     """Every element with one of the next row, or of the one before."""
     y = _mate(draw, x, graph)
     if y is None:
         return None
-    axis, back = draw.number(0, y.exact.ndim - 1), draw.coin()
+    view = _next(draw, y, draw.number(0, y.exact.ndim - 1), draw.some(y.exact.ndim))
+    return _met(draw, x, y, view, _moved(y, view))
+
+
+def _next(draw: Choice, y: Value, axis: int, single: Sequence[int]) -> Node:
+    """y moved by one along an axis; of some others, one element."""
+    back = draw.coin()
     ranges, edges = [], []
     for n, size in enumerate(y.node.shape):
-        start, stop = (0, size) if draw.coin() else (0, 1)
+        start = draw.number(0, size - 1)
+        ranges.append((start, start + 1, 1) if n in single else (0, size, 1))
         if n == axis:
-            start, stop = (0, size - 1) if back else (1, size)
-        ranges.append((start, stop, 1))
+            ranges[-1] = (0, size - 1, 1) if back else (1, size, 1)
         edges.append(((1, 0) if back else (0, 1)) if n == axis else (0, 0))
-    view = m.pad(m.slice_(y.node, ranges), edges, 0)
-    return _met(draw, x, y, view, _moved(y, view))
+    return m.pad(m.slice_(y.node, ranges), edges, 0)
+
+
+def _against_rows(draw: Choice, x: Value, graph: Graph) -> Value | None:
+    """Every element with the largest of its row and one of the next, which may lie in between."""
+    y = _mate(draw, x, graph)
+    if y is None or y.exact.ndim < 2:
+        return None
+    axis = draw.number(0, y.exact.ndim - 1)
+    axes = tuple(n for n in range(y.exact.ndim) if n != axis)
+    largest = r.max_(y.node, axis=axes, keepdims=True)
+    view = _next(draw, y, axis, axes)
+    error = y.error.max(axis=axes, keepdims=True) + _moved(y, view)
+    return _met(draw, x, y, e.add(largest, view), error)
 
 
 def _against_most(draw: Choice, x: Value, graph: Graph) -> Value | None:
@@ -117,20 +151,19 @@ def _against_chosen(draw: Choice, x: Value, graph: Graph) -> Value | None:
     return _met(draw, x, y, view, error, exact(view.operands[1], index))
 
 
-def _together(draw: Choice, x: Value, graph: Graph) -> Value | None:
-    """Several at once, in one kernel: a product, or totals, and others of a value beside them."""
-    first = draw.one((_weighed, _weighed, _against_most))(draw, x, graph)
-    return None if first is None else draw.one(OTHERS)(draw, first, graph)
+MEETING: tuple[Step, ...] = (
+    _against_one, _against_one, _against_turned, _against_next, _against_chosen, _against_most,
+    _against_rows, _against_rows,
+)  # fmt: skip
+KINDS = (*(float32,) * 4, *(float64,) * 2, bfloat16)
+SIZES = (1, 2, 3, 3, 4, 5, 6, 8)
 
 
-OTHERS: tuple[Step, ...] = (_against_one, _against_next, _against_chosen)
-MEETING: tuple[Step, ...] = (_weighed, _together, _together, _against_most, *OTHERS)
-KINDS = (float32, float32, float64, bfloat16)
-SIZES = (1, 2, 3, 4, 5, 6, 8)
+def plan_of(seed: int, layers: int) -> Graph:
+    """A small graph over two leaves of one shape that asks for little but its last value.
 
-
-def plan_of(seed: int, steps: int) -> Graph:
-    """A small graph over two leaves of one shape that asks for little but its last value."""
+    Products lie in memory, and what follows each of them may be written over it.
+    """
     graph, draw = Graph(), Choice(seed)
     shape = tuple(draw.one(SIZES) for _ in range(draw.number(2, 4)))
     kind = draw.one(KINDS)
@@ -138,12 +171,13 @@ def plan_of(seed: int, steps: int) -> Graph:
         rng = np.random.default_rng(draw.number(0, 999))
         array = (rng.integers(-8, 9, shape) / 4).astype(array_type(kind))
         graph.values.append(exact(node_of(array), array))
-    for _ in range(steps):
-        recent = graph.values[-2:] if draw.number(0, 3) else graph.values
-        step = draw.one(draw.one((MEETING,) * 8 + (GROWTH, EVERY)))
-        grown = step(draw, draw.one(recent), graph)
-        if grown is not None and grown.exact.size <= MOST_ELEMENTS and is_in_range(grown):
-            graph.values.append(grown)
+    for _ in range(layers):
+        steps = [_weighed, *(draw.one(MEETING) for _ in range(draw.number(0, 2)))]
+        for step in steps if draw.number(0, 4) else [draw.one(draw.one((GROWTH, EVERY)))]:
+            x = draw.one(graph.values) if draw.number(0, 5) == 0 else graph.values[-1]
+            grown = step(draw, x, graph)
+            if grown is not None and grown.exact.size <= MOST_ELEMENTS and is_in_range(grown):
+                graph.values.append(grown)
     graph.roots = graph.values[-1:]
     return graph
 
@@ -154,7 +188,7 @@ def stateful(graph: Graph, seed: int) -> tuple[list[Value], dict[int, Node]]:
     replaced: dict[int, Node] = {}
     for value in graph.values[:2]:
         fitting = [v for v in graph.values if v.node.type is value.node.type]
-        for _ in range(draw.one((0, 0, 1, 1, 2))):  # two tensors may share a value
+        for _ in range(draw.one((0, 0, 0, 1, 1, 2))):  # two tensors may share a value
             replaced[len(roots)] = value.node
             roots.append(draw.one(fitting))
     return roots, replaced
