@@ -132,11 +132,11 @@ def in_child(work) -> int:
 
 
 def is_free() -> int:
-    """Can the gate be entered, and every lock be taken, by any thread?"""
+    """Can any thread compile, and take every lock?"""
     found = []
 
     def look() -> None:
-        with forks.COMPILING:
+        with forks.COMPILING.mine():
             locks = [lock for name in forks.ORDER for lock in forks._locks[name]]
             found.extend(lock.acquire(timeout=1) for lock in locks if lock is not forks.COMPILING)
 
@@ -154,16 +154,11 @@ class Other:
         self.thread = threading.Thread(target=self.run)
 
     def run(self):
-        if self.thing is forks.COMPILING:
-            self.thing.__enter__()
-        else:
-            self.thing.acquire(timeout=5)
+        lock = self.thing.mine() if self.thing is forks.COMPILING else self.thing
+        lock.acquire(timeout=5)
         self.inside.set()
         self.leave.wait(10)
-        if self.thing is forks.COMPILING:
-            self.thing.__exit__()
-        else:
-            self.thing.release()
+        lock.release()
 
     def __enter__(self):
         self.thread.start()
@@ -194,31 +189,37 @@ def test_a_fork_waits_for_who_holds_a_lock(name):
 
 @ignored
 def test_who_is_inside_may_go_in_again_while_a_fork_waits():
-    gate = forks.Gate()
-    done = threading.Event()
+    locks = forks.PerThread()
+    inside, done = threading.Event(), threading.Event()
 
     def work():
-        with gate:
-            closing.wait()
+        with locks.mine():
+            inside.set()
             time.sleep(0.05)
-            with gate:  # must not wait for the fork, which waits for us
+            with locks.mine():  # must not wait for the fork, which waits for us
                 pass
         done.set()
 
-    closing = threading.Event()
+    def come_and_stay():
+        locks.mine().acquire()
+        done.clear()
+        done.wait(5)
+
     thread = threading.Thread(target=work)
     thread.start()
-    closing.set()
-    assert gate.acquire(timeout=5)
+    inside.wait()
+    assert locks.acquire(timeout=5)
     assert done.wait(5)
-    late = threading.Thread(target=gate.__enter__)
+    late = threading.Thread(target=come_and_stay)
     late.start()
-    late.join(0.05)
-    assert late.is_alive()
-    gate.release()
-    late.join(5)
-    assert not late.is_alive()
-    assert not gate.acquire(timeout=0.05)  # it never left
+    time.sleep(0.05)
+    assert done.is_set()  # it waits
+    locks.release()
+    while done.is_set():
+        time.sleep(0.001)
+    assert not locks.acquire(timeout=0.05)  # it is in there
+    done.set()
+    late.join()
 
 
 @ignored
@@ -235,7 +236,7 @@ def test_a_function_that_is_traced_may_fork():
 
 @ignored
 def test_who_compiles_may_fork():
-    with forks.COMPILING:
+    with forks.COMPILING.mine():
         assert in_child(lambda: 0 if float((td.ones(5) + 2).sum()) == 15 else 1) == 0
     assert in_child(is_free) == 0
 
