@@ -7,7 +7,7 @@ import pytest
 from treadle.base.device import device
 from treadle.base.dtypes import float32
 from treadle.base.errors import CompilerError
-from treadle.ir.node import CONST, LEAF, Call, Node, const, iota, placeholder, type_of
+from treadle.ir.node import CONST, LEAF, Call, const, iota, new_node, placeholder, type_of
 from treadle.ir.verify import PRIMITIVES, RECORDED, verify
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
@@ -22,7 +22,7 @@ def leaf(*shape, where="cpu"):
 
 def forged(op, operands, shape, arg=None, where="cpu"):
     """A node that says it has a shape, whatever its row says."""
-    return Node(Call(op, arg, type_of(shape, float32, device(where)), ()), operands)
+    return new_node(Call(op, arg, type_of(shape, float32, device(where)), ()), operands)
 
 
 x, y = leaf(3, 4), leaf(4, 5)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import treadle as td
+from treadle.ir import node
 from treadle.ir.graph import is_realised, toposort
 from treadle.ir.node import placeholder, type_of
 from treadle.ir.recording import RECORDING
@@ -47,16 +48,43 @@ def test_a_chain_nobody_looks_at_computes_itself(programs):
     assert len(programs) <= 4  # pieces of a loop are equal
 
 
-def test_a_long_chain_is_cut_when_looked_at_without_the_collector(programs):
+def test_a_chain_is_bounded_without_the_collector_too():
     gc.disable()
     try:
-        x = td.tensor([1.0, 2.0])
-        for _ in range(10_000):
-            x = x * 0.999 + 0.001
-        assert waiting(x) == 20_000
-        np.testing.assert_allclose(x.numpy(), 1.0 + np.array([0.0, 0.999**10_000]), rtol=1e-3)
+        x, most = td.tensor([0, 5]), 0
+        for k in range(60_000):
+            x = x + 1
+            if k % 2000 == 0:
+                most = max(most, waiting(x))
     finally:
         gc.enable()
+    assert most <= pending.MOST_PENDING + sum(node.UNSEEN)
+    assert x.tolist() == [60_000, 60_005]
+
+
+def test_a_chain_that_is_one_op_of_a_long_loop_is_bounded(monkeypatch):
+    monkeypatch.setattr(pending, "MOST_PENDING", 100)
+    monkeypatch.setattr(realize, "SMALLEST", 16)
+    monkeypatch.setattr(realize, "LARGEST", 64)
+    monkeypatch.setattr(node, "UNSEEN", (64, 64))
+    monkeypatch.setattr(node, "_EMPTY", node._empty_nodes())
+    x, other, most = td.tensor([0, 5]), td.tensor([1.0]), 0
+    for _ in range(2000):
+        x = x + 1
+        for _ in range(64 + 64 // 2 - 1):  # as many as are recorded between two looks, on average
+            other * 2.0
+        most = max(most, waiting(x))
+    assert most < 1000
+    assert x.tolist() == [2000, 2005]
+
+
+def test_a_long_chain_is_cut_when_looked_at(programs, monkeypatch):
+    monkeypatch.setattr(RECORDING, "look", lambda node: None)
+    x = td.tensor([1.0, 2.0])
+    for _ in range(10_000):
+        x = x * 0.999 + 0.001
+    assert waiting(x) == 20_000
+    np.testing.assert_allclose(x.numpy(), 1.0 + np.array([0.0, 0.999**10_000]), rtol=1e-3)
     assert len(programs) <= 3
     assert max(programs) < 2 * realize.LARGEST
 
@@ -91,18 +119,23 @@ def test_pieces_of_a_graph_with_many_roots_give_every_root(monkeypatch):
     np.testing.assert_allclose(x.numpy(), value, rtol=1e-5)
 
 
-def test_a_node_of_the_compiler_is_not_computed(monkeypatch):
+def test_what_is_traced_or_compiled_is_not_computed(monkeypatch):
     monkeypatch.setattr(pending, "MOST_PENDING", 2)
     seen = []
+    monkeypatch.setattr(RECORDING, "look", lambda node: seen.append(node) or pending.look(node))
+    monkeypatch.setattr(node, "UNSEEN", (0, 1))  # every node is looked at
+    monkeypatch.setattr(node, "_EMPTY", node._empty_nodes())
 
     @td.compile
     def f(x):
         for _ in range(10):
-            x = x * 2.0
-            RECORDING.look_at_next(lambda node: seen.append(node) or pending.look(node))
+            x = td.softmax(x * 2.0)
         return x
 
-    assert f(td.ones(2)).tolist() == [1024.0, 1024.0]
+    expected = f.function(td.tensor([1.0, 2.0], device="reference")).tolist()
+    seen.clear()
+    np.testing.assert_allclose(f(td.tensor([1.0, 2.0])).tolist(), expected, rtol=1e-6)
+    assert len(seen) > 20
     assert all(node.buffer is None for node in seen)
     x = placeholder(type_of((2,), td.float32))
     pending.look(td.sin(td.sin(td.sin(x))))  # nothing is known of x

@@ -76,8 +76,8 @@ class Backend(Protocol):
         """What it holds just now."""
 
 
-LOADED: list[Backend] = []
-"""Backends in use."""
+LOADED: dict[Device, Backend] = {}
+"""Backends in use, one for a device."""
 RELIEF: list[Callable[[], None]] = []
 """What to call where the system has no room for more code: each forgets what can be made again."""
 
@@ -96,8 +96,7 @@ def backend_of(device: Device) -> Backend:
             explain(str(device), f"cannot load the backend: {error}", hint)
         ) from error
     backend: Backend = made(device.index) if device.backend == "cuda" else made()
-    LOADED.append(backend)
-    return backend
+    return LOADED.setdefault(device, backend)  # two threads may have made one
 
 
 def present(where: str | Device) -> Device:

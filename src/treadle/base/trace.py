@@ -1,11 +1,13 @@
 """Where each layer reports what it did: how long stages took and facts about the result.
 
-Nobody listens as a rule, and then a report costs one look at an empty list.
+Nobody listens as a rule, and then a report costs one look at an empty list. A thread is heard by
+those who listen in it, or in the thread that it works for.
 """
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -28,8 +30,25 @@ class Report:
         return next((value for key, value in reversed(self.facts) if key == name), None)
 
 
-_listeners: list[Report] = []
+class _Ears(threading.local):
+    """Who listens to a thread."""
+
+    def __init__(self) -> None:
+        self.reports: list[Report] = []
+
+
+_ears = _Ears()
 _nothing = nullcontext()
+
+
+def listeners() -> list[Report]:
+    """Who listens to this thread, for threads that will work for it."""
+    return _ears.reports
+
+
+def work_for(reports: list[Report]) -> None:
+    """Let those who listen to another thread hear this one."""
+    _ears.reports = reports
 
 
 @contextmanager
@@ -42,32 +61,33 @@ def listen() -> Iterator[Report]:
     3
     """
     report = Report()
-    _listeners.append(report)
+    heard = listeners()
+    heard.append(report)
     try:
         yield report
     finally:
-        _listeners.remove(report)
+        heard.remove(report)
 
 
 def is_heard() -> bool:
     """Does anybody listen? Ask before working out a costly fact."""
-    return bool(_listeners)
+    return bool(_ears.reports)
 
 
 def tell(name: str, value: Any) -> None:
     """Report a fact."""
-    for report in _listeners:
+    for report in _ears.reports:
         report.facts.append((name, value))
 
 
 def recall(name: str) -> Any:
     """What was told under a name before, if somebody listened."""
-    return _listeners[-1].fact(name) if _listeners else None
+    return _ears.reports[-1].fact(name) if _ears.reports else None
 
 
 def stage(name: str) -> AbstractContextManager[None]:
     """Time a with block as a stage of the compiler."""
-    return _timed(name) if _listeners else _nothing
+    return _timed(name) if _ears.reports else _nothing
 
 
 @contextmanager
@@ -77,7 +97,7 @@ def _timed(name: str) -> Iterator[None]:
         yield
     finally:
         took = time.perf_counter() - start
-        for report in _listeners:
+        for report in _ears.reports:
             report.stages[name] = report.stages.get(name, 0.0) + took
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from sys import getrefcount
 from typing import Any
 
-from treadle.ir.node import Call, Node
+from treadle.base.dtypes import float32
+from treadle.ir.node import Call, Node, new_node, placeholder, type_of
 
 
 def toposort(roots: Iterable[Node], stop: Callable[[Node], bool] | None = None) -> list[Node]:
@@ -34,7 +37,7 @@ def rebuild(node: Node, operands: tuple[Node, ...]) -> Node:
     """The same op on other operands of the same types."""
     if all(a is b for a, b in zip(operands, node.operands, strict=True)):
         return node
-    copy = Node(node.call, operands, node.needs_grad)
+    copy = new_node(node.call, operands, node.needs_grad)
     copy.site = node.site
     return copy
 
@@ -46,6 +49,18 @@ def substitute(roots: Sequence[Node], change: dict[Node, Node]) -> list[Node]:
         if node not in done:
             done[node] = rebuild(node, tuple(done[x] for x in node.operands))
     return [done[root] for root in roots]
+
+
+def copied(roots: Sequence[Node], leaves: Sequence[Node]) -> tuple[list[Node], list[Node]]:
+    """What lies between leaves and roots in nodes of its own, with placeholders for the leaves."""
+    places = [placeholder(leaf.type) for leaf in leaves]
+    done = dict(zip(leaves, places, strict=True))
+    for node in toposort(roots, done.__contains__):
+        if node not in done:
+            operands = tuple([done[x] for x in node.operands])
+            done[node] = copy = new_node(node.call, operands, node.needs_grad)
+            copy.site = node.site
+    return [done[root] for root in roots], places
 
 
 def is_realised(node: Node) -> bool:
@@ -67,7 +82,7 @@ def structure(
     number: dict[Node, int] = {}
     key: list[Any] = []
     leaves: list[Node] = []
-    costly: list[Node] = []
+    costly: list[Call] = []
     try:
         for root in roots:
             if root not in number:
@@ -78,17 +93,18 @@ def structure(
                     key.append(root.call.type)
                     leaves.append(root)
     except RecursionError:
-        return _deep_structure(roots)
+        key.clear()
+    if not key:  # out here, where the error holds no frames any more, and they no nodes
+        number, leaves = _visit_deep(roots, key)
     key += [number[root] for root in roots]
     if held is not None and (costly or len(number) > FEW):
-        costly.clear()
-        held += _held(number, roots)
+        held += _worth_keeping(_held(number), set(roots))
         key += [number[node] for node in held]
     return tuple(key), leaves
 
 
 def _visit(
-    node: Node, number: dict[Node, int], key: list[Any], leaves: list[Node], costly: list[Node]
+    node: Node, number: dict[Node, int], key: list[Any], leaves: list[Node], costly: list[Call]
 ) -> None:
     """Number a pending node after its operands."""
     operands = node.operands
@@ -102,26 +118,57 @@ def _visit(
                 leaves.append(x)
     call = node.call
     if call.costly:
-        costly.append(node)
+        costly.append(call)
     key.append(call)
     for x in operands:
         key.append(number[x])  # noqa: PERF401 - for one or two, faster than a list
     number[node] = len(number)
 
 
+def _visit_deep(roots: Sequence[Node], key: list[Any]) -> tuple[dict[Node, int], list[Node]]:
+    """The same without recursion, for graphs of any depth."""
+    leaves: list[Node] = []
+    order = toposort(roots, is_realised)
+    number = {node: k for k, node in enumerate(order)}
+    for node in order:
+        if node.buffer is not None:
+            key.append(node.call.type)
+            leaves.append(node)
+        else:
+            key.append(node.call)
+            key += [number[operand] for operand in node.operands]
+    return number, leaves
+
+
 FEW = 24  # nodes that are computed again sooner than it is found out who holds them
-OWN = 4  # references `_held` has to a node: from two dictionaries, a name, an argument
 
 
-def _held(number: dict[Node, int], roots: Sequence[Node]) -> list[Node]:
-    """Pending nodes to which there are references from outside the graph, and worth keeping."""
-    uses = {node: 0 for node in number if node.buffer is None and node.operands}
-    for node in uses:
-        for x in node.operands:
-            if x in uses:
-                uses[x] += 1
-    outside = [node for node in uses if getrefcount(node) > uses[node] + OWN]
-    return _worth_keeping(outside, set(roots)) if outside else []
+def _held(number: dict[Node, int]) -> list[Node]:
+    """Pending nodes to which there are references from outside the graph.
+
+    A mistake would cost memory, or time to compute a value again; it could not change a value.
+    """
+    nodes, references = _counted(number)
+    tuples = {id(node.operands): node.operands for node in nodes}  # several may share one
+    inside = Counter(chain.from_iterable(tuples.values()))
+    return [
+        node for node, count in zip(nodes, references, strict=True) if count > inside[node] + _OWN
+    ]
+
+
+def _counted(number: dict[Node, int]) -> tuple[list[Node], list[int]]:
+    """Pending nodes, and how many references there are to each while nothing here has a name."""
+    nodes = [node for node in number if node.buffer is None and node.operands]
+    return nodes, list(map(getrefcount, nodes))
+
+
+def _references_of_ours() -> int:
+    """What is counted for a node that nobody holds but the dictionary it is counted in."""
+    leaf = placeholder(type_of((), float32))
+    return _counted({new_node(leaf.call, (leaf,)): 0})[1][0]
+
+
+_OWN = _references_of_ours()
 
 
 def _worth_keeping(outside: list[Node], roots: set[Node]) -> list[Node]:
@@ -138,19 +185,3 @@ def _worth_keeping(outside: list[Node], roots: set[Node]) -> list[Node]:
             if node.buffer is None and node.operands and node not in roots:
                 found[node] = None
     return list(found)
-
-
-def _deep_structure(roots: Sequence[Node]) -> tuple[Structure, list[Node]]:
-    """The same without recursion, for graphs of any depth."""
-    key: list[Any] = []
-    leaves: list[Node] = []
-    order = toposort(roots, is_realised)
-    number = {node: k for k, node in enumerate(order)}
-    for node in order:
-        if node.buffer is not None:
-            key.append(node.call.type)
-            leaves.append(node)
-        else:
-            key.append(node.call)
-            key += [number[operand] for operand in node.operands]
-    return tuple(key + [number[root] for root in roots]), leaves

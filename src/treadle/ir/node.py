@@ -8,7 +8,9 @@ which is at the user's line.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Iterator
+from itertools import repeat
 from math import copysign, prod
 from typing import Any
 
@@ -62,6 +64,7 @@ _CALLS: dict[tuple[Any, ...], Call] = {}
 _CONSTANTS: dict[tuple[Any, ...], Node] = {}
 _SCALARS: dict[tuple[Any, ...], Node] = {}
 MOST_SCALARS, MOST_CALLS = 10_000, 100_000
+UNSEEN = 4096, 4096  # nodes at least, and at most so many more
 COSTLY, MANY = 1 << 16, 1 << 10  # flops of a cheap op, and of one that may be more than it says
 WITHIN = "\t"  # in a site, between the user's line and the composite that it calls
 NUMBERS: frozenset[Any] = frozenset((bool, int, float))
@@ -100,7 +103,10 @@ COMPUTED = Computed()
 
 
 class Node(Syntax):
-    """An op applied to operands. `buffer` is set once the value is in memory."""
+    """An op applied to operands. `buffer` is set once the value is in memory.
+
+    Made by `record` and `new_node`: a class without `__init__` is made in half the time.
+    """
 
     __slots__ = ("__weakref__", "buffer", "call", "needs_grad", "operands", "owner", "site")
 
@@ -110,10 +116,6 @@ class Node(Syntax):
     needs_grad: bool
     owner: Any  # weak reference to the tensor that collects this leaf's gradient
     site: str | None  # the user's file:line
-
-    def __init__(self, call: Call, operands: tuple[Node, ...], needs_grad: bool = False) -> None:
-        self.call, self.operands, self.needs_grad = call, operands, needs_grad
-        self.buffer = self.owner = self.site = None
 
     # fmt: off
     @property
@@ -160,6 +162,49 @@ class Node(Syntax):
         return COMPUTED.number(self)
 
 
+def new_node(call: Call, operands: tuple[Node, ...], needs_grad: bool = False) -> Node:
+    """A node that does not count as recorded: a source, or one of the compiler's."""
+    node = Node()
+    node.call, node.operands, node.needs_grad = call, operands, needs_grad
+    node.buffer = node.owner = node.site = None
+    return node
+
+
+def _empty_nodes() -> Iterator[Node]:
+    """As many as are recorded before one is looked at.
+
+    How many varies as by chance: of the ops of a loop each is looked at some time.
+    """
+    global _chance  # noqa: PLW0603 - where two threads are here at once, both are served well
+    _chance = (_chance * 6364136223846793005 + 1442695040888963407) % (1 << 64)
+    least, more = UNSEEN
+    return map(operator.call, repeat(Node, least + (_chance >> 32) % more))
+
+
+_chance = 0
+_EMPTY = _empty_nodes()
+
+
+def record(call: Call, operands: tuple[Node, ...], needs_grad: bool) -> Node:
+    """A node that waits to be computed.
+
+    It is made and counted in one step, by an iterator that comes to an end: counting is free.
+    """
+    for node in _EMPTY:
+        node.call, node.operands, node.needs_grad = call, operands, needs_grad
+        node.buffer = node.owner = node.site = None
+        return node
+    return _seen(new_node(call, operands, needs_grad))
+
+
+def _seen(node: Node) -> Node:
+    """Have a node looked at: there may be too much that waits below it."""
+    global _EMPTY  # noqa: PLW0603 - quicker to read than an attribute
+    _EMPTY = _empty_nodes()
+    RECORDING.look(node)
+    return node
+
+
 def apply(op: Op, operands: tuple[Any, ...], arg: Any = None) -> Node:
     """Record an op. Python scalars among the operands become constants.
 
@@ -189,7 +234,7 @@ def apply(op: Op, operands: tuple[Any, ...], arg: Any = None) -> Node:
             x if d is None else apply(cast, (x,), d)
             for x, d in zip(operands, call.casts, strict=True)
         )
-    node = Node(call, operands, needs_grad and GRADIENTS.on and call.smooth)
+    node = record(call, operands, needs_grad and GRADIENTS.on and call.smooth)
     if RECORDING.watched:
         RECORDING.note(node)
     return node
@@ -229,7 +274,7 @@ def beside(value: bool | int | float, type_: Type) -> Node:
     if found is None:
         found = const(value, weak(value, type_.dtype), type_.device)
         if len(_SCALARS) < MOST_SCALARS:
-            _SCALARS[key] = found
+            found = _SCALARS.setdefault(key, found)
     return found
 
 
@@ -309,7 +354,7 @@ def placeholder(type_: Type, op: Op = LEAF) -> Node:
     call = _CALLS.get(key)
     if call is None:
         call = _remembered(key, Call(op, None, type_, ()))
-    return Node(call, ())
+    return new_node(call, ())
 
 
 def leaf(type_: Type, buffer: Any) -> Node:
@@ -332,7 +377,7 @@ def const(value: bool | int | float, dtype: DType, device: Device = CPU) -> Node
         if len(_CONSTANTS) >= MOST_SCALARS:
             _CONSTANTS.clear()  # programs made of them are compiled once more
         call = Call(CONST, value, type_of((), dtype, device), ())
-        found = _CONSTANTS[key] = Node(call, ())
+        found = _CONSTANTS.setdefault(key, new_node(call, ()))
     return found
 
 
@@ -341,7 +386,7 @@ def full(value: bool | int | float, type_: Type) -> Node:
     node = const(value, type_.dtype, type_.device)
     if type_.shape:
         return node.expand(type_.shape)
-    return Node(node.call, ())  # one of its own: a tensor may come to hold its memory
+    return new_node(node.call, ())  # one of its own: a tensor may come to hold its memory
 
 
 def iota(shape: Shape, axis: int, device: Device = CPU) -> Node:
@@ -351,4 +396,4 @@ def iota(shape: Shape, axis: int, device: Device = CPU) -> Node:
     call = _CALLS.get(key)
     if call is None:
         call = _remembered(key, Call(IOTA, axis, type_, ()))
-    return Node(call, ())
+    return new_node(call, ())

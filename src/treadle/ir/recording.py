@@ -12,6 +12,21 @@ from treadle.base import knobs
 PACKAGE = __file__[: -len("ir/recording.py")]  # frames of ours are not the user's line
 
 
+class Watcher:
+    """Makes its thread one of those that watch, until the thread drops it or ends."""
+
+    __slots__ = ("recording",)
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        recording.watchers.add(id(self))
+        recording.settle()
+
+    def __del__(self) -> None:
+        self.recording.watchers.discard(id(self))
+        self.recording.settle()
+
+
 class Wishes(threading.local):
     """What a thread wants to know about the nodes it makes."""
 
@@ -19,19 +34,19 @@ class Wishes(threading.local):
         self.site: str | None = None  # given to new nodes instead of the user's line
         self.sites = bool(knobs.EXPLAIN.value or knobs.DEBUG.value >= 2)  # remember the line?
         self.made: set[Any] | None = None  # new nodes are added to it
-        self.look: Callable[[Any], None] | None = None  # called once, with the next node
+        self.watcher: Watcher | None = None  # there if one of these is wanted
 
 
 class Recording:
     """Switches read by every recorded node: one that is quick to read, the rest by thread."""
 
-    __slots__ = ("_always", "_threads", "watched", "wishes")
+    __slots__ = ("look", "watched", "watchers", "wishes")
 
     def __init__(self) -> None:
         self.wishes = Wishes()
-        self._always = self.wishes.sites
-        self._threads: set[int] = set()  # those that watch
-        self.watched = self._always  # does any thread want to know of new nodes?
+        self.watched = self.wishes.sites  # does any thread want to know of new nodes?
+        self.watchers = {0} if self.watched else set[int]()
+        self.look: Callable[[Any], None] = lambda node: None  # called with one node of thousands
 
     # fmt: off
     @property
@@ -46,19 +61,17 @@ class Recording:
 
     def watch(self, sites: bool, made: set[Any] | None) -> None:
         """Should new nodes of this thread remember their line, and be added to a set?"""
-        self.wishes.sites, self.wishes.made = sites, made
-        self._settle()
+        mine = self.wishes
+        mine.sites, mine.made = sites, made
+        if not sites and made is None:
+            mine.watcher = None
+        elif mine.watcher is None:
+            mine.watcher = Watcher(self)
 
-    def look_at_next(self, look: Callable[[Any], None]) -> None:
-        """Have the next node that no trace is interested in looked at."""
-        self.wishes.look = look
-        self._settle()
-
-    def _settle(self) -> None:
-        mine, thread = self.wishes, threading.get_ident()
-        wanted = mine.sites or mine.made is not None or mine.look is not None
-        (self._threads.add if wanted else self._threads.discard)(thread)
-        self.watched = self._always or bool(self._threads)
+    def settle(self) -> None:
+        """Right for whoever comes last, however many threads change the watchers at once."""
+        while self.watched is not bool(self.watchers):
+            self.watched = bool(self.watchers)
 
     def note(self, node: Any) -> None:
         """Do what is asked for with a new node."""
@@ -67,11 +80,6 @@ class Recording:
             node.site = user_site() if mine.site is None else mine.site
         if mine.made is not None:
             mine.made.add(node)
-            return
-        look, mine.look = mine.look, None
-        if look is not None:
-            self._settle()
-            look(node)
 
 
 class Gradients(threading.local):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from treadle.base import knobs, trace
 from treadle.base.errors import CompilerError, explain
 from treadle.ir.graph import toposort
-from treadle.ir.node import LEAF, Node
+from treadle.ir.node import LEAF, Node, new_node
 from treadle.ir.pattern import Rule
 from treadle.ir.recording import RECORDING
 from treadle.ops.defs import Op
@@ -86,7 +86,7 @@ class Rewriter:
         key = (node.call, *map(id, operands))
         found = self.interned.get(key)
         if found is None:
-            found = Node(node.call, operands)
+            found = new_node(node.call, operands)
             found.site = node.site
             self.interned[key] = found
         return found

@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar, copy_context
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 from weakref import WeakSet
 
 from treadle.backends.registry import RELIEF, Program, backend_of
 from treadle.base import forks, trace
 from treadle.base.errors import ArgumentError, explain
 from treadle.base.knobs import DEBUG, FAST_MATH
-from treadle.ir.graph import Structure, is_realised, structure, substitute, toposort
-from treadle.ir.node import COMPUTED, LEAF, Call, Node, placeholder
+from treadle.ir.graph import Structure, copied, is_realised, structure, toposort
+from treadle.ir.node import COMPUTED, LEAF, Call, Node, new_node
 from treadle.ops.defs import Kind
 from treadle.passes.pipeline import simplify
+from treadle.runtime.devices import compile_for_devices
 from treadle.runtime.explain import show_compiled
-from treadle.runtime.stacks import ThreadStack
 
 MOST_PROGRAMS = 4096
 _PROGRAMS: dict[Structure, Program] = {}
 _SINGLE: dict[Call, Program] = {}
-_READING = threading.RLock()
-"""Held while a graph is read, and while nodes let go of what they were computed from."""
-forks.share("reading", _READING)
-COMPILING: ThreadStack[object] = ThreadStack()
-"""While not empty, nodes are made by the compiler, which has no values to compute with."""
+_MAKING: dict[Any, Any] = {}  # a key to the lock of who compiles its program just now
 _MADE: WeakSet[Program] = WeakSet()
+_READING = threading.RLock()
+"""Held for moments: while a graph is read, and while nodes let go of what they were computed from.
+Nothing is compiled or run under it."""
+forks.share("reading", _READING)
+COMPILING: ContextVar[bool] = ContextVar("compiling", default=False)
+"""Are nodes made by the compiler, which has no values to compute with?"""
 SMALLEST, LARGEST = 512, 2048  # ops of a piece of a long graph
 LONG = 30_000  # of a key: some 10,000 ops, more than any model records for one step
 HINT = "return the tensor instead of reading it (item, numpy, print, if) inside the function"
@@ -42,34 +46,61 @@ class _Traced:
 TRACED = _Traced()
 
 
+class _Work(NamedTuple):
+    """Nodes to compute, as they were while no other thread could change anything."""
+
+    nodes: list[Node]
+    inputs: list[Any]  # memory of the leaves
+    key: Structure
+    program: Program | None
+    graph: tuple[list[Node], list[Node]]  # roots and leaves of a copy, if there is no program
+
+
 def realize(nodes: Sequence[Node], alone: bool = False) -> None:
     """Compute nodes that are not in memory yet, all together.
 
     What they are computed from and somebody else holds is kept too, unless they are to be alone.
     """
+    work = _read(nodes, alone)
+    if work and work.program is None and len(work.key) > LONG and in_pieces(nodes):
+        work = _read(nodes, alone)
+    if work is None:
+        return
+    program = work.program
+    if program is None:
+        program = _made_once(_PROGRAMS, work.key, partial(compile_graph, *work.graph, {}))
+    _give(work.nodes, program.run(work.inputs))
+
+
+def _read(nodes: Sequence[Node], alone: bool) -> _Work | None:
+    """What is to be done for nodes; None if all of them are there."""
     with _READING:
         pending = [node for node in nodes if node.buffer is None]
         if not pending:
-            return
+            return None
         held: list[Node] = []
         key, leaves = structure(pending, None if alone else held)
         if FAST_MATH.value:
             key = (FAST_MATH.value, *key)  # programs of its own
         program = _PROGRAMS.get(key)
-        if program is None and len(key) > LONG and in_pieces(pending):
-            realize(nodes)
-            return
         pending += held
-        if program is None:
-            program = _remember(key, pending, leaves)
-    _give(pending, program.run([leaf.buffer for leaf in leaves]))
+        graph = _copy(pending, leaves) if program is None else ([], [])
+        return _Work(pending, [leaf.buffer for leaf in leaves], key, program, graph)
+
+
+def _copy(pending: Sequence[Node], leaves: Sequence[Node]) -> tuple[list[Node], list[Node]]:
+    if any(n.op is LEAF and n.buffer is None for n in toposort(pending, is_realised)):
+        wrong = "a tensor made while a function was traced has no value"
+        raise ArgumentError(explain("compile", wrong, "return it from the function"))
+    return copied(pending, leaves)
 
 
 def _give(nodes: Sequence[Node], buffers: Sequence[Any]) -> None:
     """Values to nodes, which then need what they came from for gradients only."""
     with _READING:
         for node, buffer in zip(nodes, buffers, strict=True):
-            node.buffer = buffer
+            if node.buffer is None:  # another thread may have been quicker
+                node.buffer = buffer
             if not node.needs_grad or node.owner is not None:
                 node.operands = ()
 
@@ -99,7 +130,8 @@ def realize_one(node: Node) -> None:
         if held:
             _give(held, others)
     with _READING:
-        node.buffer = buffer
+        if node.buffer is None:
+            node.buffer = buffer
         if not node.needs_grad or node.owner is not None:
             node.operands = ()
 
@@ -127,9 +159,19 @@ def in_pieces(roots: Sequence[Node]) -> bool:
     Returns whether there was one. A piece ends where the fewest values are read later: so the
     pieces of a loop, and those of its gradient, are equal in structure and compiled once.
     """
+    with _READING:
+        pieces = _pieces(roots)
+    found = bool(pieces)
+    while pieces:
+        realize(pieces.pop(), alone=True)
+    return found
+
+
+def _pieces(roots: Sequence[Node]) -> list[list[Node]]:
+    """The nodes to compute of each piece, the last piece first."""
     reached = toposort(roots, is_realised)
     if any(n.buffer is TRACED or (n.op is LEAF and n.buffer is None) for n in reached):
-        return False  # part of what a compiler works on, not of what somebody waits for
+        return []  # part of what a compiler works on, not of what somebody waits for
     order = [n for n in reached if n.buffer is None and n.operands]
     place = {node: k for k, node in enumerate(order)}
     last = dict.fromkeys(order, -1)  # where a node is read for the last time
@@ -138,13 +180,13 @@ def in_pieces(roots: Sequence[Node]) -> bool:
             if x in last:
                 last[x] = k
     last |= {root: len(order) for root in roots if root in last}
-    start = 0
+    start, pieces = 0, []
     for end in _cuts(order, last):
         read = {_below(x): None for x in order[start:end] if last[x] >= end}
         read |= {root: None for root in roots if start <= place.get(root, -1) < end}
-        realize([node for node in read if node.operands], alone=True)
+        pieces.append([node for node in read if node.operands])
         start = end
-    return start > 0
+    return pieces[::-1]
 
 
 def _cuts(order: Sequence[Node], last: dict[Node, int]) -> list[int]:
@@ -175,28 +217,35 @@ def in_memory(node: Node) -> bool:
     return node.buffer is not None and node.buffer is not TRACED
 
 
-def _remember(key: Structure, pending: Sequence[Node], leaves: Sequence[Node]) -> Program:
-    if any(n.op is LEAF and n.buffer is None for n in toposort(pending, is_realised)):
-        wrong = "a tensor made while a function was traced has no value"
-        raise ArgumentError(explain("compile", wrong, "return it from the function"))
-    program = compile_graph(pending, leaves, {})
-    _bound(_PROGRAMS)
-    _PROGRAMS[key] = program
+Key = TypeVar("Key")
+
+
+def _made_once(programs: dict[Key, Program], key: Key, make: Callable[[], Program]) -> Program:
+    """The program of a key, made by who asks first; who asks meanwhile waits, and has it then.
+
+    Where making fails the next of them tries. A lock left here by who was interrupted is free.
+    """
+    try:
+        with _MAKING.setdefault(key, threading.RLock()):
+            program = programs.get(key)
+            if program is None:
+                program = make()
+                _bound(programs)
+                programs[key] = program
+    finally:
+        _MAKING.pop(key, None)
     return program
 
 
 def _remember_one(node: Node, operands: tuple[Node, ...]) -> Program:
-    with _READING:
-        alone = Node(node.call, operands)  # another thread may take the node's operands away
-        program = compile_graph([alone], operands, {})
-        _bound(_SINGLE)
-        _SINGLE[node.call] = program
-    return program
+    alone = new_node(node.call, operands)  # another thread may take the node's operands away
+    return _made_once(_SINGLE, node.call, partial(compile_graph, [alone], operands, {}))
 
 
 def programs() -> list[Program]:
     """Every program that somebody holds: found by structure, or of a compiled function."""
-    return list(_MADE)
+    with _READING:
+        return list(_MADE)
 
 
 def _forget() -> None:
@@ -218,31 +267,28 @@ def _bound(programs: dict[Any, Program]) -> None:
 def compile_graph(
     roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[int, int]
 ) -> Program:
-    """A program for roots over leaves; replaces maps the number of a root to that of a leaf."""
+    """A program for roots over leaves; replaces maps the number of a root to that of a leaf.
+
+    Any number of threads may do this at once: each works on a copy that nobody else knows.
+    """
+    with _READING:
+        roots, places = copied(roots, leaves)
+    context = copy_context()  # COMPILING in there is over when this is, however it ends
     if not DEBUG.value:
-        return _compile(roots, leaves, replaces)
-    with trace.listen() as report:
-        program = _compile(roots, leaves, replaces)
-    show_compiled(report)
-    return program
-
-
-def _compile(roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[int, int]) -> Program:
-    COMPILING.push(roots)
-    try:
         with forks.COMPILING:
-            program = _stages(roots, leaves, replaces)
-    finally:
-        COMPILING.pop()
-    _MADE.add(program)
+            program = context.run(_stages, roots, places, replaces)
+    else:
+        with trace.listen() as report, forks.COMPILING:
+            program = context.run(_stages, roots, places, replaces)
+        show_compiled(report)
+    with _READING:
+        _MADE.add(program)
     return program
 
 
-def _stages(roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[int, int]) -> Program:
-    places = [placeholder(leaf.type) for leaf in leaves]
-    bare = substitute(roots, dict(zip(leaves, places, strict=True)))
+def _stages(roots: Sequence[Node], places: Sequence[Node], replaces: dict[int, int]) -> Program:
+    COMPILING.set(True)
     with trace.stage("simplify"):
-        simple = simplify(bare)
+        simple = simplify(roots)
     taken = {simple[r]: places[k] for r, k in replaces.items()}
-    backend = backend_of(roots[0].device)
-    return backend.compile(simple, places, taken)
+    return compile_for_devices(simple, places, taken)

@@ -38,7 +38,7 @@ class MemoryReport:
             1 for node in toposort(nodes, is_realised) if node.buffer is None and node.operands
         )
         self._count_programs()
-        held = [backend.statistics() for backend in LOADED]
+        held = [backend.statistics() for backend in LOADED.values()]
         self.mapped_bytes = sum(part.mapped for part in held)
         self.free_bytes = sum(part.free for part in held)
         self.kernels = sum(part.kernels for part in held)

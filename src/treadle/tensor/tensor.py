@@ -10,7 +10,7 @@ from treadle.base.dtypes import DType
 from treadle.base.dtypes import dtype as dtype_of
 from treadle.base.errors import ArgumentError, OperandError, explain
 from treadle.base.shapes import Shape
-from treadle.ir.node import NUMBERS, Call, Node, apply, beside, full, recorded_call, type_of
+from treadle.ir.node import NUMBERS, Call, Node, apply, beside, full, record, recorded_call, type_of
 from treadle.ir.recording import GRADIENTS, RECORDING
 from treadle.ops import elementwise as e
 from treadle.ops.defs import ARRAYS, Op
@@ -61,7 +61,7 @@ class Tensor(Readable, Methods):
             if call is None or call.casts or RECORDING.watched:
                 _note(operands)
                 return Tensor(apply(op, (x,), arg))
-            return Tensor(Node(call, (x,), x.needs_grad and GRADIENTS.on and call.smooth))
+            return Tensor(record(call, (x,), x.needs_grad and GRADIENTS.on and call.smooth))
         if RECORDING.watched:
             _note(operands)
         if len(operands) == 2:
@@ -189,7 +189,7 @@ def _fast(op: Op) -> Any:
             _note((self, other))
             return Tensor(apply(op, (a, b)))
         needs = (a.needs_grad or b.needs_grad) and GRADIENTS.on and call.smooth
-        return Tensor(Node(call, (a, b), needs))
+        return Tensor(record(call, (a, b), needs))
 
     return method
 

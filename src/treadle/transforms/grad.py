@@ -9,7 +9,7 @@ from typing import Any
 from treadle.autograd.backward import gradients as node_gradients
 from treadle.base.errors import ArgumentError, GradientError, ShapeError, explain, require_function
 from treadle.base.trees import Structure, flatten, unflatten
-from treadle.ir.node import Node, full
+from treadle.ir.node import Node, full, new_node
 from treadle.ir.recording import GRADIENTS
 from treadle.ops.picking import clone
 from treadle.runtime.realize import TRACED
@@ -215,7 +215,7 @@ def _mark(x: Tensor, made: list[Tensor] | None = None) -> Tensor:
         node = clone(before)
         node.needs_grad = True
     else:
-        node = Node(before.call, (), True)
+        node = new_node(before.call, (), True)
         node.buffer = buffer
     mark = Tensor(node)
     if made is not None:

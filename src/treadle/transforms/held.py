@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from treadle.backends.registry import Backend, Program, backend_of
 from treadle.base.errors import GradientError, explain
-from treadle.ir.node import Call, Node
+from treadle.ir.node import Call, Node, new_node
 from treadle.runtime.kept import TAKING, WRITING, Kept, busy_among
 from treadle.tensor.gradients import HOOKED, keep_hooks
 from treadle.tensor.tensor import Tensor
@@ -59,7 +59,6 @@ class Update:
 
     def __init__(self, outputs: Sequence[Output], count: int, arguments: Sequence[Tensor]) -> None:
         self.outputs, self.count, self.arguments = outputs, count, arguments
-        self.backend: Backend = backend_of(outputs[0].call.type.device)
         self.writing = threading.RLock()
         self.taken: dict[int, tuple[Node, Kept]] = {}  # by the number of the input
         self.inputs: list[Any] = []
@@ -100,12 +99,12 @@ class Update:
                 continue
             kept = getattr(inputs[number], "home", None)
             if kept.__class__ is not Kept:  # memory whose readers nobody counts
-                kept = Kept(self.backend, self.backend.copy(inputs[number]))
+                kept = _copied(call, inputs[number])
             fresh = _following(held, call, arguments)
             self._keep(number, fresh, kept)
             held.put(fresh, arguments)
             if kept.lent:
-                self._keep(number, fresh, Kept(self.backend, self.backend.copy(kept.memory)))
+                self._keep(number, fresh, _copied(call, kept.memory))
 
     def _keep(self, number: int, node: Node, kept: Kept) -> None:
         kept.writing, node.buffer = self.writing, kept
@@ -124,7 +123,7 @@ class Update:
         for (held, call, number), memory in zip(self.outputs, made, strict=True):
             known = ours.get(id(memory))
             if known is None and id(memory) not in others:
-                known = ours[id(memory)] = Kept(self.backend, memory)
+                known = ours[id(memory)] = Kept(_backend(call), memory)
             loan = memory if known is None else known.lend()
             if number is not None:
                 self.taken[number][0].buffer = loan
@@ -138,13 +137,22 @@ class Update:
         ]
 
 
+def _backend(call: Call) -> Backend:
+    return backend_of(call.type.device)
+
+
+def _copied(call: Call, memory: Any) -> Kept:
+    """Memory of its own with the same value."""
+    return Kept(_backend(call), _backend(call).copy(memory))
+
+
 def _following(held: Held, call: Call, arguments: Sequence[Tensor]) -> Node:
     """The leaf that comes after the node which a tensor has now."""
     if held.gradient:
-        return Node(call, ())
+        return new_node(call, ())
     tensor = held.owner(arguments)
     before = tensor._node
-    fresh = Node(call, (), before.needs_grad)
+    fresh = new_node(call, (), before.needs_grad)
     fresh.owner = before.owner or weakref.ref(tensor)
     if HOOKED:
         keep_hooks(before, fresh)

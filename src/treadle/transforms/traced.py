@@ -16,7 +16,7 @@ from treadle.base.errors import ArgumentError, explain
 from treadle.base.trace import stage
 from treadle.base.trees import Structure, builder, flatten, unflatten
 from treadle.ir.graph import is_realised, structure, toposort
-from treadle.ir.node import COMPILED, CONST, IOTA, Call, Node, leaf, placeholder
+from treadle.ir.node import COMPILED, CONST, IOTA, Call, Node, leaf, new_node, placeholder
 from treadle.ir.recording import RECORDING
 from treadle.runtime.draws import Draws, begin_draws, end_draws
 from treadle.runtime.realize import TRACED, compile_graph, realize
@@ -231,7 +231,7 @@ def _memory(tensor: Tensor) -> Any:
 
 
 def _result(known: tuple[Call, bool], buffer: Any) -> Tensor:
-    node = Node(known[0], (), known[1])
+    node = new_node(known[0], (), known[1])
     node.buffer = buffer
     return Tensor(node)
 

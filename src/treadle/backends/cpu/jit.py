@@ -128,7 +128,8 @@ def load_many(jobs: Sequence[Job]) -> list[link.Code]:
                 found[place] = code
         workers = min(usable_cores(), len(missing))
         if workers > 1:
-            with ThreadPoolExecutor(workers) as threads:
+            heard = (trace.listeners(),)
+            with ThreadPoolExecutor(workers, "treadle-jit", trace.work_for, heard) as threads:
                 objects = list(threads.map(_object, missing))
         else:
             objects = [_object(job) for job in missing]
