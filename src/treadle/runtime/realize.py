@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextvars import ContextVar, copy_context
-from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 from weakref import WeakSet
 
 from treadle.backends.registry import RELIEF, Program, backend_of
@@ -19,11 +18,11 @@ from treadle.ops.defs import Kind
 from treadle.passes.pipeline import simplify
 from treadle.runtime.devices import compile_for_devices
 from treadle.runtime.explain import show_compiled
+from treadle.runtime.once import once
 
 MOST_PROGRAMS = 4096
 _PROGRAMS: dict[Structure, Program] = {}
 _SINGLE: dict[Call, Program] = {}
-_MAKING: dict[Any, Any] = {}  # a key to the lock of who compiles its program just now
 _MADE: WeakSet[Program] = WeakSet()
 _READING = threading.RLock()
 """Held for moments: while a graph is read, and while nodes let go of what they were computed from.
@@ -68,7 +67,7 @@ def realize(nodes: Sequence[Node], alone: bool = False) -> None:
         return
     program = work.program
     if program is None:
-        program = _made_once(_PROGRAMS, work.key, partial(compile_graph, *work.graph, {}))
+        program = _remembered(_PROGRAMS, work.key, *work.graph)
     _give(work.nodes, program.run(work.inputs))
 
 
@@ -217,29 +216,23 @@ def in_memory(node: Node) -> bool:
     return node.buffer is not None and node.buffer is not TRACED
 
 
-Key = TypeVar("Key")
+def _remembered(
+    programs: dict[Any, Program], key: Any, roots: Sequence[Node], leaves: Sequence[Node]
+) -> Program:
+    """The program of a key, which a copy of its graph is compiled to if there is none."""
 
+    def make() -> Program:
+        program = compile_graph(roots, leaves, {})
+        _bound(programs)
+        programs[key] = program
+        return program
 
-def _made_once(programs: dict[Key, Program], key: Key, make: Callable[[], Program]) -> Program:
-    """The program of a key, made by who asks first; who asks meanwhile waits, and has it then.
-
-    Where making fails the next of them tries. A lock left here by who was interrupted is free.
-    """
-    try:
-        with _MAKING.setdefault(key, threading.RLock()):
-            program = programs.get(key)
-            if program is None:
-                program = make()
-                _bound(programs)
-                programs[key] = program
-    finally:
-        _MAKING.pop(key, None)
-    return program
+    return once(key, lambda: programs.get(key), make)
 
 
 def _remember_one(node: Node, operands: tuple[Node, ...]) -> Program:
     alone = new_node(node.call, operands)  # another thread may take the node's operands away
-    return _made_once(_SINGLE, node.call, partial(compile_graph, [alone], operands, {}))
+    return _remembered(_SINGLE, node.call, [alone], operands)
 
 
 def programs() -> list[Program]:

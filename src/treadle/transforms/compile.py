@@ -8,7 +8,7 @@ gradients are recorded, and whatever else the trace found true while it was made
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from types import MethodType
 from typing import Any
@@ -17,6 +17,7 @@ from treadle.base.errors import ArgumentError, explain, require_function
 from treadle.base.knobs import FAST_MATH
 from treadle.base.trees import Structure, flatten
 from treadle.ir.recording import GRADIENTS
+from treadle.runtime.once import once
 from treadle.runtime.stacks import ThreadStack
 from treadle.tensor.tensor import Tensor
 from treadle.tensor.tracing import TRACE, Followed
@@ -79,17 +80,23 @@ class Compiled:
         twins = _twins(leaves)
         key = (shape, types, twins, FAST_MATH.value, GRADIENTS.on)
         try:
-            known = self.entries.get(key, ())
+            hash(key)
         except TypeError:
             raise _refusal(args, options) from None
-        traced = next((t for t in known if t.holds(leaves)), None)
+        traced = self._known(key, leaves)
         if traced is None:
-            traced = self._traced(shape, leaves, twins)
-            self._remember(key, traced)
+            traced = once(
+                (self, key),
+                lambda: self._known(key, leaves),
+                lambda: self._remembered(key, self._traced(shape, leaves, twins)),
+            )
         plain = all(isinstance(x, Tensor) and not x.requires_grad for x in args)
         if plain and traced.known_by_types and not (options or twins or FAST_MATH.value):
             self.short[GRADIENTS.on][tuple(t._node.type for t in leaves)] = traced
         return traced.call(leaves)
+
+    def _known(self, key: Any, leaves: Sequence[Tensor]) -> Traced | None:
+        return next((t for t in self.entries.get(key, ()) if t.holds(leaves)), None)
 
     def _traced(self, shape: Structure, leaves: list[Tensor], twins: tuple[int, ...]) -> Traced:
         """A trace in which every tensor has one name, also if it is closed over and an argument."""
@@ -101,11 +108,12 @@ class Compiled:
                 return traced
             known = found
 
-    def _remember(self, key: Any, traced: Traced) -> None:
+    def _remembered(self, key: Any, traced: Traced) -> Traced:
         if sum(map(len, self.entries.values())) >= MOST_TRACES:
             for known in (self.entries, *self.short):
                 known.clear()
         self.entries.setdefault(key, []).append(traced)
+        return traced
 
 
 def _twins(tensors: list[Tensor]) -> tuple[int, ...]:

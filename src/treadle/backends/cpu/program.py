@@ -16,7 +16,7 @@ from treadle.backends.cpu.emit import kernel_text
 from treadle.backends.cpu.host import host_target
 from treadle.backends.cpu.link import Code
 from treadle.backends.cpu.memory import Buffer, allocate
-from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil
+from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil, part_launcher
 from treadle.backends.cpu.workers import SERIAL
 from treadle.base import trace
 from treadle.base.dtypes import FLOATS, DType, float32, float64
@@ -36,6 +36,8 @@ from treadle.ops.scan import argsort
 SCRATCH, FIRST_LEAF = 1, 2  # numbers of base addresses
 DONE, BASES = 4, 5  # words of a launch: set when it has ended, and the first base address
 SHORT = 1 << 16  # elements: programs below are called without letting go of the interpreter
+LONG = 1 << 22  # elements: programs above can be interrupted between two entries
+ENTRY_BYTES = 32
 Words = Callable[[Callable[[object], Place]], list[int]]
 
 
@@ -202,11 +204,18 @@ class Program:
         self.pool = Pool.get()
         self.short = sum(entry.size for entry in self.entries) < SHORT
         self.free: list[Any] = []  # from _word_array
-        self.launch = launcher_holding_gil() if self.short else launcher()
         self.new = [nbytes for kind, nbytes in self.places.outputs if kind == "new"]
         self.overwrites = self.places.overwrites()
+        self.launch = self._launcher()
         self.needs_memory = bool(self.layout.nbytes or self.scratch_bytes)
         self.simple = all(kind == "new" for kind, _ in self.places.outputs)
+
+    def _launcher(self) -> Callable[[int], None]:
+        """How the table is walked: all at once where it is short, or overwrites what others see."""
+        if self.short:
+            return launcher_holding_gil()
+        is_long = sum(entry.size for entry in self.entries) >= LONG and len(self.entries) > 1
+        return _launch_in_parts if is_long and not self.overwrites else launcher()
 
     # ---- running
 
@@ -215,7 +224,10 @@ class Program:
 
         They are there as soon as they are computed, even if an interrupt keeps this from returning.
         """
-        words = self.free.pop() if self.free else self._words()
+        try:
+            words = self.free.pop()
+        except IndexError:
+            words = self._words()
         if not self.short:
             words[0] = self.pool.address  # asking for it starts the workers again after a fork
         held = self._working_memory(words) if self.needs_memory else None
@@ -270,6 +282,22 @@ def _pinned(memory: list[array[int]], words: Sequence[int]) -> int:
     """The address of words that stay for as long as the memory is held."""
     memory.append(array("q", words))
     return memory[-1].buffer_info()[0]
+
+
+def _launch_in_parts(address: int) -> None:
+    """Launch a program bit by bit: Python raises an interrupt between two calls.
+
+    What was written by then is memory that nobody has seen yet.
+    """
+    given = _word_type(BASES).from_address(address)
+    words = _word_array(BASES)
+    words[:] = given[:]
+    launch = part_launcher()
+    while words[2]:
+        ran = launch(words.address)
+        words[1] += ran * ENTRY_BYTES
+        words[2] -= ran
+    given[DONE] = 1
 
 
 def _word_array(count: int) -> Any:

@@ -22,7 +22,7 @@ from treadle.base import forks
 def _functions() -> Code:
     target = host_target()
     text = runtime_text(target)
-    names = ("worker", "dismiss", "run", "run_traced", "launch")
+    names = ("worker", "dismiss", "run", "run_traced", "launch", "launch_part")
     return jit.load(text, lambda: text, names, target, 2)
 
 
@@ -48,6 +48,12 @@ def launcher() -> Callable[[int], None]:
 def launcher_holding_gil() -> Callable[[int], None]:
     """The same for programs so short that handing over the interpreter would cost more."""
     return _native("launch", 1, hold_gil=True)
+
+
+@cache
+def part_launcher() -> Callable[[int], int]:
+    """launch_part(words): the entries that a long program has run when it comes up for air."""
+    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(_functions()["launch_part"])
 
 
 @cache

@@ -16,6 +16,7 @@ SERIAL = 1
 """Flag of an entry whose blocks all run on the caller, in order."""
 MAX_BLOCKS = (1 << 24) - 1  # the ticket's low bits; entries with more run on the caller
 SPIN_NANOSECONDS = 100_000  # then a worker sleeps
+PART_NANOSECONDS = 50_000_000  # then a long program comes back to Python between two entries
 
 # Byte offsets into the pool. What different threads write lies in different cache lines.
 STATE_BYTES = 256
@@ -195,7 +196,7 @@ out:
 """
 
 RUN = """
-define void @{name}(ptr %pool, ptr %table, i64 %count, ptr %bases{argument}) nounwind {{
+define {result} @{name}(ptr %pool, ptr %table, i64 %count, ptr %bases{argument}) nounwind {{
 entry:
   %lock = getelementptr i8, ptr %pool, i64 {LOCK}
   %tp = getelementptr i8, ptr %pool, i64 {THREADS}
@@ -247,14 +248,15 @@ block:
 next:
   {after}
   %i1 = add i64 %i, 1
-  br label %head
+  {onward}
 end:
+  {reached}
   br i1 %mine, label %release, label %out
 release:
   store atomic i32 0, ptr %lock release, align 4
   br label %out
 out:
-  ret void
+  {ret}
 }}
 """
 
@@ -274,6 +276,22 @@ entry:
   store i64 1, ptr %p4
   ret void
 }}
+
+; The same for a while; the number of entries run.
+define i64 @launch_part(ptr %words) nounwind {{
+entry:
+  %p1 = getelementptr i64, ptr %words, i64 1
+  %p2 = getelementptr i64, ptr %words, i64 2
+  %p3 = getelementptr i64, ptr %words, i64 3
+  %pool = load ptr, ptr %words
+  %table = load ptr, ptr %p1
+  %count = load i64, ptr %p2
+  %bases = load ptr, ptr %p3
+  %now = call i64 @now()
+  %until = add i64 %now, {PART_NANOSECONDS}
+  %ran = call i64 @run_part(ptr %pool, ptr %table, i64 %count, ptr %bases, i64 %until)
+  ret i64 %ran
+}}
 """
 
 BEFORE = "%start = call i64 @now()"
@@ -287,7 +305,21 @@ AFTER = """%finish = call i64 @now()
   store i64 %start, ptr %r1
   store i64 %finish, ptr %r2
   store i64 0, ptr %r3"""
-
+LATE = """%clock = call i64 @now()
+  %late = icmp sgt i64 %clock, %until"""
+PLAIN = {
+    "name": "run", "argument": "", "before": "", "after": "",
+    "result": "void", "onward": "br label %head", "reached": "", "ret": "ret void",
+}  # fmt: skip
+TRACED = PLAIN | {
+    "name": "run_traced", "argument": ", ptr %records", "before": BEFORE, "after": AFTER,
+}  # fmt: skip
+PART = PLAIN | {
+    "name": "run_part", "argument": ", i64 %until", "after": LATE,
+    "onward": "br i1 %late, label %end, label %head",
+    "result": "i64", "reached": "%reached = phi i64 [ %i, %head ], [ %i1, %next ]",
+    "ret": "ret i64 %reached",
+}  # fmt: skip
 
 FUTEX = {"x86_64": 202, "aarch64": 98, "riscv64": 98}  # numbers of the Linux call
 
@@ -302,11 +334,10 @@ def runtime_text(target: Target) -> str:
         "ENTRY": MAX_BLOCKS + 1,
         "SERIAL": SERIAL,
         "SPIN_NANOSECONDS": SPIN_NANOSECONDS,
+        "PART_NANOSECONDS": PART_NANOSECONDS,
         "CLOCK_MONOTONIC": 6 if apple else 1,
     }
     code = {"pause": pause, "sleep": sleep, "rouse": rouse}
-    plain = {"name": "run", "argument": "", "before": "", "after": ""}
-    traced = {"name": "run_traced", "argument": ", ptr %records", "before": BEFORE, "after": AFTER}
     return "\n".join(
         [
             *pause_declarations,
@@ -314,7 +345,7 @@ def runtime_text(target: Target) -> str:
             "declare i32 @clock_gettime(i32, ptr)",
             "declare i32 @sched_yield()",
             *(part.format(**values, **code) for part in (SHARED, WORKER, FORK, LAUNCH)),
-            *(RUN.format(**values, **options) for options in (plain, traced)),
+            *(RUN.format(**values, **options) for options in (PLAIN, TRACED, PART)),
         ]
     )
 
