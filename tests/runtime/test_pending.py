@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import math
+import sys
+import threading
 
 import numpy as np
 import pytest
@@ -194,3 +196,29 @@ def test_what_lies_below_a_computed_value_does_not_wait():
     assert memory_report().pending == before + 2
     y.realize()
     assert memory_report().pending == before
+
+
+def test_the_report_breaks_nothing_that_other_threads_are_making():
+    errors, stop = [], threading.Event()
+
+    def build():
+        try:
+            while not stop.is_set():
+                tuple(k for k in range(30))  # noqa: C409 - filled while the generator runs
+        except SystemError as error:
+            errors.append(error)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    threads = [threading.Thread(target=build) for _ in range(2)]
+    try:
+        for thread in threads:
+            thread.start()
+        for _ in range(5):
+            memory_report()
+    finally:
+        stop.set()
+        sys.setswitchinterval(before)
+        for thread in threads:
+            thread.join()
+    assert not errors

@@ -30,7 +30,9 @@ class MemoryReport:
     """
 
     def __init__(self) -> None:
-        nodes = [x._node for x in gc.get_objects() if type(x) is Tensor]
+        # Tensors refer to their class. All objects there are would be too many: tuples that other
+        # threads are still filling are among them, and Python fails where somebody else holds one.
+        nodes = [x._node for x in gc.get_referrers(Tensor) if type(x) is Tensor]
         self.tensors = len(nodes)
         self.realised = sum(1 for node in nodes if _memory_of(node) is not None)
         self._count_values(nodes)
