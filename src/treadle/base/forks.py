@@ -33,20 +33,20 @@ class Gate:
     """
 
     def __init__(self) -> None:
-        self._changed = threading.Condition(threading.Lock())
+        self.start_afresh()
         self._inside: dict[int, int] = {}  # thread to how often it went in
         self._closing: int | None = None  # the thread that forks
 
     def __enter__(self) -> None:
         me = threading.get_ident()
-        with self._changed:
+        with self._lock:
             while self._closing not in (None, me) and me not in self._inside:
                 self._changed.wait()
             self._inside[me] = self._inside.get(me, 0) + 1
 
     def __exit__(self, *_: object) -> None:
         me = threading.get_ident()
-        with self._changed:
+        with self._lock:
             self._inside[me] -= 1
             if not self._inside[me]:
                 del self._inside[me]
@@ -55,7 +55,7 @@ class Gate:
     def acquire(self) -> None:
         """Let nobody in and wait for those who are; the thread that forks may be one of them."""
         me = threading.get_ident()
-        with self._changed:
+        with self._lock:
             while self._closing is not None:
                 self._changed.wait()
             self._closing = me
@@ -69,13 +69,14 @@ class Gate:
 
     def release(self) -> None:
         """Let threads in again."""
-        with self._changed:
+        with self._lock:
             self._closing = None
             self._changed.notify_all()
 
     def start_afresh(self) -> None:
         """In the child: who waited outside is not there, and may have held the inner lock."""
-        self._changed = threading.Condition(threading.Lock())
+        self._lock = threading.Lock()  # taken itself: an interrupt in the middle leaves it free
+        self._changed = threading.Condition(self._lock)
 
 
 COMPILING = Gate()

@@ -8,7 +8,9 @@ from sys import getrefcount
 from typing import Any
 
 from treadle.base.dtypes import float32
+from treadle.base.errors import CompilerError, explain
 from treadle.ir.node import Call, Node, new_node, placeholder, type_of
+from treadle.ops.defs import Kind
 
 
 def toposort(roots: Iterable[Node], stop: Callable[[Node], bool] | None = None) -> list[Node]:
@@ -56,6 +58,9 @@ def copied(roots: Sequence[Node], leaves: Sequence[Node]) -> tuple[list[Node], l
     done = dict(zip(leaves, places, strict=True))
     for node in toposort(roots, done.__contains__):
         if node not in done:
+            if node.buffer is not None and not node.operands and node.op.kind is not Kind.SOURCE:
+                wrong = "another thread has computed a part of what is compiled"
+                raise CompilerError(explain(node.op.name, wrong))
             operands = tuple([done[x] for x in node.operands])
             done[node] = copy = new_node(node.call, operands, node.needs_grad)
             copy.site = node.site
