@@ -333,7 +333,7 @@ def test_the_code_of_the_runtime_stays():
 
 @pytest.mark.timeout(20)
 def test_a_finalizer_may_compute_in_the_middle_of_loading():
-    with link._arena.lock, jit._KEEPING, forks.COMPILING._changed:
+    with link._arena.lock, jit._KEEPING, forks.COMPILING.mine():
         assert random_graph(777).numpy().shape == (8,)
 
 

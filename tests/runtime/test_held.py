@@ -46,10 +46,12 @@ def allocated(monkeypatch):
 # ---- who holds what
 
 
-def grown(rng, count):
+def operands():
+    return td.tensor(np.arange(12.0).reshape(3, 4)), td.tensor(np.arange(12).reshape(3, 4))
+
+
+def grown(rng, count, x, y):
     """Tensors made of each other at random: views, casts, the same operand twice, sums."""
-    x = td.tensor(np.arange(12.0).reshape(3, 4))
-    y = td.tensor(np.arange(12).reshape(3, 4))
     made = [x * 1.0, y + 1]
     for _ in range(count):
         a, b = rng.choice(made), rng.choice(made[-4:])
@@ -98,7 +100,7 @@ def worth_keeping(root, tensors):
 @pytest.mark.parametrize("seed", range(150))
 def test_exactly_what_somebody_holds_is_found(seed, always):
     rng = random.Random(seed)
-    made = grown(rng, rng.randrange(4, 40))
+    made = grown(rng, rng.randrange(4, 40), *operands())
     root, tensors = kept(rng, made, rng.choice([0.0, 0.1, 0.5, 1.0]))
     del made
     held = []
@@ -172,3 +174,18 @@ def test_a_row_takes_no_more_memory_lazily_than_compiled(name, always, allocated
             run()
             found.append(sum(allocated))
         assert found[0] <= found[1], case
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_an_expression_takes_no_more_memory_lazily_than_compiled(seed, always, allocated):
+    def expression(x, y):
+        rng = random.Random(seed)
+        return grown(rng, rng.randrange(4, 30), x, y)[-1].sum()
+
+    found = []
+    for function in (expression, td.compile(expression)):
+        function(*operands()).realize()
+        allocated.clear()
+        function(*operands()).realize()
+        found.append(sum(allocated))
+    assert found[0] <= found[1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import linecache
 import os
 import signal
 import subprocess
@@ -185,18 +187,27 @@ def test_what_overwrites_its_inputs_is_one_call(always_long):
 
 # ---- an interrupt before any line of ours
 
+POINTS = int(os.environ.get("TREADLE_INTERRUPTS", "40"))
+
 
 class Interrupt:
-    """Raises KeyboardInterrupt before line number `at` of ours that this thread comes to."""
+    """Raises KeyboardInterrupt before line number `at` of ours that this thread comes to.
+
+    Not at the line of a `with`: that is where it is left as well, and there Python lets no signal
+    come between the block and the end of what it is in.
+    """
 
     def __init__(self, at):
         self.at, self.lines = at, 0
 
     def __call__(self, frame, event, _):
         code = frame.f_code
-        if not code.co_filename.startswith(PACKAGE) or code.co_name in ("__del__", "append"):
+        name = code.co_filename
+        if not name.startswith(PACKAGE) or code.co_name in ("__del__", "append"):
             return None  # also what Python calls when memory goes, and lets nothing be raised from
-        if event == "line":
+        if name.endswith("cpu/memory.py"):
+            return None  # a block may be lost there, no more
+        if event == "line" and not is_with(name, frame.f_lineno):
             self.lines += 1
             if self.lines == self.at:
                 raise KeyboardInterrupt
@@ -210,6 +221,11 @@ class Interrupt:
         finally:
             sys.settrace(before)
         return self.lines
+
+
+@functools.cache
+def is_with(name, number):
+    return linecache.getline(name, number).lstrip().startswith("with ")
 
 
 def graph(k, x):
@@ -235,15 +251,15 @@ def test_an_interrupt_at_any_line_leaves_all_in_order(part):
     count = Interrupt(0).during(lambda: td.realize(*graph(part + 0.5, x)))
     assert count > 1000
     obeyed = 0
-    for k, at in enumerate(np.linspace(1, count - 10, 40).astype(int) + part):
-        roots = graph(1.0 + part + k / 64, x)
+    for k, at in enumerate(np.linspace(1, count - 10, POINTS).astype(int) + part):
+        roots = graph(1.0 + part + k / POINTS, x)
         try:
             Interrupt(at).during(lambda roots=roots: td.realize(*roots))
         except KeyboardInterrupt:
             obeyed += 1
         assert not COMPILING.get()
-        assert len(in_another_thread(lambda k=k: (x + k / 64).sum().item())) == 1
-        expected = graph(1.0 + part + k / 64, there)
+        assert len(in_another_thread(lambda k=k: (x + k / POINTS).sum().item())) == 1
+        expected = graph(1.0 + part + k / POINTS, there)
         for root, value in zip(roots, expected, strict=True):
             np.testing.assert_allclose(root.numpy(), value.numpy(), rtol=1e-4, atol=1e-5)
-    assert obeyed > 30
+    assert obeyed > 0.75 * POINTS

@@ -204,7 +204,7 @@ def test_the_report_breaks_nothing_that_other_threads_are_making():
     def build():
         try:
             while not stop.is_set():
-                tuple(k for k in range(30))
+                tuple(k for k in range(30))  # filled while the generator runs
         except SystemError as error:
             errors.append(error)
 

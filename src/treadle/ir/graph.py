@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from sys import getrefcount
 from typing import Any
 
 from treadle.base.dtypes import float32
+from treadle.base.errors import CompilerError, explain
 from treadle.ir.node import Call, Node, new_node, placeholder, type_of
+from treadle.ops.defs import Kind
 
 
 def toposort(roots: Iterable[Node], stop: Callable[[Node], bool] | None = None) -> list[Node]:
@@ -57,6 +58,9 @@ def copied(roots: Sequence[Node], leaves: Sequence[Node]) -> tuple[list[Node], l
     done = dict(zip(leaves, places, strict=True))
     for node in toposort(roots, done.__contains__):
         if node not in done:
+            if node.buffer is not None and not node.operands and node.op.kind is not Kind.SOURCE:
+                wrong = "another thread has computed a part of what is compiled"
+                raise CompilerError(explain(node.op.name, wrong))
             operands = tuple([done[x] for x in node.operands])
             done[node] = copy = new_node(node.call, operands, node.needs_grad)
             copy.site = node.site
@@ -98,7 +102,8 @@ def structure(
         number, leaves = _visit_deep(roots, key)
     key += [number[root] for root in roots]
     if held is not None and (costly or len(number) > FEW):
-        held += _worth_keeping(_held(number), set(roots))
+        ends = set(roots)
+        held += _worth_keeping(_held(number, ends), ends)
         key += [number[node] for node in held]
     return tuple(key), leaves
 
@@ -143,17 +148,24 @@ def _visit_deep(roots: Sequence[Node], key: list[Any]) -> tuple[dict[Node, int],
 FEW = 24  # nodes that are computed again sooner than it is found out who holds them
 
 
-def _held(number: dict[Node, int]) -> list[Node]:
-    """Pending nodes to which there are references from outside the graph.
+def _held(number: dict[Node, int], roots: set[Node]) -> list[Node]:
+    """Pending nodes below the roots to which there are references from outside the graph.
 
     A mistake would cost memory, or time to compute a value again; it could not change a value.
     """
     nodes, references = _counted(number)
-    tuples = {id(node.operands): node.operands for node in nodes}  # several may share one
-    inside = Counter(chain.from_iterable(tuples.values()))
-    return [
-        node for node, count in zip(nodes, references, strict=True) if count > inside[node] + _OWN
+    once = _OWN + 1  # by us, and by the one node of the graph that reads it
+    several = [
+        (n, k) for n, k in zip(nodes, references, strict=True) if k > once and n not in roots
     ]
+    if not several:
+        return []
+    inside = {node: _OWN for node, _ in several}
+    tuples = {id(node.operands): node.operands for node in nodes}  # nodes may share one
+    for x in chain.from_iterable(tuples.values()):
+        if x in inside:
+            inside[x] += 1
+    return [node for node, count in several if count > inside[node]]
 
 
 def _counted(number: dict[Node, int]) -> tuple[list[Node], list[int]]:
@@ -179,9 +191,9 @@ def _worth_keeping(outside: list[Node], roots: set[Node]) -> list[Node]:
     """
     found: dict[Node, None] = {}
     for node in outside:
-        if node not in roots:
-            while node.buffer is None and node.op.flops == 0.0 and len(node.operands) == 1:
-                node = node.operands[0]  # noqa: PLW2901
-            if node.buffer is None and node.operands and node not in roots:
-                found[node] = None
+        # Read once: another thread may take them away.
+        while node.buffer is None and node.op.flops == 0.0 and len(below := node.operands) == 1:
+            node = below[0]  # noqa: PLW2901
+        if node.buffer is None and node.operands and node not in roots:
+            found[node] = None
     return list(found)

@@ -18,7 +18,7 @@ def known_values(node: Node) -> Any:
     if not node.type.size:
         return None
     while node.buffer is None and node.op in SHOWING_ALL:
-        node = node.operands[0]
+        (node,) = node.operands or (node,)  # none: another thread has just computed it
     if not in_memory(node) or node.device.backend != "cpu":
         return None
     return backend_of(node.device).download(node.buffer, node.type)

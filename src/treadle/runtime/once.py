@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
+
+from treadle.base import forks
 
 T = TypeVar("T")
 MAKING: dict[Hashable, Any] = {}
@@ -26,5 +27,4 @@ def once(key: Hashable, find: Callable[[], T | None], make: Callable[[], T]) -> 
         MAKING.pop(key, None)
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=MAKING.clear)  # nobody is there who would let go of them
+forks.in_child(MAKING.clear)  # nobody is there who would let go of them

@@ -26,8 +26,10 @@ def peek(node: Node) -> Any:
     while not in_memory(node):
         if node.device.backend != "cpu" or node.op not in VIEWS:
             return None
-        views.append(node)
-        node = node.operands[0]
+        operands = node.operands
+        if operands:  # else another thread has just computed the node
+            views.append(node)
+            node = operands[0]
     array = backend_of(node.device).download(node.buffer, node.type)
     for view in reversed(views):
         array = VIEWS[view.op](view, array)
