@@ -223,7 +223,7 @@ def _rebound(statements: Sequence[Statement]) -> set[str]:
     return found
 
 
-NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
+NUMBER = re.compile(r"(?<![\w.{])\d+(?![\w.}])")
 
 
 def renumbered(s: Statement, change: dict[str, str]) -> Statement:

@@ -92,6 +92,8 @@ class Model:
     def _value(self, s: Statement) -> dict[str, Value]:
         return self._bind(s.targets, self.computed(s))
 
+    _share = _value
+
     def _number(self, s: Statement) -> dict[str, Value]:
         (value,) = self.computed(s)
         if value.size != 1:

@@ -32,7 +32,7 @@ Expected = list[dict[str, Value]]
 class Failure:
     """What a program did wrong.
 
-    - **what**: "wrong value", "raised", "memory", "crashed", "hung"
+    - **what**: "wrong value", "changed" (after it was read), "raised", "memory", "crashed", "hung"
     - **symptom**: the same for failures that have the same cause, as far as that can be told
     """
 
@@ -46,9 +46,9 @@ class Failure:
 class Mismatch(Exception):
     """A value is not what the model says."""
 
-    def __init__(self, name: str, detail: str) -> None:
+    def __init__(self, name: str, detail: str, what: str = "wrong value") -> None:
         super().__init__(f"{name}: {detail}")
-        self.name, self.detail = name, detail
+        self.name, self.what = name, what
 
 
 def scope() -> dict[str, Any]:
@@ -118,7 +118,7 @@ def step_by_step(program: Program, expected: Expected) -> None:
     look(program, expected, names)
     for name, array, copy in seen:
         if not np.array_equal(array, copy):
-            raise Mismatch(name, "an array that was read has changed")
+            raise Mismatch(name, "an array that was read has changed", "changed")
 
 
 def compiled_lines(program: Program) -> list[str]:
@@ -224,7 +224,7 @@ def run(program: Program, expected: Expected, mode: str) -> Failure | None:
     try:
         WAYS[mode](program, expected)
     except Mismatch as error:
-        return Failure(mode, "wrong value", str(error), f"wrong value {mode}", error.name)
+        return Failure(mode, error.what, str(error), f"{error.what} {mode}", error.name)
     except Exception as error:
         return Failure(mode, "raised", _told(error), symptom_of(error))
     return None

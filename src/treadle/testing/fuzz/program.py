@@ -34,7 +34,8 @@ class Statement:
     - **kind**: what it is called in counts of what was generated
     - **form**: what it does, which decides how it prints:
       "value" names new tensors and does nothing else; "array" names a NumPy array, "view" one over
-      the memory of a tensor, "number" a Python number; "assign" binds its first operand to the
+      the memory of a tensor, "share" a tensor over that of an array, "number" a Python number;
+      "assign" binds its first operand to the
       value of the text, "item" is `x[...] = y`; "define" and "call" are functions, whose body may
       assign; "return" ends a body; "do" is any other
     - **rule**: how far rounding may move what it computes (`bounds.py`)

@@ -1,0 +1,302 @@
+"""Programs run in children of this process, until something goes wrong or the time is over.
+
+A child begins with nothing compiled and runs a batch of programs; when it dies, what it ran last is
+known. Whatever goes wrong is run again in fresh children, alone or after what ran before it, and
+shrunk there.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from treadle.base.knobs import CACHE_DIR, THREADS, override
+from treadle.testing.choice import Choice
+from treadle.testing.fuzz.bounds import Unfit
+from treadle.testing.fuzz.generate import program_of, resized
+from treadle.testing.fuzz.model import Model
+from treadle.testing.fuzz.modes import Failure, run
+from treadle.testing.fuzz.program import Program
+from treadle.testing.fuzz.shrink import Case, Run, shrink
+from treadle.testing.fuzz.vocabulary import EVERY
+
+FORK = multiprocessing.get_context("fork")
+BATCH = 300  # programs of a child
+PATIENCE = 60.0  # seconds for one program; on a busy machine compiling takes a while
+VARIANTS = 3  # programs of the same statements at other sizes, one after the other
+MODES: tuple[tuple[str, int], ...] = (
+    ("lazily", 2), ("lazily, backwards", 4), ("lazily, together", 4), ("step by step", 2),
+    ("compiled", 2), ("uncompiled", 3), ("by reference", 10), ("in threads", 12),
+)  # fmt: skip
+"""(mode, one program in so many)."""
+
+
+def program_number(seed: int, number: int) -> Program:
+    """The program of a number: every third is new, the others have its statements at other sizes."""
+    first = program_of(seed, number // VARIANTS, EVERY)
+    if number % VARIANTS == 0:
+        return first
+    draw = Choice(f"{seed}/{number} resized")
+    for _ in range(4):
+        made = resized(first, draw)
+        try:
+            Model().run(made)
+        except Unfit:
+            continue
+        return made
+    return program_of(seed, -number, EVERY)
+
+
+def modes_of(seed: int, number: int, program: Program) -> list[str]:
+    """The ways in which a program is run."""
+    draw = Choice(f"{seed}/{number} modes")
+    forms = {s.form for s in program.statements}
+    found = [mode for mode, share in MODES if draw.rarely(share)]
+    return [m for m in found if m != "uncompiled" or "define" in forms] or ["lazily"]
+
+
+def runs_of(seed: int, number: int) -> list[Run]:
+    """A program in each of its ways."""
+    program = program_number(seed, number)
+    return [Run(program, mode) for mode in modes_of(seed, number, program)]
+
+
+# ---- in a child
+
+
+def _batch(seed: int, first: int, count: int, known: frozenset[str], pipe: Connection) -> None:
+    """Run programs and tell of each, before and after."""
+    kinds: Counter[str] = Counter()
+    for number in range(first, first + count):
+        pipe.send(("program", number, None))
+        runs = runs_of(seed, number)
+        expected = Model().run(runs[0].program)
+        kinds.update(runs[0].program.kinds)
+        for one in runs:
+            pipe.send(("run", number, one.mode))
+            failure = run(one.program, expected, one.mode)
+            if failure is not None:
+                pipe.send(("failure", number, failure))
+                if failure.what != "raised":  # the process may be spoilt
+                    pipe.send(("end", number + 1, kinds))
+                    return
+    pipe.send(("end", first + count, kinds))
+
+
+def _replay(case: Case, pipe: Connection) -> None:
+    """Run a case; tell what the last run does."""
+    failure: Failure | str | None = None
+    try:
+        for one in case:
+            expected = Model().run(one.program)
+            failure = run(one.program, expected, one.mode)
+    except Unfit:
+        failure = "unfit"
+    pipe.send(failure)
+
+
+def _child(work: Callable[..., None], args: Sequence[Any], pipe: Connection) -> None:
+    """What every child begins with: a disk cache of its own, and nobody's terminal."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, 2)
+    THREADS.value = 0
+    with tempfile.TemporaryDirectory(prefix="treadle-fuzz-") as folder:
+        CACHE_DIR.value = folder if os.getpid() % 2 else "off"
+        work(*args, pipe)
+    pipe.close()
+    os._exit(0)
+
+
+# ---- in the parent
+
+
+@dataclass
+class Child:
+    """A process and what it did last."""
+
+    process: Any
+    pipe: Connection
+    first: int
+    number: int
+    mode: str | None = None
+    heard: float = field(default_factory=time.monotonic)
+
+
+def start(work: Callable[..., None], *args: Any) -> tuple[Any, Connection]:
+    """A child at work, and the end of the pipe it talks into."""
+    here, there = FORK.Pipe(duplex=False)
+    process = FORK.Process(target=_child, args=(work, args, there), daemon=True)
+    process.start()
+    there.close()
+    return process, here
+
+
+def replay(case: Case, seconds: float = PATIENCE) -> Failure | None:
+    """What the last run of a case does, in a process of its own."""
+    process, pipe = start(_replay, case)
+    mode = case[-1].mode
+    told: Any = None
+    try:
+        if not pipe.poll(seconds):
+            process.kill()
+            return Failure(mode, "hung", f"nothing for {seconds:.0f} s", "hung")
+        told = pipe.recv()
+    except EOFError:
+        process.join()
+        name = _signal_name(process.exitcode)
+        return Failure(mode, "crashed", name, f"crashed {name}")
+    finally:
+        process.join(5.0)
+        pipe.close()
+    return told if isinstance(told, Failure) else None
+
+
+def _signal_name(code: int | None) -> str:
+    return signal.Signals(-code).name if code is not None and code < 0 else f"exit {code}"
+
+
+def warm_up() -> None:
+    """Compile what every child needs, on one thread, so that forking stays safe."""
+    import treadle as td
+
+    with override(threads=1):
+        for kind in (td.float32, td.float64):
+            x = td.ones(4, 4, dtype=kind).realize()
+            (x @ x).realize()
+
+
+@dataclass
+class Find:
+    """Something that went wrong, as small as it could be made."""
+
+    failure: Failure
+    case: Case
+    number: int
+    seconds: float
+    count: int = 1
+
+
+class Fuzz:
+    """A campaign: batches in children, and what they found."""
+
+    def __init__(self, seed: int, workers: int, tell: Callable[[str], None]) -> None:
+        self.seed, self.workers, self.tell = seed, workers, tell
+        self.children: list[Child] = []
+        self.next = 0
+        self.done = 0
+        self.kinds: Counter[str] = Counter()
+        self.finds: dict[str, Find] = {}
+        self.began = self.free = time.monotonic()
+
+    def go(self, seconds: float, programs: int, most: int) -> None:
+        """Run until the time is over, enough programs have run, or enough was found."""
+        until = time.monotonic() + seconds
+        while True:
+            over = time.monotonic() > until or self.next >= programs or len(self.finds) >= most
+            while not over and len(self.children) < self.workers:
+                self._start(self.next, min(BATCH, programs - self.next))
+                self.next += BATCH
+            if not self.children:
+                return
+            if time.monotonic() > until + 20:
+                break
+            for child in self._ready():
+                self._listen(child)
+        for child in self.children:
+            child.process.kill()
+
+    def _start(self, first: int, count: int) -> None:
+        process, pipe = start(_batch, self.seed, first, count, frozenset(self.finds))
+        self.children.append(Child(process, pipe, first, first))
+
+    def _ready(self) -> Iterator[Child]:
+        ready = wait([child.pipe for child in self.children], timeout=1.0)
+        for child in list(self.children):
+            if child.pipe in ready:
+                yield child
+            elif time.monotonic() - max(child.heard, self.free) > PATIENCE:
+                child.process.kill()
+                self._failed(child, Failure(str(child.mode), "hung", "", "hung"))
+                self._ended(child)
+
+    def _listen(self, child: Child) -> None:
+        try:
+            told, number, what = child.pipe.recv()
+        except (EOFError, OSError):
+            child.process.join()
+            name = _signal_name(child.process.exitcode)
+            self._failed(child, Failure(str(child.mode), "crashed", name, f"crashed {name}"))
+            self._ended(child)
+            return
+        child.heard, child.number = time.monotonic(), number
+        if told == "run":
+            child.mode = what
+        elif told == "failure":
+            self._failed(child, what)
+        elif told == "end":
+            self.kinds.update(what)
+            self._ended(child)
+
+    def _ended(self, child: Child) -> None:
+        self.done += child.number - child.first
+        self.children.remove(child)
+        child.process.join(5.0)
+        child.pipe.close()
+        rate = self.done / (time.monotonic() - self.began)
+        self.tell(f"{self.done} programs, {rate:.0f} a second, {len(self.finds)} found")
+
+    # ---- what was found
+
+    def _failed(self, child: Child, failure: Failure) -> None:
+        """Shrink a failure, unless it looks like one that is known."""
+        if failure.symptom in self.finds:
+            self.finds[failure.symptom].count += 1
+            return
+        seconds = time.monotonic() - self.began
+        case, again = self._reproduced(child, failure)
+        if again is None:
+            self._note(failure.symptom, Find(failure, case, child.number, seconds))
+            return
+        small = shrink(case, lambda c: _alike(replay(c), again))
+        found = replay(small) or again
+        symptom = failure.symptom
+        if found.what in ("wrong value", "changed"):
+            symptom = f"{found.what}: {' '.join(sorted(small[-1].program.kinds))}"
+        self._note(symptom, Find(found, small, child.number, seconds))
+        self.free = time.monotonic()
+
+    def _note(self, symptom: str, find: Find) -> None:
+        if symptom in self.finds:
+            self.finds[symptom].count += 1
+        else:
+            self.finds[symptom] = find
+            self.tell(f"found after {find.seconds:.0f} s: {symptom}")
+
+    def _reproduced(self, child: Child, failure: Failure) -> tuple[Case, Failure | None]:
+        """The failing run alone, after its neighbours, or after all that the child ran before."""
+        runs = runs_of(self.seed, child.number)
+        last = next((r for r in runs if r.mode == failure.mode), runs[-1])
+        own = runs[: runs.index(last)]
+        for back in (0, 1, 30, BATCH):
+            first = max(child.first, child.number - back)
+            before = [r for n in range(first, child.number) for r in runs_of(self.seed, n)]
+            case = (*before, *(own if back else ()), last)
+            again = replay(case, PATIENCE + len(case))
+            if again is not None and again.what == failure.what:
+                return case, again
+        return (last,), None
+
+
+def _alike(found: Failure | None, failure: Failure) -> bool:
+    if found is None or found.what != failure.what:
+        return False
+    return failure.what != "raised" or found.symptom == failure.symptom
