@@ -8,7 +8,7 @@ from treadle.testing.fuzz.generate import Draw, Generation, elements
 
 SMOOTH = ("sin", "cos", "sigmoid", "tanh", "erf", "atan", "softsign", "gelu", "silu")
 CONTINUOUS = ("relu", "abs", "neg")
-MOST_PRODUCT = 1 << 22  # multiplications
+MOST_PRODUCT = 1 << 24  # multiplications
 MOST_SLOW = 1 << 17  # of dtypes that NumPy multiplies one by one
 
 
@@ -271,14 +271,19 @@ def epilogue(g: Generation) -> None:
     if first is None:
         return
     rows, columns = g.model[first].shape[-2:]
-    beside = g.pick_or_make(
-        lambda v: v.shape == (rows, columns) and v.dtype is g.model[first].dtype,
-        (rows, columns), g.model[first].dtype,
-    )  # fmt: skip
+    kind = g.model[first].dtype
+    beside = g.pick_or_make(lambda v: v.shape == (rows, columns) and v.dtype is kind,
+                            (rows, columns), kind)  # fmt: skip
+    if g.draw.coin():  # a product that nobody needs afterwards
+        depth = g.size()
+        sides = [g.leaf(shape, kind) for shape in ((rows, depth), (depth, columns))]
+        beside = g.value("product", "product", "{0} @ {1}", *sides)
     total = g.value("binary", "add", "{0} + {1}", first, beside)
     if total is not None and g.draw.coin():
         key = g.draw.one((":, :1", ":1", "::-1", ":, ::-1"))
-        g.value("binary", "add", f"{{0}} - {{1}}[{key}]", total, beside)
+        total = g.value("binary", "add", f"{{0}} - {{1}}[{key}]", total, beside)
+    if total is not None and g.draw.coin():
+        multiplied(g, total)
 
 
 ELEMENTS: tuple[Draw, ...] = (

@@ -18,6 +18,8 @@ MIDDLE = (9, 16, 17, 33, 34)
 LARGE = (64, 100, 130, 256, 300)
 MOST_ELEMENTS = 100_000
 TRIES = 6  # draws for one statement before another kind is taken
+LEFT_OUT: set[str] = set()
+"""Kinds of statements that no program gets: what is known to go wrong hides what is not."""
 COMMON = (*(float32,) * 8, *(float64,) * 4)
 
 
@@ -108,6 +110,8 @@ class Generation:
 
     def add(self, s: Statement) -> bool:
         """Another statement, unless nobody could check what it makes."""
+        if s.kind in LEFT_OUT:
+            raise Unfit("left out")
         changed = self.model.execute(s)
         if any(value.size > MOST_ELEMENTS for value in changed.values()):
             raise Unfit("too many elements")
@@ -115,13 +119,15 @@ class Generation:
         return True
 
     def value(
-        self, kind: str, rule: str, text: str, *operands: str | None, targets: int = 1
-    ) -> str | None:
+        self, kind: str, rule: str, text: str, *operands: str | None, targets: int = 1,
+        meaning: str = "",
+    ) -> str | None:  # fmt: skip
         """A statement that computes tensors; the name of the first of them."""
         if None in operands:
             return None
         names = tuple(self.new_name() for _ in range(targets))
-        self.add(Statement(kind, "value", rule, names, tuple(map(str, operands)), text))
+        given = tuple(map(str, operands))
+        self.add(Statement(kind, "value", rule, names, given, text, meaning=meaning))
         return names[0]
 
     def do(self, kind: str, text: str, *operands: str, form: str = "do") -> None:
@@ -136,16 +142,16 @@ Draw = Callable[[Generation], Any]
 def attempt(g: Generation, draws: Sequence[Draw]) -> bool:
     """Add one statement of any of the kinds."""
     for _ in range(TRIES):
-        count, cells = len(g.statements), dict(g.model.cells)
+        count, made, cells = len(g.statements), len(g.root.leaves), dict(g.model.cells)
         before = {name: cell[0] for name, cell in cells.items()}
         try:
             g.draw.one(draws)(g)
         except Unfit:
             del g.statements[count:]
-            g.model.cells = cells | {n: g.root.model.cells[n] for s in g.root.leaves
-                                     for n in s.targets}  # fmt: skip
             for name, value in before.items():
                 cells[name][0] = value
+            new = [name for s in g.root.leaves[made:] for name in s.targets]
+            g.model.cells = cells | {name: g.root.model.cells[name] for name in new}
         if len(g.statements) > count:
             return True
     return False

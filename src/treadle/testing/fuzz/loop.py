@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import signal
 import tempfile
 import time
@@ -31,12 +32,15 @@ from treadle.testing.fuzz.vocabulary import EVERY
 FORK = multiprocessing.get_context("fork")
 BATCH = 300  # programs of a child
 PATIENCE = 60.0  # seconds for one program; on a busy machine compiling takes a while
+ENOUGH = 3  # shrunk failures of one symptom, which may have more than one cause
 VARIANTS = 3  # programs of the same statements at other sizes, one after the other
 MODES: tuple[tuple[str, int], ...] = (
     ("lazily", 2), ("lazily, backwards", 4), ("lazily, together", 4), ("step by step", 2),
     ("compiled", 2), ("uncompiled", 3), ("by reference", 10), ("in threads", 12),
+    ("in any order", 2), ("shadowed", 8), ("sparingly", 3),
 )  # fmt: skip
 """(mode, one program in so many)."""
+LARGE_TENSOR = re.compile(r"data\([^s)]*\d\d\d?,[^s)]*\d\d\d")
 
 
 def program_number(seed: int, number: int) -> Program:
@@ -60,7 +64,12 @@ def modes_of(seed: int, number: int, program: Program) -> list[str]:
     draw = Choice(f"{seed}/{number} modes")
     forms = {s.form for s in program.statements}
     found = [mode for mode, share in MODES if draw.rarely(share)]
-    return [m for m in found if m != "uncompiled" or "define" in forms] or ["lazily"]
+    unfit = {"uncompiled"} if "define" not in forms else set()
+    if not any(LARGE_TENSOR.search(s.text) for s in program.statements):
+        unfit |= {"in any order", "sparingly"}  # one block, and no memory worth counting
+    if not all(s.is_pure or s.form == "number" for s in program.statements):
+        unfit.add("sparingly")
+    return [m for m in found if m not in unfit] or ["lazily"]
 
 
 def runs_of(seed: int, number: int) -> list[Run]:
@@ -195,6 +204,7 @@ class Fuzz:
         self.done = 0
         self.kinds: Counter[str] = Counter()
         self.finds: dict[str, Find] = {}
+        self.looked: Counter[str] = Counter()  # how often each symptom was shrunk
         self.began = self.free = time.monotonic()
 
     def go(self, seconds: float, programs: int, most: int) -> None:
@@ -258,8 +268,8 @@ class Fuzz:
 
     def _failed(self, child: Child, failure: Failure) -> None:
         """Shrink a failure, unless it looks like one that is known."""
-        if failure.symptom in self.finds:
-            self.finds[failure.symptom].count += 1
+        self.looked[failure.symptom] += 1
+        if self.looked[failure.symptom] > (1 if failure.what == "raised" else ENOUGH):
             return
         seconds = time.monotonic() - self.began
         case, again = self._reproduced(child, failure)
@@ -269,8 +279,9 @@ class Fuzz:
         small = shrink(case, lambda c: _alike(replay(c), again))
         found = replay(small) or again
         symptom = failure.symptom
-        if found.what in ("wrong value", "changed"):
-            symptom = f"{found.what}: {' '.join(sorted(small[-1].program.kinds))}"
+        if found.what != "raised":
+            kinds = set(small[-1].program.kinds) - {"tensor", "return", "define"}
+            symptom = f"{found.what}: {', '.join(sorted(kinds))}"
         self._note(symptom, Find(found, small, child.number, seconds))
         self.free = time.monotonic()
 

@@ -22,6 +22,7 @@ from treadle.ir.graph import toposort
 from treadle.ir.node import LEAF, Node, leaf, type_of
 from treadle.tensor.tensor import Tensor
 from treadle.testing.fuzz.bounds import RULES, Facts, Unfit, Value, bound, grain, largest
+from treadle.testing.fuzz.heads import ALL_LINES
 from treadle.testing.fuzz.program import Printer, Program, Statement, data, filled
 
 REFERENCE = device("reference")
@@ -92,7 +93,7 @@ class Model:
     def _value(self, s: Statement) -> dict[str, Value]:
         return self._bind(s.targets, self.computed(s))
 
-    _share = _value
+    _share = _story = _value
 
     def _number(self, s: Statement) -> dict[str, Value]:
         (value,) = self.computed(s)
@@ -167,8 +168,10 @@ class Model:
         inputs = [self[name] for name in s.operands]
         names = [f"v{k}" for k in range(len(inputs))]
         scope: dict[str, Any] = {"td": PLAIN, "np": np, "data": data}
+        if s.form == "story":
+            exec(code_of(ALL_LINES, "exec"), scope)  # noqa: S102
         scope |= {n: reference_object(x) for n, x in zip(names, inputs, strict=True)}
-        text = filled(s.text, names, f=s.function) if s.body else filled(s.text, names)
+        text = filled(s.meaning or s.text, names, f=s.function if s.body else "")
         if s.body:
             around = sorted(s.inner_names())
             scope |= {name: reference_object(self[name]) for name in around}
@@ -176,6 +179,8 @@ class Model:
             exec(_definition(s), scope)  # noqa: S102
         result = eval(code_of(text), scope)  # noqa: S307
         tensors = result if isinstance(result, tuple | list) else (result,)
+        if any(t is x for t in tensors for x in scope.values()):
+            raise Unfit("another name of the same tensor")
         return values_of(tensors, inputs, s.rule)
 
 

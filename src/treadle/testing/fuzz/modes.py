@@ -6,6 +6,7 @@ import re
 import threading
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 import treadle as td
 from treadle.testing.fuzz.bounds import Value, difference
+from treadle.testing.fuzz.heads import ALL_LINES
 from treadle.testing.fuzz.model import Elsewhere, code_of
 from treadle.testing.fuzz.program import (
     INDENT,
@@ -23,6 +25,17 @@ from treadle.testing.fuzz.program import (
     inlinable,
     segments,
 )  # fmt: skip
+from treadle.testing.fuzz.watch import Taken, counted, on_threads
+from treadle.testing.fuzz.watch import in_any_order as any_order
+from treadle.testing.fuzz.watch import shadowed as kernel_by_kernel
+
+SLACK = 64 << 10  # bytes: alignment, and partial sums of the blocks of small tensors
+LEAN = frozenset((
+    "sum", "extreme", "test", "unary", "scaled", "binary", "compare", "choose", "cast", "flip",
+    "slice", "column", "permute", "expand", "pad", "mean", "clip", "whole", "round", "smooth",
+    "square", "number", "softmax",
+))  # fmt: skip
+"""Kinds that need no memory but for their result."""
 
 Expected = list[dict[str, Value]]
 """What each statement binds, by the model."""
@@ -51,9 +64,11 @@ class Mismatch(Exception):
         self.name, self.what = name, what
 
 
-def scope() -> dict[str, Any]:
+def scope(space: Any = td) -> dict[str, Any]:
     """The names that every program starts with."""
-    return {"td": td, "np": np, "data": data, "__name__": "program"}
+    names = {"td": space, "np": np, "data": data, "__name__": "program"}
+    exec(code_of(ALL_LINES, "exec"), names)  # noqa: S102
+    return names
 
 
 def final(program: Program, expected: Expected) -> dict[str, Value]:
@@ -110,15 +125,28 @@ def step_by_step(program: Program, expected: Expected) -> None:
     names, printer = scope(), Printer()
     seen: list[tuple[str, Any, Any]] = []
     for s, bound in zip(program.statements, expected, strict=True):
-        execute(printer.one(s), names)
-        for name, value in bound.items():
-            check(name, value, names[name])
+        with counted() as taken:
+            execute(printer.one(s), names)
+            for name, value in bound.items():
+                check(name, value, names[name])
+        _is_lean(s, bound, names, taken)
+        for name in bound:
             array = array_of(names[name])
             seen.append((name, array, array.copy()))
     look(program, expected, names)
     for name, array, copy in seen:
         if not np.array_equal(array, copy):
             raise Mismatch(name, "an array that was read has changed", "changed")
+
+
+def _is_lean(s: Statement, bound: dict[str, Value], names: dict[str, Any], taken: Taken) -> None:
+    """Raise Mismatch where a statement that needs no memory takes some."""
+    if s.kind in LEAN and taken.total > SLACK:
+        given = max((array_of(names[name]).nbytes for name in s.operands), default=0)
+        made = sum(value.array.nbytes for value in bound.values())
+        if taken.total > made + given // 2 + SLACK:
+            least = f"{taken.total} bytes taken, {made} made, {given} read"
+            raise Mismatch(s.targets[0], least, "memory")
 
 
 def compiled_lines(program: Program) -> list[str]:
@@ -171,7 +199,7 @@ def uncompiled(program: Program, expected: Expected) -> None:
 
 def by_reference(program: Program, expected: Expected) -> None:
     """Lazily, on the reference backend."""
-    names = scope() | {"td": Elsewhere("reference", compiles=True)}
+    names = scope(Elsewhere("reference", compiles=True))
     execute(Printer(inlinable(program.statements, program.observed)).lines(program.statements), names)
     look(program, expected, names)
 
@@ -206,6 +234,47 @@ def in_threads(program: Program, expected: Expected, count: int = 3) -> None:
         raise problems[0]
 
 
+def in_any_order(program: Program, expected: Expected) -> None:
+    """On one thread, on four, and with blocks in any order: the same bits as usual."""
+    lines = Printer(inlinable(program.statements, program.observed)).lines(program.statements)
+    first: dict[str, Any] = {}
+    for around in (nullcontext(), on_threads(1), on_threads(4), any_order(1), any_order(2)):
+        names = scope()
+        with around:
+            execute(lines, names)
+            look(program, expected, names)
+        for name in program.observed:
+            bits = array_of(names[name]).tobytes()
+            if first.setdefault(name, bits) != bits:
+                raise Mismatch(name, "other bits on other threads")
+
+
+def shadowed(program: Program, expected: Expected) -> None:
+    """Kernel by kernel against the reference."""
+    with kernel_by_kernel():
+        lazily(program, expected)
+
+
+def sparingly(program: Program, expected: Expected) -> None:
+    """Lazily it takes no more memory than compiled, but for what has a name."""
+    inlined = inlinable(program.statements, program.observed)
+    lines = Printer(inlined).lines(program.statements)
+    with counted() as lazy:
+        names = scope()
+        execute(lines, names)
+        look(program, expected, names)
+    with counted() as least:
+        execute(compiled_lines(program), own := scope())
+        look(program, expected, own)
+    named = sum(value.array.nbytes for bound in expected for name, value in bound.items()
+                if name not in inlined)  # fmt: skip
+    if lazy.total > least.total + named + SLACK:
+        raise Mismatch(
+            sorted(program.observed)[0],
+            f"{lazy.total} bytes lazily, {least.total} compiled, {named} have a name", "memory",
+        )  # fmt: skip
+
+
 Way = Callable[[Program, Expected], None]
 WAYS: dict[str, Way] = {
     "lazily": lazily,
@@ -216,6 +285,9 @@ WAYS: dict[str, Way] = {
     "uncompiled": uncompiled,
     "by reference": by_reference,
     "in threads": in_threads,
+    "in any order": in_any_order,
+    "shadowed": shadowed,
+    "sparingly": sparingly,
 }
 
 
@@ -224,7 +296,9 @@ def run(program: Program, expected: Expected, mode: str) -> Failure | None:
     try:
         WAYS[mode](program, expected)
     except Mismatch as error:
-        return Failure(mode, error.what, str(error), f"{error.what} {mode}", error.name)
+        made = [s.kind for s in program.statements if error.name in (*s.targets, *s.changes())]
+        symptom = f"{error.what} {mode} {made[-1] if made else ''}"
+        return Failure(mode, error.what, str(error), symptom, error.name)
     except Exception as error:
         return Failure(mode, "raised", _told(error), symptom_of(error))
     return None

@@ -35,11 +35,12 @@ class Statement:
     - **form**: what it does, which decides how it prints:
       "value" names new tensors and does nothing else; "array" names a NumPy array, "view" one over
       the memory of a tensor, "share" a tensor over that of an array, "number" a Python number;
-      "assign" binds its first operand to the
+      "story" is like a value, but may do anything inside; "assign" binds its first operand to the
       value of the text, "item" is `x[...] = y`; "define" and "call" are functions, whose body may
       assign; "return" ends a body; "do" is any other
     - **rule**: how far rounding may move what it computes (`bounds.py`)
     - **body**: of a function. With the form "value" it is one that the text mentions as {f}
+    - **meaning**: another text for the same value, by which the text is judged
     """
 
     kind: str
@@ -50,6 +51,7 @@ class Statement:
     text: str = ""
     params: tuple[str, ...] = ()
     body: tuple[Statement, ...] = ()
+    meaning: str = ""
 
     @property
     def is_pure(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from treadle.testing.fuzz.heads import heads_of
 from treadle.testing.fuzz.modes import Failure, compiled_lines
 from treadle.testing.fuzz.program import HEAD, INDENT, Printer, Program, inlinable
 from treadle.testing.fuzz.shrink import Case, Run
@@ -18,7 +19,8 @@ def script_of(case: Case, failure: Failure) -> str:
     shown = [*said[:1], *said[-1:]] if len(said) > 3 else said
     head = [f"# {failure.mode}: {failure.what}", *(f"# {line.strip()}" for line in shown)]
     parts = [line for one in case for line in ["", *lines_of(one)]]
-    return "\n".join([*head, HEAD, *parts[1:], *_end(failure), ""])
+    stories = heads_of([s for one in case for s in one.program.statements])
+    return "\n".join([*head, HEAD + stories, *parts[1:], *_end(failure), ""])
 
 
 def lines_of(one: Run) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from dataclasses import dataclass, replace
 from treadle.testing.fuzz.generate import NUMBER, renumbered
 from treadle.testing.fuzz.program import Program, Statement
 
+NOTHING = re.compile(r"[%/] 0\b")
 SIMPLER = ("0", "1", "2", "3", "4", "8", "16")
 DTYPES = ("bfloat16", "float16", "float8_e4m3fn", "float8_e5m2", "int8", "int16", "int32", "uint8",
           "uint16", "uint32", "uint64", "float64")  # fmt: skip
@@ -73,6 +75,8 @@ def _smaller(case: Case) -> Iterator[Case]:
 def simplifications(program: Program) -> Iterator[Program]:
     """Programs that are a little simpler."""
     statements = program.statements
+    if tidy(program) != program:
+        yield tidy(program)
     if len(program.observed) > 1:
         for name in sorted(program.observed):
             yield tidy(replace(program, observed=frozenset([name])))
@@ -84,10 +88,15 @@ def simplifications(program: Program) -> Iterator[Program]:
             body = s.body[:n] + s.body[n + 1 :]
             yield _with(program, k, replace(s, body=body))
         yield from _fewer_results(program, k)
-    yield from _other_numbers(program)
+        yield from _fewer_params(program, k)
+    yield from (p for p in _other_numbers(program) if not _divides_by_nothing(p.statements))
     for name in DTYPES:
         if any(f"td.{name}" in s.text for s in statements):
             yield _replaced(program, f"td.{name}", "td.int64" if "int" in name else "td.float32")
+
+
+def _divides_by_nothing(statements: Sequence[Statement]) -> bool:
+    return any(NOTHING.search(s.text) or _divides_by_nothing(s.body) for s in statements)
 
 
 def _with(program: Program, k: int, s: Statement) -> Program:
@@ -146,6 +155,27 @@ def _fewer_results(program: Program, k: int) -> Iterator[Program]:
         calls = [replace(c, targets=(c.targets[n],)) if c.form == "call" and c.operands[0] ==
                  s.targets[0] else c for c in changed.statements]  # fmt: skip
         yield replace(changed, statements=tuple(calls))
+
+
+def _fewer_params(program: Program, k: int) -> Iterator[Program]:
+    """A function that takes less."""
+    s = program.statements[k]
+    if s.form != "define":
+        return
+    used = {name for part in s.body for name in part.reads()}
+    for n, param in enumerate(s.params):
+        if param not in used:
+            params = s.params[:n] + s.params[n + 1 :]
+            changed = _with(program, k, replace(s, params=params))
+            calls = []
+            for c in changed.statements:
+                if c.form == "call" and c.operands[0] == s.targets[0]:
+                    operands = c.operands[: n + 1] + c.operands[n + 2 :]
+                    places = ", ".join(f"{{{i + 1}}}" for i in range(len(params)))
+                    calls.append(replace(c, operands=operands, text=f"{{0}}({places})"))
+                else:
+                    calls.append(c)
+            yield tidy(replace(changed, statements=tuple(calls)))
 
 
 def _numbers(statements: Sequence[Statement]) -> set[str]:

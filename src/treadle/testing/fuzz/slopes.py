@@ -74,12 +74,26 @@ def gradient(values: Sequence[Draw]) -> Draw:
 
 
 NESTED = (
-    "td.grad(lambda w: td.grad(lambda x: (w * x * x).sum())({1}).sum() + (w * w * w).sum())({0})",
-    "td.grad(lambda w: (td.grad(lambda x: (x * w).square().sum())({1}) * w).sum())({0})",
-    "td.value_and_grad(lambda w: td.grad(lambda x: (x * x * w * {0}).sum())({1}).sum())({0})[1]",
-    "td.grad(lambda w: td.vjp(lambda x: x * x * w, {1})[1]({1})[0].sum())({0})",
-    "td.compile(td.grad(lambda w: td.grad(lambda x: (w * x * x).sum())({1}).sum()))({0})",
-)
+    ("td.grad(lambda w: td.grad(lambda x: (w * x * x).sum())({1}).sum() + (w * w * w).sum())({0})",
+     "{1} * 2 + {0} * {0} * 3"),
+    ("td.grad(lambda w: (td.grad(lambda x: (x * w).square().sum())({1}) * w).sum())({0})",
+     "{1} * {0} * {0} * 6"),
+    ("td.value_and_grad(lambda w: td.grad(lambda x: (x * x * w * {0}).sum())({1}).sum())({0})[1]",
+     "{1} * {0} * 2"),
+    ("td.grad(lambda w: td.vjp(lambda x: x * x * w, {1})[1]({1})[0].sum())({0})",
+     "{1} * {1} * 2"),
+    ("td.compile(td.grad(lambda w: td.grad(lambda x: (w * x * x).sum())({1}).sum()))({0})",
+     "{1} * 2"),
+    ("td.grad(lambda w: (td.jvp(lambda x: x * x * w, ({1},), ({0},))[1]).sum())({0})",
+     "{1} * {0} * 2"),
+    ("td.grad(lambda w: (td.grad(lambda x: (x * x * x).sum() + (w * x).sum())({1}) * w).sum())({0})",
+     "{1} * {1} * 3 + {0} * 2"),
+    ("td.grad(lambda w: td.value_and_grad(lambda x: (w * w * x).sum())({1})[1].sum() * 2)({0})",
+     "{0} * 4"),
+    ("td.vjp(lambda w: td.grad(lambda x: (w * w * x * x).sum())({1}), {0})[1]({1})[0]",
+     "{1} * {1} * {0} * 4"),
+)  # fmt: skip
+"""Gradients of gradients, and what they are."""
 
 
 def nested(g: Generation) -> None:
@@ -90,4 +104,5 @@ def nested(g: Generation) -> None:
     v = g.model[w]
     x = g.pick_or_make(lambda o: _is_fit(o) and o.shape == v.shape and o.dtype is v.dtype,
                        v.shape, v.dtype)  # fmt: skip
-    g.value("nested gradient", "loose", g.draw.one(NESTED), w, x)
+    text, meaning = g.draw.one(NESTED)
+    g.value("nested gradient", "loose", text, w, x, meaning=meaning)

@@ -31,6 +31,11 @@ def successor(g: Generation, x: str) -> str | None:
         forms += [("{0} + {1}", "add"), ("{0} - {1}", "add"), ("{0} * {1}", "multiply")] * bool(others)
     if not forms:
         return None
+    if len(v.shape) == 2 and v.dtype in (float32, float64) and v.size and draw.coin():
+        sides = [g.leaf(shape, v.dtype) for shape in ((v.shape[0], 3), (3, v.shape[1]))]
+        made = g.value("product", "product", "{0} @ {1}", *sides)
+        text = draw.one(("{0} + {1} - {1}[:, :1]", "{0} - {1}[::-1]", "{0} + {1}"))
+        return g.value("successor", "add", text, made, x)
     text, rule = draw.one(forms)
     return g.value("successor", rule, text, x, *([draw.one(others)] if "{1}" in text else []))
 
@@ -43,7 +48,8 @@ def assign(g: Generation) -> None:
     others = _same_type(g, x)
     y = g.draw.one(others) if others and g.draw.coin() else successor(g, x)
     if y is not None:
-        g.add(Statement("assign", "assign", "move", (), (x, y), "{1}"))
+        kind = "assign argument" if x.startswith("p") else "assign"
+        g.add(Statement(kind, "assign", "move", (), (x, y), "{1}"))
 
 
 def assign_item(g: Generation) -> None:
