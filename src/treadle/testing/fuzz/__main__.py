@@ -25,13 +25,11 @@ def main() -> int:
     seed = secrets.randbits(32) if given.seed == "fresh" else int(given.seed)
     say(f"seed {seed}")
     warm_up()
-    fuzz = Fuzz(seed, given.workers, say)
+    fuzz = Fuzz(seed, given.workers, say, lambda symptom, find: show(seed, symptom, find))
     try:
         fuzz.go(given.minutes * 60, given.programs, given.most)
     except KeyboardInterrupt:
         say("stopped")
-    for symptom, find in fuzz.finds.items():
-        show(seed, symptom, find)
     say(f"seed {seed}: {fuzz.done} programs, {len(fuzz.finds)} found")
     return 1 if fuzz.finds else 0
 
@@ -39,8 +37,7 @@ def main() -> int:
 def show(seed: int, symptom: str, find: Find) -> None:
     """One find, as a script."""
     say("-" * 80)
-    say(f"{symptom}; program {find.number} of seed {seed}, after {find.seconds:.0f} s, "
-        f"{find.count} times")  # fmt: skip
+    say(f"found after {find.seconds:.0f} s, program {find.number} of seed {seed}: {symptom}")
     say(script_of(find.case, find.failure))
 
 

@@ -30,7 +30,7 @@ def _is_exact_number(x: Value) -> bool:
 def unary(g: Generation) -> None:
     x = g.pick(lambda v: _is_number(v) and v.dtype.kind != "uint")
     if x is not None:
-        g.value("unary", "add", f"{{0}}.{g.draw.one(CONTINUOUS)}()", x)
+        g.value("unary", "kink", f"{{0}}.{g.draw.one(CONTINUOUS)}()", x)
 
 
 def smooth(g: Generation) -> None:
@@ -74,7 +74,7 @@ def binary(g: Generation) -> None:
     y = None if x is None else _beside(g, x)
     text, rule = g.draw.one((
         ("{0} + {1}", "add"), ("{0} - {1}", "add"), ("{0} * {1}", "multiply"),
-        ("td.maximum({0}, {1})", "add"), ("td.minimum({0}, {1})", "add"),
+        ("td.maximum({0}, {1})", "kink"), ("td.minimum({0}, {1})", "kink"),
     ))  # fmt: skip
     g.value("binary", rule, text, x, y)
 
@@ -121,7 +121,7 @@ def whole(g: Generation) -> None:
 
 def clip(g: Generation) -> None:
     x = g.pick(lambda v: _is_number(v) and v.dtype.kind != "uint")
-    g.value("clip", "add", f"{{0}}.clip({g.draw.one((-2, -1))}, {g.draw.one((1, 2))})", x)
+    g.value("clip", "kink", f"{{0}}.clip({g.draw.one((-2, -1))}, {g.draw.one((1, 2))})", x)
 
 
 def rounded(g: Generation) -> None:
@@ -156,7 +156,7 @@ def extreme(g: Generation) -> None:
         if "(" not in axis:
             g.value("argmax", "jump", f"{{0}}.{g.draw.one(('argmax', 'argmin'))}({axis})", x)
         return
-    g.value("extreme", "move", f"{{0}}.{g.draw.one(('max', 'min'))}({_axis(g, x)})", x)
+    g.value("extreme", "pick", f"{{0}}.{g.draw.one(('max', 'min'))}({_axis(g, x)})", x)
 
 
 def mean(g: Generation) -> None:
@@ -206,7 +206,7 @@ def scan(g: Generation) -> None:
         return
     axis = g.draw.number(0, len(g.model[x].shape) - 1)
     if g.draw.rarely(3):
-        g.value("scan", "move", f"{{0}}.{g.draw.one(('cummax', 'cummin'))}({axis})", x)
+        g.value("scan", "pick", f"{{0}}.{g.draw.one(('cummax', 'cummin'))}({axis})", x)
     else:
         g.value("scan", "scan", f"{{0}}.cumsum({axis})", x)
 
@@ -220,7 +220,7 @@ def order(g: Generation) -> None:
     if g.model[x].is_exact and g.draw.rarely(3):
         g.value("argsort", "jump", f"{{0}}.argsort({axis}{down})", x)
     else:
-        g.value("sort", "move", f"{{0}}.sort({axis}{down})", x)
+        g.value("sort", "pick", f"{{0}}.sort({axis}{down})", x)
 
 
 # ---- products
@@ -280,7 +280,7 @@ def epilogue(g: Generation) -> None:
         beside = g.value("product", "product", "{0} @ {1}", *sides)
     total = g.value("binary", "add", "{0} + {1}", first, beside)
     if total is not None and g.draw.coin():
-        key = g.draw.one((":, :1", ":1", "::-1", ":, ::-1"))
+        key = g.draw.one((":, :1", ":, :1", ":, -1:", ":1", "::-1", ":, ::-1"))
         total = g.value("binary", "add", f"{{0}} - {{1}}[{key}]", total, beside)
     if total is not None and g.draw.coin():
         multiplied(g, total)

@@ -102,6 +102,7 @@ class Facts:
     kind: DType
     peak: float  # the largest absolute value of any node in between
     nodes: int
+    coarsest: float  # the largest rounding, near 1, of any node in between
 
     @property
     def step(self) -> float:
@@ -189,7 +190,7 @@ def _shares(f: Facts) -> float:
 def _loose(f: Facts) -> float:
     """Whatever a function of exact operands goes through, if it is no worse than gentle."""
     longest = max((n for x in f.inputs for n in x.shape), default=1)
-    return 64 * f.step * (f.nodes + longest) * max(1.0, f.peak)
+    return 64 * f.coarsest * (f.nodes + longest) * max(1.0, f.peak)
 
 
 @dataclass(frozen=True)
@@ -199,17 +200,22 @@ class Rule:
     - **error**: bounds the error of the result where it is not exact
     - **mass**: bounds all partial sums, for statements that add up in an order of their own
     - **sharp**: operands must be exact, because the result jumps
+    - **always**: something inside is rounded, though the result may not show it
+    - **bends**: the slope jumps, so operands must be exact where one is taken
     """
 
     error: Callable[[Facts], float]
     mass: Callable[[Facts], float] | None = None
     sharp: bool = False
-    always: bool = False  # rounds somewhere inside, though the result may not show it
+    always: bool = False
+    bends: bool = False
 
 
 RULES: dict[str, Rule] = {
     "move": Rule(_moved),
     "add": Rule(_added),
+    "kink": Rule(_added, bends=True),
+    "pick": Rule(_moved, bends=True),
     "multiply": Rule(_multiplied),
     "smooth": Rule(_smooth, always=True),
     "sum": Rule(_summed, _sum_mass),

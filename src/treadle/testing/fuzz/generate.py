@@ -32,7 +32,6 @@ class Generation:
         self.model = Model()
         self.leaves: list[Statement] = []  # of the root: tensors made from nothing come first
         self.statements: list[Statement] = []
-        self.hidden: set[str] = set()  # names that nobody reads any more
         self.count = 0
         if outer is None:
             self.sizes = _palette(draw)
@@ -66,7 +65,7 @@ class Generation:
         """Tensors that fit, in the order of their making."""
         return [
             name for name, (value,) in self.model.cells.items()
-            if value.form == "tensor" and name not in self.hidden and fits(value)
+            if value.form == "tensor" and fits(value)
         ]  # fmt: skip
 
     def pick(self, fits: Callable[[Value], bool] = lambda _: True) -> str | None:
@@ -74,7 +73,8 @@ class Generation:
         found = self.names(fits)
         if not found:
             return None
-        return self.draw.one(found[-3:] if self.draw.coin() else found)
+        newest = {1: found[-1:], 2: found[-1:], 3: found[-3:], 4: found[-3:]}
+        return str(self.draw.one(newest.get(self.draw.number(1, 6), found)))
 
     def pick_or_make(
         self, fits: Callable[[Value], bool], shape: Sequence[int] | None = None,
@@ -137,15 +137,18 @@ class Generation:
 
 Draw = Callable[[Generation], Any]
 """Adds a statement to a program, or nothing."""
+Draws = Sequence[tuple[int, Sequence[Draw]]]
+"""Groups of them, with how often each group is taken."""
 
 
-def attempt(g: Generation, draws: Sequence[Draw]) -> bool:
+def attempt(g: Generation, draws: Draws) -> bool:
     """Add one statement of any of the kinds."""
+    weights, groups = zip(*draws, strict=True)
     for _ in range(TRIES):
         count, made, cells = len(g.statements), len(g.root.leaves), dict(g.model.cells)
         before = {name: cell[0] for name, cell in cells.items()}
         try:
-            g.draw.one(draws)(g)
+            g.draw.one(g.draw.choices(groups, weights)[0])(g)
         except Unfit:
             del g.statements[count:]
             for name, value in before.items():
@@ -193,7 +196,7 @@ def leaf_text(draw: Choice, shape: Sequence[int], kind: DType) -> str:
     return f"td.tensor(data({sizes}{seed}){smaller}{scaled}, dtype={name})"
 
 
-def program_of(seed: int, number: int, draws: Sequence[Draw], steps: int = 8) -> Program:
+def program_of(seed: int, number: int, draws: Draws, steps: int = 8) -> Program:
     """The program of a number; the same for the same seed and vocabulary."""
     draw = Choice(f"{seed}/{number}")
     g = Generation(draw)

@@ -11,6 +11,11 @@ from dataclasses import dataclass
 
 from treadle.testing.fuzz.program import Statement
 
+SLOPES = '''
+def slopes(f, *start):
+    leaves = [x.detach().requires_grad_() for x in start]
+    return td.gradients(f(*leaves), leaves)
+'''
 COLLECTED = '''
 def collected(f, *start, times=1):
     leaves = [x.detach().requires_grad_() for x in start]
@@ -106,11 +111,11 @@ SCENES = (
     Scene("trained", TRAINED, "trained({f}, {0}, steps=3, momentum=0.5)",
           "trained({f}, {0}, steps=3, momentum=0.5, compiled=True)", 1, True),
 )  # fmt: skip
-HEADS = {scene.name: scene.lines for scene in SCENES}
+HEADS = {scene.name: scene.lines for scene in SCENES} | {"slopes": SLOPES}
 ALL_LINES = "\n".join(dict.fromkeys(HEADS.values()))
 
 
 def heads_of(statements: Sequence[Statement]) -> str:
     """The lines that statements need at the head of a script."""
-    names = {s.kind for s in statements} & set(HEADS)
-    return "".join(f"\n{HEADS[name]}" for name in sorted(names))
+    needed = [name for name in HEADS if any(f"{name}(" in s.text for s in statements)]
+    return "".join(f"\n{HEADS[name]}" for name in needed)

@@ -23,6 +23,7 @@ from treadle.base.knobs import CACHE_DIR, THREADS, override
 from treadle.testing.choice import Choice
 from treadle.testing.fuzz.bounds import Unfit
 from treadle.testing.fuzz.generate import program_of, resized
+from treadle.testing.fuzz.machine import make_small
 from treadle.testing.fuzz.model import Model
 from treadle.testing.fuzz.modes import Failure, run
 from treadle.testing.fuzz.program import Program
@@ -32,6 +33,8 @@ from treadle.testing.fuzz.vocabulary import EVERY
 FORK = multiprocessing.get_context("fork")
 BATCH = 300  # programs of a child
 PATIENCE = 60.0  # seconds for one program; on a busy machine compiling takes a while
+HISTORY = " after other programs"
+SHRINKING = 40.0  # seconds for one failure
 ENOUGH = 3  # shrunk failures of one symptom, which may have more than one cause
 VARIANTS = 3  # programs of the same statements at other sizes, one after the other
 MODES: tuple[tuple[str, int], ...] = (
@@ -59,14 +62,19 @@ def program_number(seed: int, number: int) -> Program:
     return program_of(seed, -number, EVERY)
 
 
-def modes_of(seed: int, number: int, program: Program) -> list[str]:
+def is_small(number: int) -> bool:
+    """Does a program run on a machine with small limits? Every second batch does."""
+    return number // BATCH % 2 == 1
+
+
+def modes_of(seed: int, number: int, program: Program, small: bool) -> list[str]:
     """The ways in which a program is run."""
     draw = Choice(f"{seed}/{number} modes")
     forms = {s.form for s in program.statements}
     found = [mode for mode, share in MODES if draw.rarely(share)]
     unfit = {"uncompiled"} if "define" not in forms else set()
     if not any(LARGE_TENSOR.search(s.text) for s in program.statements):
-        unfit |= {"in any order", "sparingly"}  # one block, and no memory worth counting
+        unfit |= {"sparingly"} if small else {"sparingly", "in any order"}  # not worth it
     if not all(s.is_pure or s.form == "number" for s in program.statements):
         unfit.add("sparingly")
     return [m for m in found if m not in unfit] or ["lazily"]
@@ -75,7 +83,8 @@ def modes_of(seed: int, number: int, program: Program) -> list[str]:
 def runs_of(seed: int, number: int) -> list[Run]:
     """A program in each of its ways."""
     program = program_number(seed, number)
-    return [Run(program, mode) for mode in modes_of(seed, number, program)]
+    small = is_small(number)
+    return [Run(program, mode, small) for mode in modes_of(seed, number, program, small)]
 
 
 # ---- in a child
@@ -83,6 +92,8 @@ def runs_of(seed: int, number: int) -> list[Run]:
 
 def _batch(seed: int, first: int, count: int, known: frozenset[str], pipe: Connection) -> None:
     """Run programs and tell of each, before and after."""
+    if is_small(first):
+        make_small()
     kinds: Counter[str] = Counter()
     for number in range(first, first + count):
         pipe.send(("program", number, None))
@@ -102,6 +113,8 @@ def _batch(seed: int, first: int, count: int, known: frozenset[str], pipe: Conne
 
 def _replay(case: Case, pipe: Connection) -> None:
     """Run a case; tell what the last run does."""
+    if case[0].small:
+        make_small()
     failure: Failure | str | None = None
     try:
         for one in case:
@@ -110,6 +123,11 @@ def _replay(case: Case, pipe: Connection) -> None:
     except Unfit:
         failure = "unfit"
     pipe.send(failure)
+
+
+def _generate(seed: int, numbers: Sequence[int], pipe: Connection) -> None:
+    """Tell the runs of programs."""
+    pipe.send([one for number in numbers for one in runs_of(seed, number)])
 
 
 def _child(work: Callable[..., None], args: Sequence[Any], pipe: Connection) -> None:
@@ -153,7 +171,6 @@ def replay(case: Case, seconds: float = PATIENCE) -> Failure | None:
     """What the last run of a case does, in a process of its own."""
     process, pipe = start(_replay, case)
     mode = case[-1].mode
-    told: Any = None
     try:
         if not pipe.poll(seconds):
             process.kill()
@@ -197,8 +214,11 @@ class Find:
 class Fuzz:
     """A campaign: batches in children, and what they found."""
 
-    def __init__(self, seed: int, workers: int, tell: Callable[[str], None]) -> None:
-        self.seed, self.workers, self.tell = seed, workers, tell
+    def __init__(
+        self, seed: int, workers: int, tell: Callable[[str], None],
+        show: Callable[[str, Find], None],
+    ) -> None:  # fmt: skip
+        self.seed, self.workers, self.tell, self.show = seed, workers, tell, show
         self.children: list[Child] = []
         self.next = 0
         self.done = 0
@@ -262,7 +282,8 @@ class Fuzz:
         child.process.join(5.0)
         child.pipe.close()
         rate = self.done / (time.monotonic() - self.began)
-        self.tell(f"{self.done} programs, {rate:.0f} a second, {len(self.finds)} found")
+        spent = time.monotonic() - self.began
+        self.tell(f"{spent:.0f} s: {self.done} programs, {rate:.0f} a second, {len(self.finds)} found")
 
     # ---- what was found
 
@@ -276,12 +297,17 @@ class Fuzz:
         if again is None:
             self._note(failure.symptom, Find(failure, case, child.number, seconds))
             return
-        small = shrink(case, lambda c: _alike(replay(c), again))
+        if len(case) > 1:
+            self.looked[HISTORY] += 1
+            if self.looked[HISTORY] > ENOUGH:
+                return
+        small = shrink(case, lambda c: _alike(replay(c), again), SHRINKING)
         found = replay(small) or again
         symptom = failure.symptom
         if found.what != "raised":
             kinds = set(small[-1].program.kinds) - {"tensor", "return", "define"}
             symptom = f"{found.what}: {', '.join(sorted(kinds))}"
+            symptom += HISTORY if len(small) > 1 else ""
         self._note(symptom, Find(found, small, child.number, seconds))
         self.free = time.monotonic()
 
@@ -290,21 +316,36 @@ class Fuzz:
             self.finds[symptom].count += 1
         else:
             self.finds[symptom] = find
-            self.tell(f"found after {find.seconds:.0f} s: {symptom}")
+            self.show(symptom, find)
 
     def _reproduced(self, child: Child, failure: Failure) -> tuple[Case, Failure | None]:
         """The failing run alone, after its neighbours, or after all that the child ran before."""
-        runs = runs_of(self.seed, child.number)
+        runs = self._runs([child.number])
+        if not runs:
+            return (), None
         last = next((r for r in runs if r.mode == failure.mode), runs[-1])
         own = runs[: runs.index(last)]
         for back in (0, 1, 30, BATCH):
             first = max(child.first, child.number - back)
-            before = [r for n in range(first, child.number) for r in runs_of(self.seed, n)]
+            before = self._runs(range(first, child.number))
             case = (*before, *(own if back else ()), last)
             again = replay(case, PATIENCE + len(case))
             if again is not None and again.what == failure.what:
                 return case, again
         return (last,), None
+
+
+    def _runs(self, numbers: Sequence[int]) -> list[Run]:
+        """The runs of programs, as a child makes them; none if it dies."""
+        process, pipe = start(_generate, self.seed, numbers)
+        try:
+            found: list[Run] = pipe.recv() if pipe.poll(2 * PATIENCE) else []
+        except EOFError:
+            found = []
+        process.kill()
+        process.join()
+        pipe.close()
+        return found
 
 
 def _alike(found: Failure | None, failure: Failure) -> bool:

@@ -21,12 +21,17 @@ from treadle.base.errors import TreadleError
 from treadle.ir.graph import toposort
 from treadle.ir.node import LEAF, Node, leaf, type_of
 from treadle.tensor.tensor import Tensor
+from treadle.testing.arrays import unit_roundoff
 from treadle.testing.fuzz.bounds import RULES, Facts, Unfit, Value, bound, grain, largest
 from treadle.testing.fuzz.heads import ALL_LINES
 from treadle.testing.fuzz.program import Printer, Program, Statement, data, filled
 
 REFERENCE = device("reference")
 MAKERS = ("tensor", "zeros", "ones", "full", "arange", "eye", "from_numpy", "asarray")
+MOST_ELEMENTS = 1 << 20  # of any value on the way
+
+
+UNFIT = (TreadleError, TypeError, ValueError, IndexError, ArithmeticError, MemoryError)
 
 
 class Elsewhere:
@@ -58,7 +63,8 @@ def code_of(text: str, mode: str = "eval") -> CodeType:
 class Model:
     """The values of names, as statements go by."""
 
-    def __init__(self) -> None:
+    def __init__(self, followed: bool = False) -> None:
+        self.followed = followed  # is a slope taken of what is computed?
         self.cells: dict[str, list[Value]] = {}  # lists of one: parameters share an argument's
         self.functions: dict[str, Statement] = {}
 
@@ -79,7 +85,7 @@ class Model:
         try:
             with np.errstate(all="ignore"):
                 found: dict[str, Value] = getattr(self, f"_{s.form}")(s)
-        except (TreadleError, TypeError, ValueError, IndexError, ZeroDivisionError) as error:
+        except UNFIT as error:
             raise Unfit(str(error)) from error
         return found
 
@@ -163,12 +169,12 @@ class Model:
 
     def computed(self, s: Statement) -> list[Value]:
         """The tensors that a statement's text stands for."""
-        if s.body and any(name not in self.cells for name in s.inner_names()):
-            raise Unfit("a name without a meaning")
+        if s.body:
+            self._try_body(s)
         inputs = [self[name] for name in s.operands]
         names = [f"v{k}" for k in range(len(inputs))]
         scope: dict[str, Any] = {"td": PLAIN, "np": np, "data": data}
-        if s.form == "story":
+        if s.form == "story" or s.body:
             exec(code_of(ALL_LINES, "exec"), scope)  # noqa: S102
         scope |= {n: reference_object(x) for n, x in zip(names, inputs, strict=True)}
         text = filled(s.meaning or s.text, names, f=s.function if s.body else "")
@@ -179,9 +185,23 @@ class Model:
             exec(_definition(s), scope)  # noqa: S102
         result = eval(code_of(text), scope)  # noqa: S307
         tensors = result if isinstance(result, tuple | list) else (result,)
-        if any(t is x for t in tensors for x in scope.values()):
+        if s.form == "value" and any(t is x for t in tensors for x in scope.values()):
             raise Unfit("another name of the same tensor")
+        if self.followed and RULES[s.rule].bends and any(x.error for x in inputs):
+            raise Unfit("bends on inexact values")
         return values_of(tensors, inputs, s.rule)
+
+    def _try_body(self, s: Statement) -> None:
+        """Raise Unfit if a statement of a function whose slope is taken is."""
+        if any(name not in self.cells for name in s.inner_names()):
+            raise Unfit("a name without a meaning")
+        if len(set(s.operands)) < len(s.operands):
+            raise Unfit("slopes by one tensor twice")
+        inner = Model(followed=True)
+        inner.cells = {name: [self[name]] for name in s.inner_names()}
+        inner.cells |= {p: [self[a]] for p, a in zip(s.params, s.operands, strict=True)}
+        for part in s.body[:-1]:
+            inner.execute(part)
 
 
 def _definition(s: Statement) -> CodeType:
@@ -205,13 +225,16 @@ def values_of(tensors: Sequence[Tensor], inputs: Sequence[Value], rule: str) -> 
     order = toposort(roots, lambda n: n.buffer is not None)
     if any(n.op is LEAF and n.buffer is None for n in order):
         raise Unfit("no value")
+    if any(n.type.size > MOST_ELEMENTS for n in order):
+        raise Unfit("too many elements")
     made = dict(zip(order, evaluate(order, _memory), strict=True))
     peak = max((largest(x) for x in made.values() if x.dtype.kind not in "iub"), default=0.0)
+    coarsest = max(unit_roundoff(n.dtype) for n in order)
     exact = all(x.is_exact for x in inputs) and _keeps_every_bit(order, made)
     return [
         Value(made[root], bound(RULES[rule], facts, exact), kind=root.dtype)
         for root in roots
-        for facts in [Facts(inputs, made[root], root.dtype, peak, len(order))]
+        for facts in [Facts(inputs, made[root], root.dtype, peak, len(order), coarsest)]
     ]
 
 

@@ -297,7 +297,7 @@ def run(program: Program, expected: Expected, mode: str) -> Failure | None:
         WAYS[mode](program, expected)
     except Mismatch as error:
         made = [s.kind for s in program.statements if error.name in (*s.targets, *s.changes())]
-        symptom = f"{error.what} {mode} {made[-1] if made else ''}"
+        symptom = f"{error.what} {made[-1] if made else ''}"
         return Failure(mode, error.what, str(error), symptom, error.name)
     except Exception as error:
         return Failure(mode, "raised", _told(error), symptom_of(error))

@@ -113,6 +113,12 @@ def kinds_of(statements: Iterable[Statement]) -> list[str]:
     return [kind for s in statements for kind in (s.kind, *kinds_of(s.body))]
 
 
+def renamed(s: Statement, change: dict[str, str]) -> Statement:
+    """A statement that reads other names."""
+    operands = tuple(change.get(name, name) for name in s.operands)
+    return replace(s, operands=operands, body=tuple(renamed(part, change) for part in s.body))
+
+
 # ---- text
 
 

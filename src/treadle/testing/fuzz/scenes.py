@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from treadle.base.dtypes import float32, float64
 from treadle.testing.fuzz.bounds import Unfit, Value
-from treadle.testing.fuzz.generate import Draw, Generation, attempt
+from treadle.testing.fuzz.generate import Draw, Draws, Generation, attempt
 from treadle.testing.fuzz.heads import SCENES, Scene
 from treadle.testing.fuzz.program import Statement
 from treadle.testing.fuzz.state import body_of
@@ -16,7 +16,7 @@ def _is_fit(v: Value) -> bool:
     return v.dtype in (float32, float64) and v.is_exact and 0 < v.size < 3000 and v.largest < 20
 
 
-def scene(values: Sequence[Draw]) -> Draw:
+def scene(values: Draws) -> Draw:
     """One of the stories."""
 
     def tell(g: Generation) -> None:
@@ -27,7 +27,7 @@ def scene(values: Sequence[Draw]) -> Draw:
         params: tuple[str, ...] = ()
         body: tuple[Statement, ...] = ()
         if chosen.of_function:
-            inner, params = body_of(g, [x], [])
+            inner, params = body_of(g, [x], [], followed=True)
             for _ in range(g.draw.number(1, 2)):
                 attempt(inner, values)
             made = [n for s in inner.statements for n in s.targets if _is_fit(inner.model[n])]

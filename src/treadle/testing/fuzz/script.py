@@ -10,6 +10,10 @@ from treadle.testing.fuzz.modes import Failure, compiled_lines
 from treadle.testing.fuzz.program import HEAD, INDENT, Printer, Program, inlinable
 from treadle.testing.fuzz.shrink import Case, Run
 
+SMALL = """
+from treadle.testing.fuzz.machine import make_small
+make_small()
+"""
 WRONG = re.compile(r"first at \[(.*?)\]: \S+ instead of (\S+)(?: ± (\S+))?")
 
 
@@ -20,7 +24,8 @@ def script_of(case: Case, failure: Failure) -> str:
     head = [f"# {failure.mode}: {failure.what}", *(f"# {line.strip()}" for line in shown)]
     parts = [line for one in case for line in ["", *lines_of(one)]]
     stories = heads_of([s for one in case for s in one.program.statements])
-    return "\n".join([*head, HEAD + stories, *parts[1:], *_end(failure), ""])
+    small = SMALL if case and case[0].small else ""
+    return "\n".join([*head, HEAD + small + stories, *parts[1:], *_end(failure), ""])
 
 
 def lines_of(one: Run) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from treadle.testing.fuzz.generate import NUMBER, renumbered
-from treadle.testing.fuzz.program import Program, Statement
+from treadle.testing.fuzz.program import Program, Statement, renamed
 
 NOTHING = re.compile(r"[%/] 0\b")
 SIMPLER = ("0", "1", "2", "3", "4", "8", "16")
@@ -18,10 +18,11 @@ DTYPES = ("bfloat16", "float16", "float8_e4m3fn", "float8_e5m2", "int8", "int16"
 
 @dataclass(frozen=True)
 class Run:
-    """A program, and one way to run it."""
+    """A program, one way to run it, and whether the limits of the machine are small."""
 
     program: Program
     mode: str
+    small: bool = False
 
 
 Case = tuple[Run, ...]
@@ -65,6 +66,8 @@ def _without_history(case: Case, fails: Fails, until: float) -> Case:
 
 def _smaller(case: Case) -> Iterator[Case]:
     """Cases that differ by one simplification, those that may save most first."""
+    if case[0].small:
+        yield tuple(replace(one, small=False) for one in case)
     for k in range(len(case) - 1, -1, -1):
         for program in simplifications(case[k].program):
             yield (*case[:k], replace(case[k], program=program), *case[k + 1 :])
@@ -133,15 +136,10 @@ def _bypassed(program: Program) -> Iterator[Program]:
         if s.form == "value" and len(s.targets) == 1:
             for name in dict.fromkeys(s.operands):
                 change = {s.targets[0]: name}
-                rest = [_renamed(other, change) for other in program.statements[k + 1 :]]
+                rest = [renamed(other, change) for other in program.statements[k + 1 :]]
                 observed = frozenset(change.get(n, n) for n in program.observed)
                 made = (*program.statements[:k], *rest)
                 yield replace(program, statements=made, observed=observed)
-
-
-def _renamed(s: Statement, change: dict[str, str]) -> Statement:
-    operands = tuple(change.get(name, name) for name in s.operands)
-    return replace(s, operands=operands, body=tuple(_renamed(p, change) for p in s.body))
 
 
 def _fewer_results(program: Program, k: int) -> Iterator[Program]:

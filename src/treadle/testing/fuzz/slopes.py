@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from treadle.base.dtypes import float32, float64
 from treadle.testing.fuzz.bounds import Unfit, Value
-from treadle.testing.fuzz.generate import Draw, Generation, attempt
-from treadle.testing.fuzz.program import Statement
+from treadle.testing.fuzz.generate import Draw, Draws, Generation, attempt
+from treadle.testing.fuzz.program import Statement, renamed
 from treadle.testing.fuzz.state import body_of
 
 
@@ -16,11 +16,13 @@ def _is_fit(v: Value) -> bool:
 
 
 def _terms(g: Generation, inner: Generation) -> tuple[str, list[str]]:
-    """A scalar made of some of the values of a body."""
+    """A scalar made of some of the values of a body, and of its parameters."""
     made = [n for s in inner.statements for n in s.targets if inner.model[n].dtype.is_float]
     if not made:
         raise Unfit("nothing to differentiate")
-    chosen = list(dict.fromkeys([made[-1], *(g.draw.one(made) for _ in range(g.draw.number(0, 2)))]))
+    given = [n for n in inner.names() if n.startswith("p")]
+    others = [g.draw.one(made if g.draw.coin() else given) for _ in range(g.draw.number(0, 2))]
+    chosen = list(dict.fromkeys([made[-1], *others]))
     parts = [g.draw.one((f"{{{k}}}.sum()", f"{{{k}}}.square().sum()", f"({{{k}}} * 2).sum()"))
              for k in range(len(chosen))]  # fmt: skip
     return " + ".join(parts), chosen
@@ -34,7 +36,8 @@ def _forms(count: int) -> list[tuple[str, int]]:
         return [
             ("td.grad({f})({0})", 1),
             ("td.compile(td.grad({f}))({0})", 1),
-            ("(lambda x: td.gradients({f}(x), [x])[0])({0}.detach().requires_grad_())", 1),
+            ("slopes({f}, {0})[0]", 1),
+            ("td.compile(lambda x: slopes({f}, x)[0])({0})", 1),
             ("td.value_and_grad({f})({0})", 2),
             ("td.jvp({f}, ({0},), ({0},))", 2),
             ("td.grad(lambda x: td.grad({f})(x).square().sum())({0})", 1),
@@ -43,13 +46,26 @@ def _forms(count: int) -> list[tuple[str, int]]:
     return [
         (f"td.grad({{f}}, ({numbers}))({places})", count),
         (f"td.compile(td.grad({{f}}, ({numbers})))({places})", count),
-        (f"(lambda *x: td.gradients({{f}}(*x), x))(*[v.detach().requires_grad_() for v in ({places})])",
-         count),
-        (f"td.compile(lambda *x: td.gradients({{f}}(*x), x))({places})", count),
+        (f"slopes({{f}}, {places})", count),
+        (f"td.compile(lambda *x: slopes({{f}}, *x))({places})", count),
     ]
 
 
-def gradient(values: Sequence[Draw]) -> Draw:
+def _promoted(
+    inner: Generation, arguments: list[str], params: tuple[str, ...]
+) -> tuple[list[str], tuple[str, ...]]:
+    """Tensors made for the body, some of which become arguments."""
+    made = {n for s in inner.root.leaves for n in s.targets} - set(arguments)
+    used = sorted({n for s in inner.statements for n in s.operands if n in made})
+    taken = [n for n in used if _is_fit(inner.model[n]) and inner.draw.coin()][:2]
+    names = {n: inner.new_name("p") for n in taken}
+    inner.statements[:] = [renamed(s, names) for s in inner.statements]
+    for old, new in names.items():
+        inner.model.cells[new] = inner.model.cells.pop(old)
+    return arguments + taken, (*params, *names.values())
+
+
+def gradient(values: Draws) -> Draw:
     """The gradient of a random function by one to three arguments."""
 
     def define(g: Generation) -> None:
@@ -60,9 +76,10 @@ def gradient(values: Sequence[Draw]) -> Draw:
         around = [n for n in (g.pick(_is_fit),) if n is not None and n not in chosen]
         if not chosen:
             return
-        inner, params = body_of(g, chosen, around)
+        inner, params = body_of(g, chosen, around, followed=True)
         for _ in range(draw.number(1, 5)):
             attempt(inner, values)
+        chosen, params = _promoted(inner, chosen, params)
         text, terms = _terms(g, inner)
         end = Statement("return", "return", "move", (), tuple(terms), text)
         form, count = draw.one(_forms(len(chosen)))

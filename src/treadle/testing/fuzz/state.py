@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from treadle.base.dtypes import bool_, float32, float64, int32, int64
 from treadle.testing.fuzz.bounds import Value
-from treadle.testing.fuzz.generate import Draw, Generation, attempt
+from treadle.testing.fuzz.generate import Draw, Draws, Generation, attempt
 from treadle.testing.fuzz.program import Statement
 from treadle.testing.fuzz.views import index_leaf, key_of
 
@@ -134,17 +134,21 @@ def _is_fit(v: Value) -> bool:
 
 
 def body_of(
-    g: Generation, arguments: Sequence[str], around: Sequence[str]
+    g: Generation, arguments: Sequence[str], around: Sequence[str], followed: bool = False
 ) -> tuple[Generation, tuple[str, ...]]:
-    """A function to be filled: its parameters stand for arguments, and it knows names around it."""
+    """A function to be filled: its parameters stand for arguments, and it knows names around it.
+
+    followed: a slope will be taken of it.
+    """
     inner = Generation(g.draw, g)
+    inner.model.followed = followed
     inner.model.cells = {name: [g.model[name]] for name in around}
     params = tuple(g.new_name("p") for _ in arguments)
     inner.model.cells |= {p: [g.model[a]] for p, a in zip(params, arguments, strict=True)}
     return inner, params
 
 
-def function(values: Sequence[Draw], states: Sequence[Draw]) -> Draw:
+def function(values: Draws, states: Draws) -> Draw:
     """A compiled function that may assign to its arguments and to what it closes over."""
 
     def define(g: Generation) -> None:

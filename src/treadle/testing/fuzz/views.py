@@ -186,7 +186,25 @@ def search(g: Generation) -> None:
     g.value("search", "jump", "td.searchsorted({0}, {1}.cast(td.int64))", line, x)
 
 
+def looked_up_product(g: Generation) -> None:
+    """Rows of a table, or elements of it, as the left side of a product: an embedding."""
+    x = g.pick_or_make(lambda v: len(v.shape) == 2 and v.size > 0 and v.dtype.is_float, g.shape(2))
+    if x is None:
+        return
+    rows, columns = g.model[x].shape
+    if g.draw.coin():
+        found = g.value("take", "move", "{0}[{1}]", x, index_leaf(g, (g.size(),), rows))
+    else:
+        where = g.shape(2)
+        index = [index_leaf(g, where, n) for n in (rows, columns)]
+        found = g.value("take", "move", "{0}[{1}, {2}]", x, *index)
+    if found is not None:
+        depth, kind = g.model[found].shape[-1], g.model[x].dtype
+        right = g.leaf((depth, g.size()), kind)
+        g.value("product", "product", "{0} @ {1}", found, right)
+
+
 VIEWS: tuple[Draw, ...] = (
     flip, flip, permute, part, part, part, column, column, reshape, expand, pad, join, rearranged,
 )  # fmt: skip
-INDICES: tuple[Draw, ...] = (take, take, look_up, look_up, search)
+INDICES: tuple[Draw, ...] = (take, take, look_up, look_up, search, looked_up_product)
