@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -25,7 +26,7 @@ from treadle.testing.fuzz.bounds import Unfit
 from treadle.testing.fuzz.generate import program_of, resized
 from treadle.testing.fuzz.machine import make_small
 from treadle.testing.fuzz.model import Model
-from treadle.testing.fuzz.modes import Failure, run
+from treadle.testing.fuzz.modes import Expected, Failure, run
 from treadle.testing.fuzz.program import Program
 from treadle.testing.fuzz.shrink import Case, Run, shrink
 from treadle.testing.fuzz.vocabulary import EVERY
@@ -46,20 +47,28 @@ MODES: tuple[tuple[str, int], ...] = (
 LARGE_TENSOR = re.compile(r"data\([^s)]*\d\d\d?,[^s)]*\d\d\d")
 
 
-def program_number(seed: int, number: int) -> Program:
-    """The program of a number: every third is new, the others have its statements at other sizes."""
-    first = program_of(seed, number // VARIANTS, EVERY)
-    if number % VARIANTS == 0:
-        return first
+@lru_cache(maxsize=4)
+def new_program(seed: int, number: int) -> Program:
+    """A program that is made from nothing."""
+    return program_of(seed, number, EVERY)
+
+
+def program_number(seed: int, number: int) -> tuple[Program, Expected]:
+    """The program of a number, and its values.
+
+    Every third is new, the others have its statements at other sizes.
+    """
+    made = new_program(seed, number // VARIANTS)
     draw = Choice(f"{seed}/{number} resized")
-    for _ in range(4):
-        made = resized(first, draw)
+    for _ in range(4 if number % VARIANTS else 0):
         try:
-            Model().run(made)
+            other = resized(made, draw)
+            return other, Model().run(other)
         except Unfit:
             continue
-        return made
-    return program_of(seed, -number, EVERY)
+    if number % VARIANTS:
+        made = new_program(seed, -number)
+    return made, Model().run(made)
 
 
 def is_small(number: int) -> bool:
@@ -80,11 +89,12 @@ def modes_of(seed: int, number: int, program: Program, small: bool) -> list[str]
     return [m for m in found if m not in unfit] or ["lazily"]
 
 
-def runs_of(seed: int, number: int) -> list[Run]:
-    """A program in each of its ways."""
-    program = program_number(seed, number)
+def runs_of(seed: int, number: int) -> tuple[list[Run], Expected]:
+    """A program in each of its ways, and its values."""
+    program, expected = program_number(seed, number)
     small = is_small(number)
-    return [Run(program, mode, small) for mode in modes_of(seed, number, program, small)]
+    runs = [Run(program, mode, small) for mode in modes_of(seed, number, program, small)]
+    return runs, expected
 
 
 # ---- in a child
@@ -97,8 +107,7 @@ def _batch(seed: int, first: int, count: int, known: frozenset[str], pipe: Conne
     kinds: Counter[str] = Counter()
     for number in range(first, first + count):
         pipe.send(("program", number, None))
-        runs = runs_of(seed, number)
-        expected = Model().run(runs[0].program)
+        runs, expected = runs_of(seed, number)
         kinds.update(runs[0].program.kinds)
         for one in runs:
             pipe.send(("run", number, one.mode))
@@ -127,7 +136,7 @@ def _replay(case: Case, pipe: Connection) -> None:
 
 def _generate(seed: int, numbers: Sequence[int], pipe: Connection) -> None:
     """Tell the runs of programs."""
-    pipe.send([one for number in numbers for one in runs_of(seed, number)])
+    pipe.send([one for number in numbers for one in runs_of(seed, number)[0]])
 
 
 def _child(work: Callable[..., None], args: Sequence[Any], pipe: Connection) -> None:
