@@ -62,7 +62,8 @@ class Places:
     def settle(self, temporaries: dict[object, Temporary]) -> dict[object, Place]:
         """Lay out the arena, with memory that belongs to no node; give every buffer its place."""
         self.layout = self._lay_out(temporaries)
-        return self._places()
+        self.found = self._places()
+        return self.found
 
     def _in_place(self, replaces: dict[Node, Node]) -> dict[Node, Node]:
         found: dict[Node, Node] = {}

@@ -19,7 +19,7 @@ def known_values(node: Node) -> Any:
         return None
     while node.buffer is None and node.op in SHOWING_ALL:
         (node,) = node.operands or (node,)  # none: another thread has just computed it
-    if not in_memory(node) or node.device.backend != "cpu":
+    if not in_memory(node) or node.device.backend == "cuda":
         return None
     return backend_of(node.device).download(node.buffer, node.type)
 

@@ -14,9 +14,9 @@ from treadle.ops import movement as m
 from treadle.ops import neural, ordering, predicates, scan, totals
 from treadle.ops.windows import windows
 from treadle.testing.arrays import Array, node_of, unit_roundoff
+from treadle.testing.choice import Choice
 from treadle.testing.strategies import (
     GROWTH,
-    Choice,
     Graph,
     Step,
     Value,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -42,6 +41,7 @@ from treadle.ops import movement as m
 from treadle.ops import reduce as r
 from treadle.ops.windows import shear
 from treadle.testing.arrays import Array, array_type, node_of, unit_roundoff
+from treadle.testing.choice import Choice
 
 SIZES = (1, 2, 3, 5, 7, 16, 17, 33)
 NARROW = {float16, bfloat16, float8_e4m3fn, float8_e5m2}
@@ -90,30 +90,6 @@ class Graph:
 
 Step = Callable[["Choice", Value, Graph], "Value | None"]
 """One more op: takes (draw, a value, the graph) and gives a value, or None."""
-
-
-class Choice(Random):
-    """Random choices that follow from a seed."""
-
-    def one(self, options: Sequence[Any]) -> Any:
-        """Any of the options."""
-        return self.choice(options)
-
-    def number(self, low: int, high: int) -> int:
-        """Any integer from low to high."""
-        return self.randint(low, high)
-
-    def coin(self) -> bool:
-        """Either."""
-        return self.random() < 0.5
-
-    def some(self, count: int) -> tuple[int, ...]:
-        """Some of the numbers below count, in order."""
-        return tuple(n for n in range(count) if self.coin())
-
-    def order(self, count: int) -> tuple[int, ...]:
-        """All of the numbers below count, in any order."""
-        return tuple(self.sample(range(count), count))
 
 
 def recipes(steps: int = STEPS) -> st.SearchStrategy[tuple[int, int]]:

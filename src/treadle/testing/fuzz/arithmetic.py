@@ -1,0 +1,295 @@
+"""Statements that compute: elements, rows, running totals, orders, products."""
+
+from __future__ import annotations
+
+from treadle.base.dtypes import ALL, DType, bool_, float16, float32, float64
+from treadle.testing.fuzz.bounds import Value
+from treadle.testing.fuzz.generate import Draw, Generation, elements
+
+SMOOTH = ("sin", "cos", "sigmoid", "tanh", "erf", "atan", "softsign", "gelu", "silu")
+CONTINUOUS = ("relu", "abs", "neg")
+MOST_PRODUCT = 1 << 24  # multiplications
+MOST_SLOW = 1 << 17  # of dtypes that NumPy multiplies one by one
+
+
+def _is_number(x: Value) -> bool:
+    return x.dtype is not bool_
+
+
+def _is_float(x: Value) -> bool:
+    return x.dtype.is_float
+
+
+def _is_exact_number(x: Value) -> bool:
+    return x.is_exact and x.dtype is not bool_
+
+
+# ---- elements
+
+
+def unary(g: Generation) -> None:
+    x = g.pick(lambda v: _is_number(v) and v.dtype.kind != "uint")
+    if x is not None:
+        g.value("unary", "kink", f"{{0}}.{g.draw.one(CONTINUOUS)}()", x)
+
+
+def smooth(g: Generation) -> None:
+    x = g.pick(_is_float)
+    g.value("smooth", "smooth", f"{{0}}.{g.draw.one(SMOOTH)}()", x)
+
+
+def square(g: Generation) -> None:
+    x = g.pick(_is_number)
+    g.value("square", "multiply", "{0}.square()", x)
+
+
+def scaled(g: Generation) -> None:
+    x = g.pick(_is_number)
+    if x is None:
+        return
+    whole = not g.model[x].dtype.is_float
+    number = g.draw.one((1, 2, 3) if whole else (2, 3, -1, 0.5, 0.25, 1.5))
+    text, rule = g.draw.one((
+        (f"{{0}} * {number}", "multiply"), (f"{{0}} + {number}", "add"),
+        (f"{{0}} - {number}", "add"), (f"{number} - {{0}}", "add"),
+    ))  # fmt: skip
+    g.value("scaled", rule, text, x)
+
+
+def _beside(g: Generation, x: str) -> str | None:
+    """Another tensor that broadcasts with one, of a dtype that goes with it."""
+    shape = g.model[x].shape
+
+    def fits(v: Value) -> bool:
+        sizes = zip(v.shape[::-1], shape[::-1], strict=False)
+        return all(1 in pair or pair[0] == pair[1] for pair in sizes)
+
+    own = tuple(1 if g.draw.rarely(3) else n for n in shape)[g.draw.one((0, 0, 0, 1)) :]
+    kind = g.model[x].dtype if g.draw.coin() else None
+    return g.pick_or_make(fits, own, kind)
+
+
+def binary(g: Generation) -> None:
+    x = g.pick(_is_number)
+    y = None if x is None else _beside(g, x)
+    text, rule = g.draw.one((
+        ("{0} + {1}", "add"), ("{0} - {1}", "add"), ("{0} * {1}", "multiply"),
+        ("td.maximum({0}, {1})", "kink"), ("td.minimum({0}, {1})", "kink"),
+    ))  # fmt: skip
+    g.value("binary", rule, text, x, y)
+
+
+def compare(g: Generation) -> None:
+    x = g.pick(lambda v: v.is_exact)
+    y = None if x is None else _beside(g, x)
+    if y is not None and g.model[y].is_exact:
+        sign = g.draw.one(("<", ">=", "==", "!=", ">"))
+        g.value("compare", "jump", f"{{0}} {sign} {{1}}", x, y)
+
+
+def choose(g: Generation) -> None:
+    x = g.pick(_is_number)
+    y = None if x is None else _beside(g, x)
+    if x is None or y is None:
+        return
+    mask = g.pick(lambda v: v.dtype is bool_ and v.shape == g.model[x].shape)
+    if mask is not None and g.draw.coin():
+        g.value("choose", "add", "td.where({0}, {1}, {2})", mask, x, y)
+    elif g.model[x].is_exact:
+        g.value("choose", "add", "td.where({0} > 0, {0}, {1})", x, y)
+
+
+def cast(g: Generation) -> None:
+    x = g.pick()
+    if x is None:
+        return
+    kind: DType = g.draw.one((float32, float32, float64, float16, *ALL))
+    v = g.model[x]
+    if kind.is_float or v.is_exact:
+        g.value("cast", "add", f"{{0}}.cast(td.{'bool' if kind is bool_ else kind.name})", x)
+
+
+def whole(g: Generation) -> None:
+    """Bits, quotients and remainders."""
+    x = g.pick(lambda v: v.dtype.is_integer)
+    y = g.pick(lambda v: v.dtype.is_integer and x is not None and v.shape == g.model[x].shape)
+    forms = ["{0} // 3", "{0} % 3", "{0} // 2", "{0} % 4", "{0} >> 1", "{0} << 1", "~{0}"]
+    forms += ["{0} & {1}", "{0} | {1}", "{0} ^ {1}"] if y is not None else []
+    text = g.draw.one(forms)
+    g.value("whole", "jump", text, x, *([y] if "{1}" in text else []))
+
+
+def clip(g: Generation) -> None:
+    x = g.pick(lambda v: _is_number(v) and v.dtype.kind != "uint")
+    g.value("clip", "kink", f"{{0}}.clip({g.draw.one((-2, -1))}, {g.draw.one((1, 2))})", x)
+
+
+def rounded(g: Generation) -> None:
+    x = g.pick(lambda v: _is_float(v) and v.is_exact)
+    g.value("round", "jump", f"{{0}}.{g.draw.one(('floor', 'ceil', 'round', 'trunc', 'sign'))}()", x)
+
+
+# ---- rows
+
+
+def _axis(g: Generation, x: str) -> str:
+    rank = len(g.model[x].shape)
+    keep = ", keepdims=True" if g.draw.coin() else ""
+    if rank and g.draw.rarely(5):
+        chosen = g.draw.some(rank) or (0,)
+        return f"{tuple(chosen)}{keep}"
+    return f"{g.draw.number(-rank, rank - 1)}{keep}" if rank else ""
+
+
+def total(g: Generation) -> None:
+    x = g.pick()
+    if x is not None:
+        g.value("sum", "sum", f"{{0}}.sum({_axis(g, x) if g.draw.rarely(2) else ''})", x)
+
+
+def extreme(g: Generation) -> None:
+    x = g.pick(lambda v: _is_number(v) and v.size > 0)
+    if x is None:
+        return
+    if g.model[x].is_exact and g.draw.rarely(3):
+        axis = _axis(g, x)
+        if "(" not in axis:
+            g.value("argmax", "jump", f"{{0}}.{g.draw.one(('argmax', 'argmin'))}({axis})", x)
+        return
+    g.value("extreme", "pick", f"{{0}}.{g.draw.one(('max', 'min'))}({_axis(g, x)})", x)
+
+
+def mean(g: Generation) -> None:
+    x = g.pick(lambda v: _is_float(v) and v.size > 0)
+    if x is not None:
+        g.value("mean", "shares", f"{{0}}.mean({_axis(g, x)})", x)
+
+
+def test(g: Generation) -> None:
+    x = g.pick(lambda v: v.is_exact)
+    if x is not None:
+        op = g.draw.one(("any", "all", "count_nonzero"))
+        g.value("test", "jump", f"{{0}}.{op}({_axis(g, x)})", x)
+
+
+def normal(g: Generation) -> None:
+    """A softmax or its like along an axis."""
+    x = g.pick(lambda v: v.dtype in (float32, float64) and v.size > 0 and bool(v.shape))
+    if x is None:
+        return
+    axis = g.draw.number(-len(g.model[x].shape), -1)
+    g.value("softmax", "shares", g.draw.one((
+        f"td.softmax({{0}}, {axis})", f"td.log_softmax({{0}}, {axis})", f"td.logsumexp({{0}}, {axis})",
+    )), x)  # fmt: skip
+
+
+def centred(g: Generation) -> None:
+    """What batch norm does: every column less its mean."""
+    x = g.pick(lambda v: v.dtype in (float32, float64) and len(v.shape) >= 2 and v.size > 0)
+    if x is None:
+        return
+    axis = g.draw.number(0, len(g.model[x].shape) - 1)
+    kept = f"{axis}, keepdims=True"
+    total = g.value("sum", "sum", f"{{0}}.sum({kept})", x)
+    less = g.value("binary", "add", "{0} - {1}", x, total)
+    if less is not None and g.draw.coin():
+        spread = g.value("sum", "sum", f"{{0}}.abs().sum({kept})", less)
+        g.value("binary", "multiply", "{0} * {1}", less, spread)
+
+
+# ---- lines
+
+
+def scan(g: Generation) -> None:
+    x = g.pick(lambda v: bool(v.shape) and v.dtype is not bool_)
+    if x is None:
+        return
+    axis = g.draw.number(0, len(g.model[x].shape) - 1)
+    if g.draw.rarely(3):
+        g.value("scan", "pick", f"{{0}}.{g.draw.one(('cummax', 'cummin'))}({axis})", x)
+    else:
+        g.value("scan", "scan", f"{{0}}.cumsum({axis})", x)
+
+
+def order(g: Generation) -> None:
+    x = g.pick(lambda v: bool(v.shape) and v.dtype is not bool_ and v.size > 0)
+    if x is None:
+        return
+    axis = g.draw.number(0, len(g.model[x].shape) - 1)
+    down = ", descending=True" if g.draw.rarely(3) else ""
+    if g.model[x].is_exact and g.draw.rarely(3):
+        g.value("argsort", "jump", f"{{0}}.argsort({axis}{down})", x)
+    else:
+        g.value("sort", "pick", f"{{0}}.sort({axis}{down})", x)
+
+
+# ---- products
+
+
+def product(g: Generation) -> None:
+    """A matrix product; the other side is made for it if there is none."""
+    left = g.pick_or_make(lambda v: len(v.shape) >= 2 and _is_number(v), g.shape(2))
+    if left is not None:
+        multiplied(g, left)
+
+
+def multiplied(g: Generation, left: str) -> str | None:
+    """The product of a tensor and one that fits."""
+    v, draw = g.model[left], g.draw
+    depth = v.shape[-1]
+    batch = tuple(1 if draw.rarely(3) else n for n in v.shape[:-2])[draw.number(0, 2) :]
+    shape = (*batch, depth, 1 if draw.rarely(6) else g.size())
+    right = g.pick_or_make(
+        lambda o: len(o.shape) >= 2 and o.shape[-2] == depth and o.dtype is v.dtype, shape, v.dtype
+    )
+    turned = g.pick(lambda o: len(o.shape) == 2 and o.shape[-1] == depth and o.dtype is v.dtype)
+    flops = elements(v.shape) * (g.model[right].shape[-1] if right else 1)
+    if flops > (MOST_PRODUCT if v.dtype in (float32, float64) else MOST_SLOW):
+        return None
+    if turned is not None and draw.rarely(3) and g.model[turned].shape[0] < 200:
+        return g.value("product", "product", "{0} @ {1}.mT", left, turned)
+    return g.value("product", "product", "{0} @ {1}", left, right)
+
+
+def batched(g: Generation) -> None:
+    """A product with many batch axes, some of them of size 1."""
+    draw = g.draw
+    rank, kind = draw.number(2, 5), draw.one((float32, float64, g.root.main))
+    batch = [draw.one((1, 2, 2, 3)) for _ in range(rank)]
+    rows, depth, columns = (draw.one((1, 2, 3, 5)) for _ in range(3))
+    sides = [[1 if draw.rarely(3) else n for n in batch] for _ in range(2)]
+    left = g.leaf((*sides[0], rows, depth), kind)
+    right = g.leaf((*sides[1][draw.one((0, 0, 1)) :], depth, columns), kind)
+    if kind is not bool_:
+        g.value("product", "product", "{0} @ {1}", left, right)
+
+
+def epilogue(g: Generation) -> None:
+    """A product, and maps over it that read another one."""
+    x = g.pick(lambda v: len(v.shape) == 2 and v.dtype in (float32, float64) and v.size > 0)
+    first = multiplied(g, x) if x is not None else None
+    if first is None:
+        return
+    rows, columns = g.model[first].shape[-2:]
+    kind = g.model[first].dtype
+    beside = g.pick_or_make(lambda v: v.shape == (rows, columns) and v.dtype is kind,
+                            (rows, columns), kind)  # fmt: skip
+    if g.draw.coin():  # a product that nobody needs afterwards
+        depth = g.size()
+        sides = [g.leaf(shape, kind) for shape in ((rows, depth), (depth, columns))]
+        beside = g.value("product", "product", "{0} @ {1}", *sides)
+    total = g.value("binary", "add", "{0} + {1}", first, beside)
+    if total is not None and g.draw.coin():
+        key = g.draw.one((":, :1", ":, :1", ":, -1:", ":1", "::-1", ":, ::-1"))
+        total = g.value("binary", "add", f"{{0}} - {{1}}[{key}]", total, beside)
+    if total is not None and g.draw.coin():
+        multiplied(g, total)
+
+
+ELEMENTS: tuple[Draw, ...] = (
+    unary, smooth, square, scaled, scaled, binary, binary, binary, compare, choose, cast, cast,
+    whole, clip, rounded,
+)  # fmt: skip
+ROWS: tuple[Draw, ...] = (total, total, total, extreme, mean, test, normal, centred)
+LINES: tuple[Draw, ...] = (scan, order, order)
+PRODUCTS: tuple[Draw, ...] = (product, product, batched, epilogue)
