@@ -16,6 +16,7 @@ from treadle.ops import functions as functions_rows
 from treadle.ops import images as images_rows
 from treadle.ops import joining as joining_rows
 from treadle.ops import losses as losses_rows
+from treadle.ops import margins as margins_rows
 from treadle.ops import movement as movement_rows
 from treadle.ops import neural as neural_rows
 from treadle.ops import normalisation as normalisation_rows
@@ -36,9 +37,9 @@ from treadle.ops import windows as windows_rows
 from treadle.ops.sets import Counts, Inverse, Unique
 from treadle.tensor.tensor import Tensor
 
-# <sums tgj7fu6tklpvsmkymah2mgqqfu2vb2fgkn2b32jdqe4bzecdhzutyoe6n5dtgtzmxuqtostsidvn4cuy>
-# <sums ukhfkji6keikgbsoi2stkhhscwaxz4foj6wcdvqu7te2pmu6xuof2p5c3azh7newb7i7vjduigdotixy>
-# </gen imports pvsmk>
+# <sums tgj7fu6tklpvsmkymah2mgqqfu2vb2fgkn2b32jdqe4bzecdhzutyoe6n5dtgtzmx5mpujuqtostsidv>
+# <sums n4cuyukhfkji6keikgbsoi2stkhhscwaxz4foj6wcdvqu7te2pmu6xuof2p5c3azh7newb7i7vjduigd>
+# </gen imports otixypvsmk>
 
 
 # <gen relu>
@@ -1219,8 +1220,8 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """max(0, margin - target (x1 - x2)): target is 1 where x1 should be larger, else -1."""
-    return losses_rows.margin_ranking_loss(x1, x2, target, margin, reduction)
-    # </gen margin_ranking_loss rphvucthcqvaqsjesxjgbm36qc7fpyq76qkrw24w6nimb>
+    return margins_rows.margin_ranking_loss(x1, x2, target, margin, reduction)
+    # </gen margin_ranking_loss rphvucthcqvaqsjesxjgbm36qc7fpyq76qkrw24w62ztz>
 
 
 # <gen hinge_embedding_loss>
@@ -1228,8 +1229,8 @@ def hinge_embedding_loss(
     x: Tensor, target: Tensor | float, margin: float = 1.0, reduction: str = "mean"
 ) -> Tensor:
     """x where target is 1, max(0, margin - x) where it is -1, both where it is neither."""
-    return losses_rows.hinge_embedding_loss(x, target, margin, reduction)
-    # </gen hinge_embedding_loss ubbbslbtk2q76qk7t4yj2u4ms>
+    return margins_rows.hinge_embedding_loss(x, target, margin, reduction)
+    # </gen hinge_embedding_loss ubbbslbtk2q76qk7t4yj5w6vj>
 
 
 # <gen gaussian_nll_loss>
@@ -1241,9 +1242,12 @@ def gaussian_nll_loss(
     eps: float = 1e-06,
     reduction: str = "mean",
 ) -> Tensor:
-    """(log(var) + (x - target)² / var) / 2, var at least eps; full: with the constant."""
-    return losses_rows.gaussian_nll_loss(x, target, var, full, eps, reduction)
-    # </gen gaussian_nll_loss uzthzelnnvvulp6evgzu4axzbm27dqc7fpyq76qkdevlh23yr3>
+    """(log(var) + (x - target)² / var) / 2, var at least eps; full: with the constant.
+
+    Gradients pass to a var below eps as if it were eps, so that it can grow.
+    """
+    return margins_rows.gaussian_nll_loss(x, target, var, full, eps, reduction)
+    # </gen gaussian_nll_loss uzthzelnnvvulp6evgzu4axzbm27dqc7fpyq76qksmmfipvsmkjdzi6uqcdkxrsxt>
 
 
 # <gen poisson_nll_loss>
@@ -1259,8 +1263,8 @@ def poisson_nll_loss(
 
     full: with Stirling's approximation of log(target!) where target is above 1.
     """
-    return losses_rows.poisson_nll_loss(x, target, log_input, full, eps, reduction)
-    # </gen poisson_nll_loss ybkb2elnnvesxjgfvrcg4axzbzgnhoc7fpyq76qkhyz6jpvsmkpua2tuqcdkf2elx>
+    return margins_rows.poisson_nll_loss(x, target, log_input, full, eps, reduction)
+    # </gen poisson_nll_loss ybkb2elnnvesxjgfvrcg4axzbzgnhoc7fpyq76qkhyz6jpvsmkpua2tuqcdkbanub>
 
 
 # <gen reshape>
@@ -2283,18 +2287,21 @@ def std(
     keepdims: bool = False,
     correction: float = 0,
 ) -> Tensor:
-    """Standard deviation along axes: the root of the variance."""
+    """Standard deviation along axes: the root of the variance; flat where all are equal."""
     return totals_rows.std(x, axis, keepdims, correction)
-    # </gen std h4hkielnnvpc4c3kg6swugucqq76qkebrb4wp5qq>
+    # </gen std h4hkielnnvpc4c3kg6swugucqq76qknlx5bwp5qq>
 
 
 # <gen norm>
 def norm(
     x: Tensor, ord: float = 2, axis: int | Sequence[int] | None = None, keepdims: bool = False
 ) -> Tensor:
-    """(sum |x|**ord)**(1/ord) along axes; inf and -inf give the largest and smallest, 0 a count."""
+    """(sum |x|**ord)**(1/ord) along axes; inf and -inf give the largest and smallest, 0 a count.
+
+    Zeros have a gradient of 0, also below ord 1, where their powers are steep.
+    """
     return totals_rows.norm(x, ord, axis, keepdims)
-    # </gen norm wnub5z635zq76qkk4x4xqsun7>
+    # </gen norm wnub5z635zq76qkah25upvsmkrz65uuqcdkqsun7>
 
 
 # <gen windows>

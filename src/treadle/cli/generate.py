@@ -24,8 +24,8 @@ from treadle.tensor.tensor import Tensor
 
 NAMESPACES = {Kind.RANDOM: "random"}  # where users find rows that are not at the top
 LAYERS = (
-    "activations", "convolution", "images", "losses", "neural", "normalisation", "pooling",
-    "regions",
+    "activations", "convolution", "images", "losses", "margins", "neural", "normalisation",
+    "pooling", "regions",
 )  # fmt: skip
 ALSO_LAYERS = ("embedding", "fold", "linear", "one_hot", "sigmoid", "unfold")
 

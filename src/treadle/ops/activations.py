@@ -100,7 +100,8 @@ def prelu(x: Any, weight: Any, /) -> Any:
         weight = weight.reshape(())
     else:
         weight = weight.reshape((-1,) + (1,) * (x.ndim - 2))
-    return where(gt(x, 0), x, weight * x)
+    above = gt(x, 0)
+    return where(above, x, weight * where(above, 0, x))  # no 0 * inf above, nor in gradients
 
 
 def _channels(x: Any) -> int:

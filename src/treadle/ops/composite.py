@@ -97,7 +97,7 @@ def mean(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
     def define(x: Any) -> Any:
         total = sum_(x, axis=axis, keepdims=keepdims)
         count = _count(x, axis, "mean")
-        return total * (1.0 / count) if count else total / 0.0
+        return total / float(count)  # times 1 / count would be rounded twice
 
     return precisely(define, x)
 
@@ -115,7 +115,7 @@ def var(x: Any, /, axis: Axes = None, keepdims: bool = False, correction: float 
         centred = x - mean(x, axis=axis, keepdims=True)
         left = max(_count(x, axis, "var") - correction, 0)
         total = sum_(centred * centred, axis=axis, keepdims=keepdims)
-        return total * (1.0 / left) if left else total / 0.0
+        return total / float(left)
 
     return precisely(define, x)
 

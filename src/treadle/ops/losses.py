@@ -13,7 +13,7 @@ from treadle.ops.bounds import require_inside
 from treadle.ops.composite import composite, mean, precisely
 from treadle.ops.contract import gather
 from treadle.ops.defs import Samples
-from treadle.ops.elementwise import abs_, cast, eq, exp, gt, le, log, lt, maximum, ne, where
+from treadle.ops.elementwise import abs_, cast, exp, gt, le, log, maximum, ne, where
 from treadle.ops.reduce import sum_
 from treadle.ops.totals import norm
 
@@ -27,7 +27,7 @@ PAIRS: tuple[tuple[Any, ...], ...] = (
 BENDS = (-4.1, 4.3)  # a range whose even parts are never as far apart as a loss bends
 
 
-def _with(**options: Any) -> tuple[tuple[Any, ...], ...]:
+def usual(**options: Any) -> tuple[tuple[Any, ...], ...]:
     """The usual samples, and one with these options."""
     return (*PAIRS, ((3, 4), (3, 4), options))
 
@@ -42,7 +42,7 @@ def reduced(name: str, losses: Any, reduction: str) -> Any:
     return sum_(losses) if reduction == "sum" else mean(losses)
 
 
-def _compared(
+def compared(
     name: str, reduction: str, loss: Callable[..., Any], *operands: Any, same: int = 2
 ) -> Any:
     """loss of operands, the first of which have the same shape, reduced."""
@@ -54,7 +54,7 @@ def _compared(
     return precisely(lambda *wide: reduced(name, loss(*wide), reduction), *operands)
 
 
-def _reference(loss: Callable[..., Any]) -> Callable[..., Any]:
+def in_numpy(loss: Callable[..., Any]) -> Callable[..., Any]:
     """NumPy's form of a loss, with the option reduction."""
 
     def reference(np: Any, *operands: Any, reduction: str = "mean", **options: Any) -> Any:
@@ -67,16 +67,16 @@ def _reference(loss: Callable[..., Any]) -> Callable[..., Any]:
 # ---- distances
 
 
-@composite(_reference(lambda np, x, target: (x - target) ** 2), Samples(cases=PAIRS))
+@composite(in_numpy(lambda np, x, target: (x - target) ** 2), Samples(cases=PAIRS))
 def mse_loss(x: Any, target: Any, /, reduction: str = "mean") -> Any:
     """Squared differences: their "mean", their "sum", or with "none" each."""
-    return _compared("mse_loss", reduction, lambda x, t: (x - t) * (x - t), x, target)
+    return compared("mse_loss", reduction, lambda x, t: (x - t) * (x - t), x, target)
 
 
-@composite(_reference(lambda np, x, target: np.abs(x - target)), Samples(cases=PAIRS, smooth=False))
+@composite(in_numpy(lambda np, x, target: np.abs(x - target)), Samples(cases=PAIRS, smooth=False))
 def l1_loss(x: Any, target: Any, /, reduction: str = "mean") -> Any:
     """Sizes of the differences."""
-    return _compared("l1_loss", reduction, lambda x, t: abs_(x - t), x, target)
+    return compared("l1_loss", reduction, lambda x, t: abs_(x - t), x, target)
 
 
 def _huber(np: Any, x: Any, target: Any, delta: float = 1.0) -> Any:
@@ -87,15 +87,17 @@ def _huber(np: Any, x: Any, target: Any, delta: float = 1.0) -> Any:
 def _bent(x: Any, target: Any, delta: float) -> Any:
     """A parabola up to a size of delta, straight from there."""
     size = abs_(x - target)
-    return where(le(size, delta), size * size * 0.5, (size - 0.5 * delta) * delta)
+    near = le(size, delta)
+    some = where(near, size, 0.0)  # no square of what is infinite, in gradients neither
+    return where(near, some * some * 0.5, (size - 0.5 * delta) * delta)
 
 
-@composite(_reference(_huber), Samples(*BENDS, cases=_with(delta=0.5), smooth=False))
+@composite(in_numpy(_huber), Samples(*BENDS, cases=usual(delta=0.5), smooth=False))
 def huber_loss(x: Any, target: Any, /, reduction: str = "mean", delta: float = 1.0) -> Any:
     """Half the squares of differences up to delta, delta times the size of larger ones."""
     if not delta > 0:
         raise ArgumentError(explain("huber_loss", "delta is positive", got=delta))
-    return _compared("huber_loss", reduction, lambda x, t: _bent(x, t, delta), x, target)
+    return compared("huber_loss", reduction, lambda x, t: _bent(x, t, delta), x, target)
 
 
 def _smooth(np: Any, x: Any, target: Any, beta: float = 1.0) -> Any:
@@ -103,7 +105,7 @@ def _smooth(np: Any, x: Any, target: Any, beta: float = 1.0) -> Any:
 
 
 @composite(
-    _reference(_smooth), Samples(*BENDS, cases=(*_with(beta=0.5), *_with(beta=0)[5:]), smooth=False)
+    in_numpy(_smooth), Samples(*BENDS, cases=(*usual(beta=0.5), *usual(beta=0)[5:]), smooth=False)
 )
 def smooth_l1_loss(x: Any, target: Any, /, reduction: str = "mean", beta: float = 1.0) -> Any:
     """Sizes of differences, rounded off below beta: huber_loss over beta."""
@@ -112,7 +114,7 @@ def smooth_l1_loss(x: Any, target: Any, /, reduction: str = "mean", beta: float 
     if beta == 0:
         return l1_loss(x, target, reduction=reduction)
     loss = lambda x, t: _bent(x, t, beta) * (1.0 / beta)  # noqa: E731
-    return _compared("smooth_l1_loss", reduction, loss, x, target)
+    return compared("smooth_l1_loss", reduction, loss, x, target)
 
 
 def _cosine(np: Any, x1: Any, x2: Any, axis: int = 1, eps: float = 1e-8) -> Any:
@@ -194,11 +196,11 @@ def _divergence(np: Any, x: Any, target: Any, log_target: bool = False) -> Any:
 def _kl(np: Any, x: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Any:
     if reduction == "batchmean":
         return _divergence(np, x, target, log_target).sum() / x.shape[0]
-    return _reference(_divergence)(np, x, target, reduction=reduction, log_target=log_target)
+    return in_numpy(_divergence)(np, x, target, reduction=reduction, log_target=log_target)
 
 
 @composite(
-    _kl, Samples(cases=(*_with(log_target=True), *_with(reduction="batchmean")[5:]), low=0.5),
+    _kl, Samples(cases=(*usual(log_target=True), *usual(reduction="batchmean")[5:]), low=0.5),
 )  # fmt: skip
 def kl_div(
     x: Any, target: Any, /, reduction: str = "mean", log_target: bool = False
@@ -215,9 +217,9 @@ def kl_div(
         return target * (where(some, log(where(some, target, 1.0)), 0.0) - x)
 
     if reduction != "batchmean":
-        return _compared("kl_div", reduction, loss, x, target)
+        return compared("kl_div", reduction, loss, x, target)
     axis_in("kl_div", 0, x.ndim)
-    return _compared("kl_div", "sum", loss, x, target) * (1.0 / max(1, x.shape[0]))
+    return compared("kl_div", "sum", loss, x, target) * (1.0 / max(1, x.shape[0]))
 
 
 THREE: tuple[tuple[Any, ...], ...] = (
@@ -231,19 +233,39 @@ def _bce(np: Any, x: Any, target: Any, weight: Any = 1.0) -> Any:
     return -(target * yes + (1 - target) * no) * weight
 
 
-@composite(_reference(_bce), Samples(0.05, 0.95, cases=(*PAIRS, *THREE)))
+def _logs(x: Any) -> tuple[Any, Any]:
+    return maximum(log(x), -100.0), maximum(log(1.0 - x), -100.0)
+
+
+def _bce_terms(x: Any, target: Any) -> Any:
+    yes, no = _logs(x)
+    return -(target * yes + (1.0 - target) * no)
+
+
+def _bce_grad(g: Any, y: Any, *operands: Any) -> tuple[Any, ...]:
+    """Finite where x is 0 or 1 too: x (1 - x), by which it divides, counts as 1e-12 at least."""
+    x, target, *weight = (cast(operand, y.dtype.compute) for operand in operands)
+    g = cast(g, x.dtype)
+    g = g / float(math.prod(x.shape)) if dict(y.arg[1])["reduction"] == "mean" else g
+    share = g * weight[0] if weight else g
+    slope = (x - target) / maximum(x * (1.0 - x), 1e-12)
+    yes, no = _logs(x)
+    of_weight = (g * _bce_terms(x, target) for _ in weight)
+    return share * slope, share * (no - yes), *of_weight
+
+
+@composite(in_numpy(_bce), Samples(0.05, 0.95, cases=(*PAIRS, *THREE)), grad=_bce_grad)
 def binary_cross_entropy(
     x: Any, target: Any, weight: Any = None, /, reduction: str = "mean"
 ) -> Any:  # fmt: skip
     """-(target log(x) + (1 - target) log(1 - x)) for probabilities x; logarithms end at -100."""
 
     def loss(x: Any, target: Any, *weight: Any) -> Any:
-        yes, no = maximum(log(x), -100.0), maximum(log(1.0 - x), -100.0)
-        found = -(target * yes + (1.0 - target) * no)
+        found = _bce_terms(x, target)
         return found * weight[0] if weight else found
 
     given = () if weight is None else (weight,)
-    return _compared("binary_cross_entropy", reduction, loss, x, target, *given)
+    return compared("binary_cross_entropy", reduction, loss, x, target, *given)
 
 
 def _bce_logits(np: Any, x: Any, target: Any, weight: Any = 1.0, pos_weight: Any = 1.0) -> Any:
@@ -252,7 +274,7 @@ def _bce_logits(np: Any, x: Any, target: Any, weight: Any = 1.0, pos_weight: Any
 
 
 @composite(
-    _reference(_bce_logits),
+    in_numpy(_bce_logits),
     Samples(cases=(*PAIRS, *THREE, ((3, 4), (3, 4), (3, 4), (4,), {"reduction": "sum"}))),
 )
 def binary_cross_entropy_with_logits(
@@ -269,120 +291,6 @@ def binary_cross_entropy_with_logits(
         found = -(yes + (1.0 - target) * logsigmoid(-x))
         return found * given["weight"] if "weight" in given else found
 
-    return _compared(
+    return compared(
         "binary_cross_entropy_with_logits", reduction, loss, x, target, *weights
     )  # fmt: skip
-
-
-# ---- margins
-
-
-def _ranking(np: Any, x1: Any, x2: Any, target: Any, margin: float = 0.0) -> Any:
-    return np.maximum(-target * (x1 - x2) + margin, 0)
-
-
-TRIPLES: tuple[tuple[Any, ...], ...] = (
-    ((3, 4), (3, 4), (3, 4), {}), ((5,), (5,), (5,), {"reduction": "none", "margin": 0.5}),
-    ((), (), (), {"reduction": "sum"}),
-)  # fmt: skip
-
-
-@composite(_reference(_ranking), Samples(cases=TRIPLES, smooth=False))
-def margin_ranking_loss(
-    x1: Any, x2: Any, target: Any, /, margin: float = 0.0, reduction: str = "mean"
-) -> Any:
-    """max(0, margin - target (x1 - x2)): target is 1 where x1 should be larger, else -1."""
-
-    def loss(x1: Any, x2: Any, target: Any) -> Any:
-        return maximum(margin - target * (x1 - x2), 0.0)
-
-    return _compared("margin_ranking_loss", reduction, loss, x1, x2, target, same=3)
-
-
-def _signs(rng: Any, kind: Any, shapes: Any) -> list[Any]:
-    """Elements, and targets of which most are 1 or -1."""
-    x = rng.integers(0, 4, shapes[0]).astype(kind)
-    target = rng.choice([1, -1, 0], shapes[1])
-    return [x, (abs(target) if str(kind)[0] in "ub" else target).astype(kind)]
-
-
-def _hinge(np: Any, x: Any, target: Any, margin: float = 1.0) -> Any:
-    return np.where(target == -1, 0, x) + np.where(target == 1, 0, np.maximum(margin - x, 0))
-
-
-@composite(
-    _reference(_hinge), Samples(cases=_with(margin=0.5), smooth=False, draw=_signs),
-)  # fmt: skip
-def hinge_embedding_loss(
-    x: Any, target: Any, /, margin: float = 1.0, reduction: str = "mean"
-) -> Any:  # fmt: skip
-    """x where target is 1, max(0, margin - x) where it is -1, both where it is neither."""
-
-    def loss(x: Any, target: Any) -> Any:
-        apart = where(eq(target, 1.0), 0.0, maximum(margin - x, 0.0))
-        return where(eq(target, -1.0), 0.0, x) + apart
-
-    return _compared("hinge_embedding_loss", reduction, loss, x, target)
-
-
-# ---- likelihoods
-
-
-def _gaussian(
-    np: Any, x: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6
-) -> Any:  # fmt: skip
-    var = np.maximum(var, eps)
-    return 0.5 * (np.log(var) + (x - target) ** 2 / var + full * np.log(2 * np.pi))
-
-
-@composite(
-    _reference(_gaussian),
-    Samples(cases=(*TRIPLES[:1], ((5,), (5,), (5,), {"reduction": "none", "full": True}),
-                   ((3, 4), (3, 4), (3, 1), {})), low=0.5),
-)  # fmt: skip
-def gaussian_nll_loss(
-    x: Any, target: Any, var: Any, /, full: bool = False, eps: float = 1e-6,
-    reduction: str = "mean",
-) -> Any:  # fmt: skip
-    """(log(var) + (x - target)² / var) / 2, var at least eps; full: with the constant."""
-    constant = 0.5 * math.log(2.0 * math.pi) if full else 0.0
-
-    def loss(x: Any, target: Any, var: Any) -> Any:
-        var = where(lt(var, eps), eps, var)
-        return 0.5 * (log(var) + (x - target) * (x - target) / var) + constant
-
-    return _compared("gaussian_nll_loss", reduction, loss, x, target, var)
-
-
-def _poisson(
-    np: Any, x: Any, target: Any, log_input: bool = True, full: bool = False, eps: float = 1e-8
-) -> Any:  # fmt: skip
-    losses = np.exp(x) - target * x if log_input else x - target * np.log(x + eps)
-    some = np.where(target > 1, target, 1)
-    rest = some * np.log(some) - some + 0.5 * np.log(2 * np.pi * some)
-    return losses + np.where((target > 1) & full, rest, 0)
-
-
-@composite(
-    _reference(_poisson),
-    Samples(cases=(*_with(log_input=False), *_with(full=True)[5:]), low=0.5, smooth=False),
-)
-def poisson_nll_loss(
-    x: Any, target: Any, /, log_input: bool = True, full: bool = False, eps: float = 1e-8,
-    reduction: str = "mean",
-) -> Any:  # fmt: skip
-    """exp(x) - target x for the logarithm x of a rate; log_input=False: x - target log(x + eps).
-
-    full: with Stirling's approximation of log(target!) where target is above 1.
-    """
-
-    def loss(x: Any, target: Any) -> Any:
-        found = exp(x) - target * x if log_input else x - target * log(x + eps)
-        if not full:
-            return found
-        many = gt(target, 1.0)
-        some = where(many, target, 1.0)
-        rest = some * log(some) - some + 0.5 * log(some * (2.0 * math.pi))
-        return found + where(many, rest, 0.0)
-
-    return _compared("poisson_nll_loss", reduction, loss, x, target)

@@ -77,9 +77,9 @@ def _layer_norm(np: Any, x: Any, weight: Any = None, bias: Any = None, eps: floa
 def _normalised(x: Any, eps: float) -> tuple[Any, Any]:
     """(x - mean) / deviation along the last axis, and 1 / deviation."""
     axis_in("layer_norm", -1, x.ndim)
-    scale = 1.0 / x.shape[-1] if x.shape[-1] else 1.0
-    centred = x - sum_(x, axis=-1, keepdims=True) * scale
-    spread = sum_(centred * centred, axis=-1, keepdims=True) * scale
+    count = float(max(1, x.shape[-1]))
+    centred = x - sum_(x, axis=-1, keepdims=True) / count
+    spread = sum_(centred * centred, axis=-1, keepdims=True) / count
     inverse = 1.0 / sqrt(spread + eps)
     return centred * inverse, inverse
 
@@ -89,9 +89,9 @@ def _layer_norm_grad(g: Any, y: Any, x: Any, *affine: Any) -> tuple[Any, ...]:
     normal, inverse = _normalised(x, dict(options)["eps"])
     given = dict(zip(present[1:], affine, strict=True))
     h = g * given["weight"] if "weight" in given else g
-    scale = 1.0 / x.shape[-1] if x.shape[-1] else 1.0
-    along = sum_(h * normal, axis=-1, keepdims=True) * scale
-    dx = inverse * (h - sum_(h, axis=-1, keepdims=True) * scale - normal * along)
+    count = float(max(1, x.shape[-1]))
+    along = sum_(h * normal, axis=-1, keepdims=True) / count
+    dx = inverse * (h - sum_(h, axis=-1, keepdims=True) / count - normal * along)
     parts = {"weight": g * normal, "bias": g}
     return dx, *(summed_to(parts[name], operand.shape) for name, operand in given.items())
 
@@ -151,10 +151,10 @@ def cross_entropy(
     _require_loss(logits, labels, reduction, label_smoothing)
     logits = as_float(logits)
     peak = detach(max_(logits, axis=-1, keepdims=True))
-    total = log(sum_(exp(logits - peak), axis=-1, keepdims=True)) + peak
-    picked = gather(logits, labels.reshape((*labels.shape, 1)), axis=-1)
+    total = log(sum_(exp(logits - peak), axis=-1, keepdims=True))
+    picked = gather(logits, labels.reshape((*labels.shape, 1)), axis=-1) - peak
     if label_smoothing:
-        even = mean(logits, axis=-1, keepdims=True)
+        even = mean(logits - peak, axis=-1, keepdims=True)
         picked = picked * (1.0 - label_smoothing) + even * label_smoothing
     kept = ne(cast(labels, int64), ignore_index)
     losses = where(kept, (total - picked).reshape(labels.shape), 0.0)

@@ -13,6 +13,7 @@ from treadle.ops.composite import as_float, composite
 from treadle.ops.defs import Op, Samples
 from treadle.ops.elementwise import cast, maximum, minimum
 from treadle.ops.reduce import max_, sum_
+from treadle.ops.totals import root_of
 from treadle.ops.windows import per_axis, require_room, spans_of, windows
 
 Sizes = int | Sequence[int]
@@ -93,7 +94,7 @@ def _average(
         else:
             number = _lengths(total, axis, n, size, stride, edge, not include)
             total = total / cast(number, total.dtype)
-    return total * (1.0 / whole)
+    return total / float(whole)
 
 
 def _outputs(n: int, span: int, stride: int, edge: int, ceil_mode: bool) -> int:
@@ -161,9 +162,9 @@ def _pooled(
     if divisor is not None:
         if divisor == 0:
             raise ArgumentError(explain(op, "divisor_override is not 0"))
-        return total * (1.0 / divisor)
+        return total / float(divisor)
     y = _average(x, total, sizes, strides, edges, include)
-    return y if how == "avg" else (y * prod(sizes)) ** (1 / power)
+    return y if how == "avg" else root_of(y * prod(sizes), lambda some: some ** (1 / power))
 
 
 def _power(op: str, x: Any, power: float) -> Any:

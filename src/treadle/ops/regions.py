@@ -9,13 +9,13 @@ from typing import Any
 from treadle.base.dtypes import int64
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import Shape
-from treadle.ops.composite import as_float, composite
+from treadle.ops.composite import as_float, composite, take
 from treadle.ops.contract import dot, gather
 from treadle.ops.defs import Op, Samples
-from treadle.ops.elementwise import cast, where
+from treadle.ops.elementwise import cast, minimum, where
 from treadle.ops.movement import concat, cut
 from treadle.ops.pooling import Sizes, each_region, named, pool, require_axes
-from treadle.ops.reduce import max_
+from treadle.ops.reduce import max_, sum_
 from treadle.ops.shaping import counting
 from treadle.ops.windows import per_axis, require_room
 
@@ -55,13 +55,16 @@ def along(matrix: Any, x: Any, axis: int) -> Any:
 
 
 def _averaged(x: Any, outputs: Shape) -> Any:
-    """Means along one axis after the other, by a matrix that says who covers whom."""
+    """Means along one axis after the other, each of the elements it covers and no others."""
     for axis, m in enumerate(outputs, x.ndim - len(outputs)):
-        n = x.shape[axis]
+        n, behind = x.shape[axis], (1,) * (x.ndim - axis - 1)
+        ends = [_bounds(o, n, m) for o in range(m)]
+        longest = max([last - first for first, last in ends], default=1)
         start, end = _bounds(counting(x, m).reshape((m, 1)), n, m)
-        place = counting(x, n)
-        covers = (place >= start) & (place < end)
-        x = along(where(covers, 1.0 / cast(end - start, x.dtype), 0.0), x, axis)
+        place = start + counting(x, longest)
+        covered = (place < end).reshape((m, longest, *behind))
+        seen = where(covered, take(x, minimum(place, n - 1), axis=axis), 0.0)
+        x = sum_(seen, axis=axis + 1) / cast(end - start, x.dtype).reshape((m, *behind))
     return x
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from treadle.base.dtypes import int64
 from treadle.base.shapes import axes_in
 from treadle.ops import rules
-from treadle.ops.composite import Axes, as_float, composite, var
+from treadle.ops.composite import Axes, as_float, composite, precisely, var
 from treadle.ops.defs import JUMPS, Samples
-from treadle.ops.elementwise import abs_, cast, eq, ne, sqrt, where
+from treadle.ops.elementwise import abs_, cast, detach, eq, ne, sqrt, where
 from treadle.ops.predicates import truth_of
 from treadle.ops.reduce import CASES, max_, min_, reduction, spread, sum_
 
@@ -33,7 +34,8 @@ def _product_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
     near = sum_(where(zero, x, 0.0), axis=axes, keepdims=True)
     of_zeros = where(eq(zeros, 0), 1.0, where(eq(zeros, 1), near, 0.0))
     of_other_zeros = where(eq(zeros, 1), 1.0, where(eq(zeros, 2), near - x, 0.0))
-    return (spread(g, y, x) * product * where(zero, of_other_zeros, of_zeros / some),)
+    others = where(zero, of_other_zeros, of_zeros) * product / some
+    return (spread(g, y, x) * others,)
 
 
 prod_ = reduction(
@@ -95,8 +97,22 @@ def all_(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
     )),
 )  # fmt: skip
 def std(x: Any, /, axis: Axes = None, keepdims: bool = False, correction: float = 0) -> Any:
-    """Standard deviation along axes: the root of the variance."""
-    return sqrt(var(x, axis=axis, keepdims=keepdims, correction=correction))
+    """Standard deviation along axes: the root of the variance; flat where all are equal."""
+
+    def define(x: Any) -> Any:
+        spread = root_of(var(x, axis=axis, keepdims=keepdims, correction=correction), sqrt)
+        if math.prod(x.shape[k] for k in axes_in("std", axis, x.ndim)) <= correction:
+            return spread
+        high, low = (op(detach(x), axis=axis, keepdims=keepdims) for op in (max_, min_))
+        return where(eq(high, low), high - low, spread)  # the mean of equal elements is rounded
+
+    return precisely(define, x)
+
+
+def root_of(total: Any, root: Callable[[Any], Any]) -> Any:
+    """A root, flat at 0: there it is steep, and no direction is the way up."""
+    nothing = eq(total, 0.0)
+    return where(nothing, 0.0, root(where(nothing, 1.0, total)))
 
 
 def _norm(np: Any, x: Any, axis: Any = None, keepdims: bool = False, **power: float) -> Any:
@@ -124,7 +140,10 @@ def norm(
     axis: Axes = None,
     keepdims: bool = False,
 ) -> Any:
-    """(sum |x|**ord)**(1/ord) along axes; inf and -inf give the largest and smallest, 0 a count."""
+    """(sum |x|**ord)**(1/ord) along axes; inf and -inf give the largest and smallest, 0 a count.
+
+    Zeros have a gradient of 0, also below ord 1, where their powers are steep.
+    """
     size = abs_(as_float(x))
     if math.isinf(ord):
         return (max_ if ord > 0 else min_)(size, axis=axis, keepdims=keepdims)
@@ -132,8 +151,11 @@ def norm(
         return cast(count_nonzero(x, axis=axis, keepdims=keepdims), size.dtype)
     if ord == 1:
         return sum_(size, axis=axis, keepdims=keepdims)
-    power = size * size if ord == 2 else size ** float(ord)
+    if ord == 2:
+        return root_of(sum_(size * size, axis=axis, keepdims=keepdims), sqrt)
+    power = root_of(size, lambda some: some ** float(ord)) if 0 < ord < 1 else size ** float(ord)
+    if ord < 0:
+        zero = eq(size, 0.0)
+        power = where(zero, math.inf, where(zero, 1.0, size) ** float(ord))
     total = sum_(power, axis=axis, keepdims=keepdims)
-    nothing = eq(total, 0.0)  # there the root is steep, and no direction is the way up
-    some = where(nothing, 1.0, total)
-    return where(nothing, total, sqrt(some) if ord == 2 else some ** (1.0 / ord))
+    return root_of(total, lambda some: some ** (1.0 / ord)) if ord > 0 else total ** (1.0 / ord)

@@ -15,6 +15,7 @@ from treadle.ops import functions as functions_rows
 from treadle.ops import images as images_rows
 from treadle.ops import joining as joining_rows
 from treadle.ops import losses as losses_rows
+from treadle.ops import margins as margins_rows
 from treadle.ops import movement as movement_rows
 from treadle.ops import neural as neural_rows
 from treadle.ops import normalisation as normalisation_rows
@@ -33,8 +34,8 @@ from treadle.ops import totals as totals_rows
 from treadle.ops import windows as windows_rows
 from treadle.ops.sets import Counts, Inverse, Unique
 
-# <sums tgj7fneh5npvsmkymah2mgqqfu2vb2fgkn2qe4bzecdhzutyoe6n5dtgtzmxuqtostsidvn4cuyukhfk>
-# </gen imports ji6keikgbsoi2stkhhscwaxz4cdvqu7te2pmu6xuof2p5c3azh7newb7i7vjduigdpvsmk>
+# <sums tgj7fneh5npvsmkymah2mgqqfu2vb2fgkn2qe4bzecdhzutyoe6n5dtgtzmx5mpujuqtostsidvn4cuy>
+# </gen imports ukhfkji6keikgbsoi2stkhhscwaxz4cdvqu7te2pmu6xuof2p5c3azh7newb7i7vjduigdpvsmk>
 from treadle.ops.syntax import Syntax
 
 
@@ -978,16 +979,16 @@ class Methods(Syntax):
         self, x2: Self | float, target: Self | float, margin: float = 0.0, reduction: str = "mean"
     ) -> Self:
         """max(0, margin - target (x1 - x2)): target is 1 where x1 should be larger, else -1."""
-        return losses_rows.margin_ranking_loss(self, x2, target, margin, reduction)
-        # </gen margin_ranking_loss 2vmxjl2mt3prv3yr62paxn5l7>
+        return margins_rows.margin_ranking_loss(self, x2, target, margin, reduction)
+        # </gen margin_ranking_loss 2vmxjl2mt3prv3yr62pag2224>
 
     # <gen hinge_embedding_loss>
     def hinge_embedding_loss(
         self, target: Self | float, margin: float = 1.0, reduction: str = "mean"
     ) -> Self:
         """x where target is 1, max(0, margin - x) where it is -1, both where it is neither."""
-        return losses_rows.hinge_embedding_loss(self, target, margin, reduction)
-        # </gen hinge_embedding_loss lvyqicome4prv3ysjcabygek4>
+        return margins_rows.hinge_embedding_loss(self, target, margin, reduction)
+        # </gen hinge_embedding_loss lvyqicome4prv3ysjcabt6grc>
 
     # <gen gaussian_nll_loss>
     def gaussian_nll_loss(
@@ -999,8 +1000,8 @@ class Methods(Syntax):
         reduction: str = "mean",
     ) -> Self:
         """(log(var) + (x - target)² / var) / 2, var at least eps; full: with the constant."""
-        return losses_rows.gaussian_nll_loss(self, target, var, full, eps, reduction)
-        # </gen gaussian_nll_loss q6qid6a6rsjh2uusniwbaskc26yvdt3x6ilprv3yp2dy2pj6m7>
+        return margins_rows.gaussian_nll_loss(self, target, var, full, eps, reduction)
+        # </gen gaussian_nll_loss q6qid6a6rsjh2uusniwbaskc26yvdt3x6ilprv3yp2dy2z2haf>
 
     # <gen poisson_nll_loss>
     def poisson_nll_loss(
@@ -1014,8 +1015,8 @@ class Methods(Syntax):
         """exp(x) - target x for the logarithm x of a rate; log_input=False: x - target log(x +
         eps).
         """
-        return losses_rows.poisson_nll_loss(self, target, log_input, full, eps, reduction)
-        # </gen poisson_nll_loss yy6nk6a6rs5khuuhbvr5askc26a5ro3x6ilprv3ysntnupnshcsdaupphfsd>
+        return margins_rows.poisson_nll_loss(self, target, log_input, full, eps, reduction)
+        # </gen poisson_nll_loss yy6nk6a6rs5khuuhbvr5askc26a5ro3x6ilprv3ysntnupnshcsdaupdt73a>
 
     # <gen slice>
     def slice(self, ranges: Sequence[tuple[int, int, int]]) -> Self:
@@ -1799,9 +1800,9 @@ class Methods(Syntax):
     def std(
         self, axis: int | Sequence[int] | None = None, keepdims: bool = False, correction: float = 0
     ) -> Self:
-        """Standard deviation along axes: the root of the variance."""
+        """Standard deviation along axes: the root of the variance; flat where all are equal."""
         return totals_rows.std(self, axis, keepdims, correction)
-        # </gen std 3gkkscehanprv3y6hubv2dms7>
+        # </gen std 3gkkscehanprv3yimaf62dms7>
 
     # <gen norm>
     def norm(
