@@ -268,9 +268,13 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 # <gen matrix_product>
 def matrix_product(a: Tensor, b: Tensor) -> Tensor:
-    """Matrix product over the last two axes, broadcasting the others."""
+    """Matrix product over the last two axes, broadcasting the others.
+
+    Products of 8-bit integers add up in int32, those of 16-bit ones in int64, and the result is
+    that; wider integers keep their type and wrap around.
+    """
     return contract_rows.dot(a, b)
-    # </gen matrix_product uv5otazrjmanp4v>
+    # </gen matrix_product uv5otdlxhppvsmkb2ildx6r2kuqcdkanp4v>
 
 
 # <gen dot>
@@ -362,9 +366,9 @@ def gather(x: Tensor, index: Tensor, axis: int) -> Tensor:
 
 # <gen scatter_add>
 def scatter_add(base: Tensor, index: Tensor, values: Tensor, axis: int) -> Tensor:
-    """base with values added at indices along an axis."""
+    """base with values added at indices along an axis; narrow floats add up in float32."""
     return contract_rows.scatter_add(base, index, values, axis)
-    # </gen scatter_add ejmtvdcjp3syppu>
+    # </gen scatter_add ejmtv4sxr4syppu>
 
 
 # <gen scatter>
@@ -376,9 +380,9 @@ def scatter(base: Tensor, index: Tensor, values: Tensor, axis: int) -> Tensor:
 
 # <gen scatter_mul>
 def scatter_mul(base: Tensor, index: Tensor, values: Tensor, axis: int) -> Tensor:
-    """base multiplied by values at indices along an axis."""
+    """base multiplied by values at indices along an axis; narrow floats meet in float32."""
     return contract_rows.scatter_mul(base, index, values, axis)
-    # </gen scatter_mul ys26ue63tcaxr43>
+    # </gen scatter_mul ys26up57ucaxr43>
 
 
 # <gen scatter_max>

@@ -6,7 +6,7 @@ from treadle.base.dtypes import bool_, float32, int32
 from treadle.ir.node import CONST, const, full, iota
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
-from treadle.ops.contract import dot
+from treadle.ops.contract import dot, scatter_add, scatter_mul
 from treadle.ops.reduce import max_, min_, sum_
 from treadle.ops.totals import prod_
 from treadle.passes.decompose import CHUNK
@@ -141,5 +141,8 @@ EXAMPLES = {
     "sum-reshape": lambda leaf: sum_(leaf((3, 4)).reshape(12)),
     **{f"split-{op}": lambda leaf, op=op: op(leaf((5 * CHUNK + 7,))) for op in REDUCTIONS},
     "few-batch-axes": lambda leaf: dot(leaf((2, 1, 3, 1, 2, 3, 4)), leaf((1, 2, 3, 2, 1, 4, 5))),
+    **{f"widen-{op}": lambda leaf, op=op: op(
+        leaf((3,), "float16"), iota((12,), 0) % 2, leaf((12,), "float16"), axis=0)
+       for op in (scatter_add, scatter_mul)},
 }
 # fmt: on

@@ -319,7 +319,8 @@ def build_product(dot: Node, stored: frozenset[Node]) -> Built:
     lowering = Lowering(builder.slot_of, rows, rows + step)
     left = lowering.at(a, (*_batched(batch, a.shape), row, step))
     right = lowering.at(b, (*_batched(batch, b.shape), step, column))
-    value = lowering.make("mul", (left, right), dot.dtype)
+    factors = [lowering.converted(x, dot.dtype) for x in (left, right)]
+    value = lowering.make("mul", (factors[0], factors[1]), dot.dtype)
     total = Reduce("t0", "sum", value, dot.dtype)
     result = lowering.make("reduced", (), dot.dtype, total)
     store = Store(builder.slot(dot, dot.dtype, True), rows, result)

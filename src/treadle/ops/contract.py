@@ -30,6 +30,11 @@ def _dot_grad(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     return summed_to(da, a.shape), summed_to(db, b.shape)
 
 
+def summable(*arrays: Any) -> list[Any]:
+    """NumPy's arrays, integers as int64: what products of narrow ones add up in is not narrow."""
+    return [x.astype("int64") if x.dtype.kind in "iu" else x for x in arrays]
+
+
 def _is_transposed(x: Any) -> bool:
     rank = x.ndim
     return x.op is permute and x.arg == (*range(rank - 2), rank - 1, rank - 2)
@@ -37,10 +42,14 @@ def _is_transposed(x: Any) -> bool:
 
 dot = Op(
     "matrix_product", Kind.CONTRACT,
-    "Matrix product over the last two axes, broadcasting the others.",
-    types=partial(rules.number, "matmul"), shape=_dot_shape,
+    """Matrix product over the last two axes, broadcasting the others.
+
+    Products of 8-bit integers add up in int32, those of 16-bit ones in int64, and the result is
+    that; wider integers keep their type and wrap around.
+    """,
+    types=partial(rules.products, "matmul"), shape=_dot_shape,
     grad=_dot_grad,
-    reference=lambda np, a, b: np.matmul(a, b),
+    reference=lambda np, a, b: np.matmul(*summable(a, b)),
     samples=Samples(cases=(
         ((3, 4), (4, 5), {}), ((1, 7), (7, 1), {}), ((2, 3, 4), (2, 4, 5), {}),
         ((2, 1, 3, 4), (5, 4, 2), {}), ((3, 0), (0, 2), {}), ((33, 65), (65, 70), {}),
@@ -209,13 +218,16 @@ def _extreme_grad(g: Any, y: Any, base: Any, index: Any, values: Any) -> tuple[A
 
 # fmt: off
 scatter_add = scattering(
-    "scatter_add", "add", "base with values added at indices along an axis.",
+    "scatter_add", "add",
+    "base with values added at indices along an axis; narrow floats add up in float32.",
     lambda g, y, base, index, values: (g, None, _read(g, index, y.arg)))
 scatter = scattering(
     "scatter", "over", "base with values put at indices along an axis; the last one stays.",
     _set_grad)
 scatter_mul = scattering(
-    "scatter_mul", "mul", "base multiplied by values at indices along an axis.", _product_grad)
+    "scatter_mul", "mul",
+    "base multiplied by values at indices along an axis; narrow floats meet in float32.",
+    _product_grad)
 scatter_max = scattering(
     "scatter_max", "maximum", "The larger of base and the values at indices along an axis.",
     _extreme_grad, smooth=False)

@@ -17,6 +17,7 @@ from treadle.ops.contract import dot
 from treadle.ops.defs import Samples
 from treadle.ops.elementwise import cast
 from treadle.ops.reduce import sum_
+from treadle.ops.rules import summed_in
 from treadle.ops.shaping import diagonal
 
 Labels = tuple[str, ...]
@@ -38,7 +39,8 @@ def _summed(x: Any, labels: Labels, keep: Iterable[str]) -> Labelled:
     axes = tuple([k for k, label in enumerate(labels) if label not in keep])
     if not axes:
         return x, labels
-    return cast(sum_(x, axis=axes), x.dtype), tuple([label for label in labels if label in keep])
+    total = cast(sum_(x, axis=axes), summed_in([x.dtype]))
+    return total, tuple([label for label in labels if label in keep])
 
 
 def _diagonal(x: Any, labels: Labels) -> Labelled:
@@ -67,7 +69,7 @@ def contracted(left: Labelled, right: Labelled, keep: frozenset[str], last: str)
     a, b = ordered(a, la, (*batch, *rows, *inner)), ordered(b, lb, (*batch, *inner, *columns))
     if not inner:
         lead = a.shape[: len(batch)]
-        wide = a.reshape((*a.shape, *(1,) * len(columns)))
+        wide = cast(a.reshape((*a.shape, *(1,) * len(columns))), summed_in([a.dtype, b.dtype]))
         return wide * b.reshape((*lead, *(1,) * len(rows), *b.shape[len(batch) :])), result
     cut, end = len(batch), len(batch) + len(inner)
     shape, depth = a.shape[: cut + len(rows)], prod(b.shape[cut:end])
@@ -238,6 +240,9 @@ def einsum(subscripts: str, *operands: Any) -> Any:
         if not hasattr(x, "_apply"):
             hint = "wrap it with td.tensor(...)"
             raise OperandError(explain("einsum", "not a tensor", hint, got=type(x).__name__))
+    kinds = [x.dtype for x in operands]
+    if len(set(kinds)) > 1:  # what pairs of them add up in must not depend on the order
+        operands = tuple([cast(x, summed_in(kinds)) for x in operands])
     left, arrow, right = subscripts.replace(" ", "").partition("->")
     terms = left.split(",")
     if len(terms) != len(operands) or not operands:

@@ -156,6 +156,9 @@ def scatter_reduce(
         hint = f"one of {', '.join(REDUCTIONS)}"
         raise ArgumentError(explain("scatter_reduce", "no such reduction", hint, reduce=reduce))
     require("scatter_reduce", [x.dtype], NUMBERS)
+    if x.dtype.is_storage and reduce == "mean":  # a total may be more than a narrow float holds
+        wide = scatter_reduce(cast(x, x.dtype.compute), index, values, axis, reduce, include_self)
+        return cast(wide, x.dtype)
     op, start = REDUCTIONS[reduce]
     if start is None:
         start = x.dtype.least if reduce == "amax" else x.dtype.greatest

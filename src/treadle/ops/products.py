@@ -13,6 +13,7 @@ from treadle.ops.defs import Samples
 from treadle.ops.einsum import contracted, ordered
 from treadle.ops.elementwise import cast, mul
 from treadle.ops.reduce import sum_
+from treadle.ops.rules import summed_in
 
 
 def _vectors(op: str, *operands: Any, rank: int = 1) -> None:
@@ -86,7 +87,7 @@ def dot(a: Any, b: Any, /) -> Any:
     Unlike matmul it pairs every row of a with every column of b; a 0-d operand scales.
     """
     if a.ndim == 0 or b.ndim == 0:
-        return mul(a, b)
+        return mul(cast(a, summed_in([a.dtype, b.dtype])), b)
     return tensordot(a, b, axes=((-1,), (-min(b.ndim, 2),)))
 
 
@@ -97,7 +98,7 @@ def dot(a: Any, b: Any, /) -> Any:
 def inner(a: Any, b: Any, /) -> Any:
     """Sums of products over the last axes of both; a 0-d operand scales."""
     if a.ndim == 0 or b.ndim == 0:
-        return mul(a, b)
+        return mul(cast(a, summed_in([a.dtype, b.dtype])), b)
     return tensordot(a, b, axes=((-1,), (-1,)))
 
 
@@ -127,7 +128,7 @@ def vecdot(a: Any, b: Any, /, axis: int = -1) -> Any:
     a = a.permute((*(k for k in range(a.ndim) if k != first), first))
     b = b.permute((*(k for k in range(b.ndim) if k != second), second))
     broadcast("vecdot", a.shape, b.shape)
-    terms = a * b
+    terms = cast(a, summed_in([a.dtype, b.dtype])) * b
     return cast(sum_(terms, axis=-1), terms.dtype)
 
 

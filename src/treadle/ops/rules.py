@@ -11,6 +11,7 @@ from treadle.base.dtypes import (
     NUMBERS,
     DType,
     bool_,
+    int32,
     int64,
     promote,
     to_float,
@@ -82,6 +83,23 @@ def totals(name: str, dtypes: Dtypes) -> Casts:
     d = dtypes[0]
     result = d if d.is_float else uint64 if d.kind == "uint" else int64
     return (result,), result
+
+
+def summed_in(dtypes: Dtypes) -> DType:
+    """What products of these add up in: of integers too narrow for it, int32 or int64."""
+    common = reduce(promote, dtypes)
+    widest = max([d.bits for d in dtypes])
+    return {8: int32, 16: int64}.get(widest, common) if common.is_integer else common
+
+
+def products(name: str, dtypes: Dtypes) -> Casts:
+    """Sums of products: promoted; those of 8-bit integers are int32, of 16-bit ones int64.
+
+    Wider integers keep their type and wrap around, as the array API, NumPy and PyTorch have it.
+    """
+    cast, common = number(name, dtypes)
+    result = summed_in(dtypes)
+    return (cast if result is common else tuple(dtypes)), result
 
 
 def first(name: str, dtypes: Dtypes) -> Casts:

@@ -1,4 +1,4 @@
-"""Composites as primitives, large totals in two steps, many batch axes as few."""
+"""Composites as primitives, large totals in two steps, many batch axes as few, narrow as wide."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import isqrt, prod
 from treadle.ir.node import Node, expand
 from treadle.ir.pattern import Rule
 from treadle.ops import movement as m
-from treadle.ops.contract import dot
+from treadle.ops.contract import dot, scatter_add, scatter_mul
 from treadle.ops.defs import TABLE, Inline, Kind, Op
 from treadle.ops.elementwise import cast
 from treadle.ops.reduce import max_, min_, sum_
@@ -109,6 +109,15 @@ def _batch_of(x: Node, rank: int) -> tuple[int, ...]:
     return (1,) * (rank - len(own)) + own
 
 
+def _widened(node: Node) -> Node | None:
+    """Values that meet in a narrow float meet in the one it computes in, and are rounded once."""
+    base, index, values = node.operands
+    if not node.dtype.is_storage:
+        return None
+    base, values = (cast(x, node.dtype.compute) for x in (base, values))
+    return cast(node.op(base, index, values, axis=node.arg), node.dtype)
+
+
 def definitions() -> tuple[Rule, ...]:
     """A rule for every composite there is now: rows may be added at any time."""
     return tuple(
@@ -123,3 +132,4 @@ SPLIT = (
     *(Rule(f"split-{op}", op, _split) for op in REDUCTIONS),
     Rule("few-batch-axes", dot, _with_few_batch_axes),
 )
+WIDEN = tuple(Rule(f"widen-{op}", op, _widened) for op in (scatter_add, scatter_mul))

@@ -308,9 +308,9 @@ class Methods(Syntax):
 
     # <gen scatter_add>
     def scatter_add(self, index: Self, values: Self, axis: int) -> Self:
-        """base with values added at indices along an axis."""
+        """base with values added at indices along an axis; narrow floats add up in float32."""
         return contract_rows.scatter_add(self, index, values, axis)
-        # </gen scatter_add il6l7p4wxne52eb>
+        # </gen scatter_add il6l7jb7rje52eb>
 
     # <gen scatter>
     def scatter(self, index: Self, values: Self, axis: int) -> Self:
@@ -320,9 +320,9 @@ class Methods(Syntax):
 
     # <gen scatter_mul>
     def scatter_mul(self, index: Self, values: Self, axis: int) -> Self:
-        """base multiplied by values at indices along an axis."""
+        """base multiplied by values at indices along an axis; narrow floats meet in float32."""
         return contract_rows.scatter_mul(self, index, values, axis)
-        # </gen scatter_mul glpg56ib6lmkib4>
+        # </gen scatter_mul glpg5zeotomkib4>
 
     # <gen scatter_max>
     def scatter_max(self, index: Self, values: Self, axis: int) -> Self:

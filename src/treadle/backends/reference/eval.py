@@ -49,9 +49,9 @@ def _scattered(node: Node, base: Array, index: Array, values: Array) -> Array:
     axis, size = node.arg, base.shape[node.arg]
     inside = (index >= -size) & (index < size)
     place = np.where(inside, np.where(index < 0, index + size, index), size)
-    room = np.insert(base, size, 1, axis)
+    room = np.insert(_computable(base), size, 1, axis)
     reference = needed("reference", node.op.reference, node)
-    return np.delete(reference(np, room, place, values, axis), size, axis)
+    return np.delete(reference(np, room, place, _computable(values), axis), size, axis)
 
 
 SPECIAL |= dict.fromkeys(k.SCATTERS, _scattered)
