@@ -142,7 +142,7 @@ EXAMPLES = {
     **{f"split-{op}": lambda leaf, op=op: op(leaf((5 * CHUNK + 7,))) for op in REDUCTIONS},
     "few-batch-axes": lambda leaf: dot(leaf((2, 1, 3, 1, 2, 3, 4)), leaf((1, 2, 3, 2, 1, 4, 5))),
     **{f"widen-{op}": lambda leaf, op=op: op(
-        leaf((3,), "float16"), iota((12,), 0) % 2, leaf((12,), "float16"), axis=0)
+        leaf((3,), "bfloat16"), iota((12,), 0) % 2, leaf((12,), "bfloat16"), axis=0)
        for op in (scatter_add, scatter_mul)},
 }
 # fmt: on
