@@ -135,3 +135,56 @@ def test_embedding_of_halves_learns_as_one_of_floats_does():
         exact = np.zeros((3, 4))
         np.add.at(exact, tokens, seeds.cast("float64").numpy())
         np.testing.assert_allclose(table.grad.cast("float64").numpy(), exact, rtol=2.0**-8)
+
+
+# ---- long lines
+
+
+def drift(found, exact):
+    """How far running totals are from exact ones, relative to the largest."""
+    return float(np.abs(found - exact).max() / np.abs(exact).max())
+
+
+@pytest.mark.parametrize("shape", [(4_000_000,), (1_000_000, 4), (3, 1_000_000), (70_000, 40)])
+def test_running_sums_do_not_drift(shape):
+    rng = np.random.default_rng(7)
+    axis = int(np.argmax(shape))
+    for x in (rng.random(shape, np.float32), np.full(shape, 0.1, np.float32)):
+        found = td.cumsum(td.tensor(x), axis=axis).numpy()
+        assert drift(found, np.cumsum(x, axis, np.float64)) < 4e-7
+
+
+def test_running_products_do_not_drift():
+    x = 1 + np.random.default_rng(8).standard_normal(1_000_000, np.float32) * np.float32(1e-4)
+    exact = np.cumprod(x, dtype=np.float64)
+    np.testing.assert_allclose(td.cumprod(td.tensor(x), axis=0).numpy(), exact, rtol=4e-7)
+    columns = td.cumprod(td.tensor(x.reshape(-1, 8)), axis=0).numpy()
+    np.testing.assert_allclose(columns, np.cumprod(x.reshape(-1, 8), 0, np.float64), rtol=4e-7)
+
+
+def test_running_products_pass_what_float32_does_not_hold():
+    x = np.array([1e-30, 1e20, 1e20, 1e20, 1e-30] * 8, np.float32)
+    found = td.cumprod(td.tensor(x), axis=0).numpy()
+    np.testing.assert_allclose(found, np.cumprod(x, dtype=np.float64), rtol=1e-6)
+
+
+def test_logarithms_of_running_sums_do_not_stop_growing():
+    x = np.zeros(1_000_000, np.float32)
+    found = td.logcumsumexp(td.tensor(x), axis=0).numpy()
+    np.testing.assert_allclose(found, np.log(np.arange(1, 1_000_001)), rtol=0, atol=4e-6)
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+def test_running_sums_of_halves_are_rounded_where_they_are_stored(kind):
+    x = td.ones(40_000, dtype=kind) * 0.5
+    found = td.cumsum(x, axis=0).cast("float64").numpy()
+    exact = td.tensor(np.arange(1, 40_001) * 0.5, dtype=kind).cast("float64").numpy()
+    np.testing.assert_array_equal(found, exact)
+
+
+@pytest.mark.parametrize("shape", [(66, 300_000), (66, 3, 100_000), (1_000_000,)])
+def test_sums_of_many_equal_elements(shape):
+    x = np.full(shape, 0.1, np.float32)
+    axes = tuple(range(1, len(shape))) or 0
+    found = td.sum(td.tensor(x), axis=axes).numpy()
+    np.testing.assert_allclose(found, x.sum(axes, np.float64), rtol=4e-6)

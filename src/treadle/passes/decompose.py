@@ -21,12 +21,13 @@ BATCH_AXES = 4  # of a product: templates count through so many at most
 
 
 def _split(node: Node) -> Node | None:
-    """A long reduction with few results: first rows of CHUNK, then the partial results."""
+    """A long reduction, with few results or very long: rows of CHUNK, then the partial results."""
     x = node.operands[0]
     axes, _ = node.arg
     count = prod(x.shape[axis] for axis in axes)
     columns = _columns(node) if count >= 4 * CHUNK else None
-    if count < 4 * CHUNK or (prod(node.shape) > FEW_RESULTS and columns is None):
+    enough = prod(node.shape) > FEW_RESULTS and count < LONG
+    if count < 4 * CHUNK or (enough and columns is None):
         return None
     op = node.op
     if x.dtype.is_storage:  # partial totals lie in memory, where they would be rounded
