@@ -343,14 +343,16 @@ def quantize(x: Tensor, scale: float, zero_point: int = 0, dtype: Any = "int8") 
 
 # <gen dequantize>
 def dequantize(x: Tensor, scale: float, zero_point: int = 0) -> Tensor:
-    """(x - zero_point) * scale as float32: what integers made by quantize stand for.
+    """(x - zero_point) * scale: the float32 that integers made by quantize stand for.
+
+    A float keeps its dtype, and gradients flow to it.
 
     >>> import treadle as td
     >>> td.dequantize(td.tensor([0, 3], dtype="int8"), scale=0.5).tolist()
     [0.0, 1.5]
     """
     return quantised_rows.dequantize(x, scale, zero_point)
-    # </gen dequantize 57vw3gczstpvsmkymuw3wwtsecchveuqcdk6csvf>
+    # </gen dequantize 57vw3blj5apvsmk4qqclpvsmkymuw3wwtsecchveuqcdk6csvf>
 
 
 # <gen gather>

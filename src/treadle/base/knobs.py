@@ -51,11 +51,23 @@ def override(**values: int | str) -> Iterator[None]:
     before = {name: REGISTRY[name].value for name in values}
     for name, value in values.items():
         REGISTRY[name].value = type(before[name])(value)
+    MEANING.follow()
     try:
         yield
     finally:
         for name, old in before.items():
             REGISTRY[name].value = old
+        MEANING.follow()
+
+
+class Meaning:
+    """What knobs make of a graph: programs are known by it; 0 if all are as usual."""
+
+    __slots__ = ("value",)
+
+    def follow(self) -> None:
+        """Look at the knobs again."""
+        self.value = bool(FAST_MATH.value) + 2 * bool(ROUND.value)
 
 
 DEBUG = Knob("debug", 0, "1 kernels run, 2 timings, 3 fusion, 4 source, 5 rewrites, 6 assembly")
@@ -67,3 +79,6 @@ POOL_BYTES = Knob("pool_bytes", 4 << 30, "bound of freed memory kept for reuse, 
 VERIFY = Knob("verify", 0, "1: check the graph after every pass")
 EXPLAIN = Knob("explain", 0, "1: every node remembers the line that made it")
 FAST_MATH = Knob("fast_math", 0, "1: allow rewrites that change rounding, NaN or signed zeros")
+ROUND = Knob("round", 0, "1: floats of 8 and 16 bits are rounded after every op, not kernel")
+MEANING = Meaning()
+MEANING.follow()

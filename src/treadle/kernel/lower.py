@@ -8,6 +8,7 @@ from operator import is_
 
 from treadle.base.dtypes import DType, bool_, int64
 from treadle.base.errors import CompilerError, explain
+from treadle.base.knobs import ROUND
 from treadle.base.shapes import Shape
 from treadle.ir.node import CONST, IOTA, Node
 from treadle.kernel.index import (
@@ -31,6 +32,7 @@ from treadle.ops.windows import shear
 
 Position = tuple[Index, ...]
 Guards = tuple[Guard, ...]
+ROUNDED = ("cast", "load", where.name)  # what gives numbers of its dtype and no others
 
 
 class Lowering:
@@ -55,7 +57,12 @@ class Lowering:
         if found is None:
             found = self.interned[key] = Ex(op, args, dtype, data)
             self._place(found)
-        return found
+        rounds = ROUND.value and dtype.is_storage and op not in ROUNDED
+        return self.make("cast", (found,), dtype) if rounds else found
+
+    def converted(self, ex: Ex, dtype: DType) -> Ex:
+        """The expression in another dtype."""
+        return ex if ex.dtype is dtype else self.make("cast", (ex,), dtype)
 
     def converted(self, ex: Ex, dtype: DType) -> Ex:
         """The expression in another dtype."""

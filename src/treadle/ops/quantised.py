@@ -7,7 +7,7 @@ from typing import Any
 from treadle.base.dtypes import dtype as dtype_of
 from treadle.base.dtypes import float32, int8
 from treadle.base.errors import DtypeError, explain
-from treadle.ops.composite import composite
+from treadle.ops.composite import as_float, composite
 from treadle.ops.defs import JUMPS, Samples
 from treadle.ops.elementwise import cast, maximum, minimum, round_
 
@@ -37,14 +37,15 @@ def quantize(x: Any, /, scale: float, zero_point: int = 0, dtype: Any = "int8") 
 
 
 @composite(
-    lambda np, x, scale, zero_point=0: (np.asarray(x, np.float64) - zero_point) * scale,
-    SCALED, grad=JUMPS,
-)  # fmt: skip
+    lambda np, x, scale, zero_point=0: (np.asarray(x, np.float64) - zero_point) * scale, SCALED
+)
 def dequantize(x: Any, /, scale: float, zero_point: int = 0) -> Any:
-    """(x - zero_point) * scale as float32: what integers made by quantize stand for.
+    """(x - zero_point) * scale: the float32 that integers made by quantize stand for.
+
+    A float keeps its dtype, and gradients flow to it.
 
     >>> import treadle as td
     >>> td.dequantize(td.tensor([0, 3], dtype="int8"), scale=0.5).tolist()
     [0.0, 1.5]
     """
-    return (cast(x, float32) - zero_point) * scale
+    return (as_float(x) - zero_point) * scale

@@ -9,7 +9,7 @@ from treadle.ir.node import Node, full
 from treadle.ir.pattern import Rule, constant_value, is_number
 from treadle.ops import movement as m
 from treadle.ops.contract import dot
-from treadle.ops.elementwise import add
+from treadle.ops.elementwise import add, cast
 from treadle.ops.reduce import max_, min_, sum_
 from treadle.ops.totals import prod_
 from treadle.passes.algebra import held, wrapped
@@ -57,6 +57,7 @@ def _sum_expand(node: Node) -> Node | None:
     rest = tuple(a for a in axes if a >= lead and source.shape[a - lead] == x.shape[a])
     if not rest:
         return None
+    source = cast(source, x.dtype.compute)  # rounded once, in the end
     summed = sum_(source, axis=tuple(a - lead for a in rest), keepdims=True)
     sizes = tuple(1 if a in rest else n for a, n in enumerate(x.shape))
     spread = tuple(a for a in axes if a not in rest)

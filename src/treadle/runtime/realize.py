@@ -11,7 +11,7 @@ from weakref import WeakSet
 from treadle.backends.registry import RELIEF, Program, backend_of
 from treadle.base import forks, trace
 from treadle.base.errors import ArgumentError, explain
-from treadle.base.knobs import DEBUG, FAST_MATH
+from treadle.base.knobs import DEBUG, MEANING
 from treadle.ir.graph import Structure, copied, is_realised, structure, toposort
 from treadle.ir.node import COMPUTED, LEAF, Call, Node, new_node
 from treadle.ops.defs import Kind
@@ -79,8 +79,8 @@ def _read(nodes: Sequence[Node], alone: bool) -> _Work | None:
             return None
         held: list[Node] = []
         key, leaves = structure(pending, None if alone else held)
-        if FAST_MATH.value:
-            key = (FAST_MATH.value, *key)  # programs of its own
+        if MEANING.value:
+            key = (MEANING.value, *key)  # programs of its own
         program = _PROGRAMS.get(key)
         pending += held
         graph = _copy(pending, leaves) if program is None else ([], [])
@@ -108,7 +108,7 @@ def realize_one(node: Node) -> None:
     """The same for one node; one op on values in memory is found by its Call alone."""
     operands = node.operands
     first = second = None
-    if len(operands) == 2 and not FAST_MATH.value and operands[0] is not operands[1]:
+    if len(operands) == 2 and not MEANING.value and operands[0] is not operands[1]:
         # Operands get no names: those would count as somebody who holds them.
         first, second = operands[0].buffer, operands[1].buffer
     if first is not None and second is not None:
@@ -121,7 +121,7 @@ def realize_one(node: Node) -> None:
         # Without the lock: where a thread takes operands away meanwhile, the key fits no program.
         key, leaves = structure((node,), held)
         program = _PROGRAMS.get(key)
-        if program is None or FAST_MATH.value:
+        if program is None or MEANING.value:
             held.clear()
             realize((node,))
             return

@@ -296,9 +296,9 @@ class Methods(Syntax):
 
     # <gen dequantize>
     def dequantize(self, scale: float, zero_point: int = 0) -> Self:
-        """(x - zero_point) * scale as float32: what integers made by quantize stand for."""
+        """(x - zero_point) * scale: the float32 that integers made by quantize stand for."""
         return quantised_rows.dequantize(self, scale, zero_point)
-        # </gen dequantize yt64il5zipvc27o>
+        # </gen dequantize yt64izhyu2vc27o>
 
     # <gen gather>
     def gather(self, index: Self, axis: int) -> Self:

@@ -14,7 +14,7 @@ from types import MethodType
 from typing import Any
 
 from treadle.base.errors import ArgumentError, explain, require_function
-from treadle.base.knobs import FAST_MATH
+from treadle.base.knobs import MEANING
 from treadle.base.trees import Structure, flatten
 from treadle.ir.recording import GRADIENTS
 from treadle.runtime.once import once
@@ -59,7 +59,7 @@ class Compiled:
     def __call__(self, *args: Any, **options: Any) -> Any:
         if TRACE.items or INLINE.items:
             return self.function(*args, **options)  # part of what is traced or differentiated
-        if not options and not FAST_MATH.value:
+        if not options and not MEANING.value:
             try:  # an argument that collects gradients makes a key that is never there
                 key = tuple([x._node.needs_grad or x._node.call.type for x in args])
                 traced = self.short[GRADIENTS.on].get(key)
@@ -78,7 +78,7 @@ class Compiled:
         shape = flatten((args, options), Tensor, leaves)
         types = tuple((t._node.type, t.requires_grad) for t in leaves)
         twins = _twins(leaves)
-        key = (shape, types, twins, FAST_MATH.value, GRADIENTS.on)
+        key = (shape, types, twins, MEANING.value, GRADIENTS.on)
         try:
             hash(key)
         except TypeError:
@@ -91,7 +91,7 @@ class Compiled:
                 lambda: self._remembered(key, self._traced(shape, leaves, twins)),
             )
         plain = all(isinstance(x, Tensor) and not x.requires_grad for x in args)
-        if plain and traced.known_by_types and not (options or twins or FAST_MATH.value):
+        if plain and traced.known_by_types and not (options or twins or MEANING.value):
             self.short[GRADIENTS.on][tuple(t._node.type for t in leaves)] = traced
         return traced.call(leaves)
 
