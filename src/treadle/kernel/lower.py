@@ -64,10 +64,6 @@ class Lowering:
         """The expression in another dtype."""
         return ex if ex.dtype is dtype else self.make("cast", (ex,), dtype)
 
-    def converted(self, ex: Ex, dtype: DType) -> Ex:
-        """The expression in another dtype."""
-        return ex if ex.dtype is dtype else self.make("cast", (ex,), dtype)
-
     def _place(self, ex: Ex) -> None:
         """Which axes it depends on, and how many passes must come first."""
         axes: set[Axis] = set()
