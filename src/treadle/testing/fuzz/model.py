@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import treadle
+from treadle.backends.reference.backend import Memory
 from treadle.backends.reference.eval import evaluate
 from treadle.base.device import device
 from treadle.base.errors import TreadleError
@@ -212,8 +213,8 @@ def _definition(s: Statement) -> CodeType:
 def reference_object(value: Value) -> Any:
     """A value as a program on the reference backend sees it."""
     if value.form == "tensor":
-        made = Tensor(leaf(type_of(value.shape, value.dtype, REFERENCE), value.array))
-        return made
+        type_ = type_of(value.shape, value.dtype, REFERENCE)
+        return Tensor(leaf(type_, Memory(value.array)))
     return value.array if value.form == "array" else value.array.item()
 
 
@@ -251,4 +252,4 @@ def _keeps_every_bit(order: Sequence[Node], made: dict[Node, Any]) -> bool:
 
 
 def _memory(node: Node) -> Any:
-    return node.buffer
+    return node.buffer.array
