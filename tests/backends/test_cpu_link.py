@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import treadle as td
-from treadle.backends.cpu import elf, host, jit, link
+from treadle.backends.cpu import elf, host, jit, link, memory
 from treadle.base import forks
 from treadle.base.errors import OutOfMemory
 from treadle.runtime import realize as runtime
@@ -335,6 +335,11 @@ def test_the_code_of_the_runtime_stays():
 def test_a_finalizer_may_compute_in_the_middle_of_loading():
     with link._arena.lock, jit._KEEPING, forks.COMPILING.mine():
         assert random_graph(777).numpy().shape == (8,)
+
+
+def test_what_was_interrupted_while_it_was_made_goes_quietly():
+    for kind in (link.Code, memory.Buffer):
+        assert kind.__new__(kind).__del__() is None
 
 
 # ---- where there is no room

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 from weakref import WeakSet
@@ -35,7 +36,7 @@ class PerThread:
         self._begin()
 
     def _begin(self) -> None:
-        self._new = threading.Lock()
+        self._new = threading.RLock()  # a finalizer may come in between
         self._local = threading.local()
         self._all: WeakSet[threading.RLock] = WeakSet()
         self._held: list[threading.RLock] = []
@@ -60,10 +61,11 @@ class PerThread:
 
     def acquire(self, *, timeout: float) -> bool:
         """Wait until every thread has left; what the forking thread is inside of, it stays in."""
+        end = time.monotonic() + timeout
         if not self._new.acquire(timeout=timeout):
             return False
         for lock in list(self._all):
-            if not lock.acquire(timeout=timeout):
+            if not lock.acquire(timeout=max(0.0, end - time.monotonic())):
                 self.release()
                 return False
             self._held.append(lock)

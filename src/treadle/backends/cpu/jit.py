@@ -167,6 +167,7 @@ def _objects(jobs: list[Job]) -> list[bytes]:
                 found[k] = _object(jobs[k])
         except BaseException as error:
             wrong.append(error)
+            list(left)  # nobody need go on
 
     others = [threading.Thread(target=work) for _ in range(min(usable_cores(), len(jobs)) - 1)]
     for thread in others:

@@ -44,14 +44,19 @@ class Code:
     __slots__ = ("__weakref__", "_address", "_addresses", "_home")
 
     def __init__(self, addresses: dict[str, int], address: int, home: Home) -> None:
-        self._addresses, self._address, self._home = addresses, address, home
+        self._addresses, self._address = addresses, address
+        self._home = home
 
     def __getitem__(self, symbol: str) -> int:
         """The address of a function: worth nothing without this object."""
         return self._addresses[symbol]
 
     def __del__(self) -> None:
-        self._home.append(self._address)
+        try:
+            home = self._home
+        except AttributeError:  # interrupted while it was made
+            return
+        home.append(self._address)
 
 
 class Statistics(NamedTuple):

@@ -46,7 +46,11 @@ class Buffer:
         self._owner = owner
 
     def __del__(self) -> None:
-        self.home.append(self.address)
+        try:
+            home = self.home
+        except AttributeError:  # interrupted while it was made
+            return
+        home.append(self.address)
 
     def view(self) -> ctypes.Array[ctypes.c_ubyte]:
         """The bytes, writable, for whoever takes the buffer protocol; keeps the Buffer alive."""
