@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from treadle.backends.arrays import numpy_dtype
-from treadle.backends.cpu.program import Program
+from treadle.backends.cpu.program import DONE, Program
 from treadle.backends.cpu.threads import Pool
 from treadle.backends.cpu.workers import SERIAL
 from treadle.backends.reference.eval import evaluate
@@ -26,7 +26,8 @@ KERNEL = ctypes.CFUNCTYPE(
     None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
 )
 LOOSE = {8: 1e-9, 4: 2e-3, 2: 0.1, 1: 0.6}  # size of a float to the part of the largest that is fine
-Run = Callable[[Program, Sequence[Any]], list[Any]]
+Results = list[Any] | None
+Run = Callable[[Program, Sequence[Any], Results], list[Any]]
 
 
 @contextmanager
@@ -58,10 +59,10 @@ def counted() -> Iterator[Taken]:
     taken = Taken()
 
     def make(usual: Run) -> Run:
-        def run(program: Program, inputs: Sequence[Any]) -> list[Any]:
+        def run(program: Program, inputs: Sequence[Any], results: Results = None) -> list[Any]:
             taken.made += sum(program.new)
             taken.working = max(taken.working, program.layout.nbytes)
-            return usual(program, inputs)
+            return usual(program, inputs, results)
 
         return run
 
@@ -74,10 +75,10 @@ def on_threads(count: int) -> Iterator[None]:
     """Run on so many threads."""
 
     def make(usual: Run) -> Run:
-        def run(program: Program, inputs: Sequence[Any]) -> list[Any]:
+        def run(program: Program, inputs: Sequence[Any], results: Results = None) -> list[Any]:
             pool, program.pool = program.pool, Pool.get(count)
             try:
-                return usual(program, inputs)
+                return usual(program, inputs, results)
             finally:
                 program.pool = pool
 
@@ -92,11 +93,16 @@ def _launched(launch: Callable[[Program, Sequence[Any], int], None]) -> Iterator
     """Have the table of a program walked by another function: it gets the address of the words."""
 
     def make(usual: Run) -> Run:
-        def run(program: Program, inputs: Sequence[Any]) -> list[Any]:
+        def run(program: Program, inputs: Sequence[Any], results: Results = None) -> list[Any]:
             native = program.launch
-            program.launch = lambda address: launch(program, inputs, address)
+
+            def walk(address: int) -> None:
+                launch(program, inputs, address)
+                ctypes.c_int64.from_address(address + 8 * DONE).value = 1
+
+            program.launch = walk
             try:
-                return usual(program, inputs)
+                return usual(program, inputs, results)
             finally:
                 program.launch = native
 
