@@ -2,6 +2,8 @@
 PYTHON ?= python3
 WORKERS ?= 2
 BENCH ?=
+MINUTES ?= 2
+FUZZ ?=
 PIP := -m pip --disable-pip-version-check install -qq
 BIN := .venv/bin
 READY := .venv/.ready
@@ -9,7 +11,7 @@ TRITON := .venv-triton/bin
 TORCH := .venv-torch/bin
 CUDA_TESTS = $(wildcard tests/backends/test_cuda_*.py)
 
-.PHONY: help test test-optimized test-torch lint gen demo bench bench-quick bench-rows test-gpu test-triton format clean
+.PHONY: help test test-optimized test-torch lint gen demo bench bench-quick bench-rows test-gpu test-triton fuzz format clean
 .DELETE_ON_ERROR:
 
 help:
@@ -22,6 +24,7 @@ help:
 	@echo "make test-triton  CUDA kernels without a GPU           (.venv-triton)"
 	@echo "make bench-rows   every op at its benchmark sizes      (.venv)"
 	@echo "make gen          write what follows from the op table (.venv)"
+	@echo "make fuzz         random programs for MINUTES=2        (.venv)"
 	@echo "make test-torch   every op against PyTorch             (.venv-torch)"
 	@echo "make format       let ruff rewrite what it can"
 
@@ -56,6 +59,10 @@ test: lint
 # The environment rather than -O: workers and programs that tests start inherit it.
 test-optimized: $(READY)
 	PYTHONOPTIMIZE=1 $(BIN)/python -m pytest -n $(WORKERS) -m "not gpu"
+
+# NumPy's own threads would only be in the way: every worker keeps a core busy.
+fuzz: $(READY)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m treadle.testing.fuzz --minutes $(MINUTES) --workers $(WORKERS) $(FUZZ)
 
 demo: $(READY)
 	$(BIN)/python examples/train_gpt.py

@@ -10,7 +10,7 @@ import pytest
 import treadle as td
 from treadle.base.dtypes import ALL
 from treadle.testing.arrays import array_type, unit_roundoff
-from treadle.testing.strategies import Choice
+from treadle.testing.choice import Choice
 
 PRODUCTS = int(os.environ.get("TREADLE_RANDOM_PRODUCTS", "120"))  # thousands at night
 FIRST = int(os.environ.get("TREADLE_FIRST_SEED", "0"))

@@ -17,8 +17,8 @@ from treadle.passes.pipeline import simplify
 from treadle.schedule.clusters import Cluster, depends, put_before, put_together
 from treadle.schedule.fuse import Fusion
 from treadle.schedule.order import Touched, order_clusters
+from treadle.testing.choice import Choice
 from treadle.testing.skeletons import Skeleton
-from treadle.testing.strategies import Choice
 
 GRAPHS = int(os.environ.get("TREADLE_RANDOM_SKELETONS", "300"))  # thousands at night
 FIRST = int(os.environ.get("TREADLE_FIRST_SEED", "0"))

@@ -17,10 +17,10 @@ from treadle.ops import elementwise as e
 from treadle.ops import movement as m
 from treadle.ops import reduce as r
 from treadle.testing.arrays import Array, array_type, node_of, unit_roundoff
+from treadle.testing.choice import Choice
 from treadle.testing.growth import EVERY
 from treadle.testing.strategies import (
     GROWTH,
-    Choice,
     Graph,
     Step,
     Value,

@@ -18,7 +18,7 @@ from treadle.ops import elementwise as e
 from treadle.ops import movement as m
 from treadle.ops import ordering, scan
 from treadle.ops import reduce as r
-from treadle.testing.strategies import Choice
+from treadle.testing.choice import Choice
 
 SHAPES = ((17, 8), (80, 6), (5, 70), (3, 9, 4), (12, 12))
 

@@ -6,8 +6,9 @@ import argparse
 import secrets
 import sys
 
+from treadle.testing.fuzz.children import warm_up
 from treadle.testing.fuzz.generate import LEFT_OUT
-from treadle.testing.fuzz.loop import Find, Fuzz, warm_up
+from treadle.testing.fuzz.loop import Find, Fuzz
 from treadle.testing.fuzz.script import script_of
 
 
@@ -19,13 +20,16 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seed", default="fresh", help="a number; fresh: another one every time")
     parser.add_argument("--most", type=int, default=1, help="stop after so many different finds")
+    parser.add_argument("--shrink", type=float, default=40.0, help="seconds for one failure")
     parser.add_argument("--without", default="", help="kinds of statements, with commas between")
     given = parser.parse_args()
     LEFT_OUT.update(filter(None, given.without.split(",")))
     seed = secrets.randbits(32) if given.seed == "fresh" else int(given.seed)
     say(f"seed {seed}")
     warm_up()
-    fuzz = Fuzz(seed, given.workers, say, lambda symptom, find: show(seed, symptom, find))
+    fuzz = Fuzz(
+        seed, given.workers, say, lambda symptom, find: show(seed, symptom, find), given.shrink
+    )
     try:
         fuzz.go(given.minutes * 60, given.programs, given.most)
     except KeyboardInterrupt:

@@ -126,7 +126,9 @@ def clip(g: Generation) -> None:
 
 def rounded(g: Generation) -> None:
     x = g.pick(lambda v: _is_float(v) and v.is_exact)
-    g.value("round", "jump", f"{{0}}.{g.draw.one(('floor', 'ceil', 'round', 'trunc', 'sign'))}()", x)
+    g.value(
+        "round", "jump", f"{{0}}.{g.draw.one(('floor', 'ceil', 'round', 'trunc', 'sign'))}()", x
+    )
 
 
 # ---- rows
@@ -178,9 +180,8 @@ def normal(g: Generation) -> None:
     if x is None:
         return
     axis = g.draw.number(-len(g.model[x].shape), -1)
-    g.value("softmax", "shares", g.draw.one((
-        f"td.softmax({{0}}, {axis})", f"td.log_softmax({{0}}, {axis})", f"td.logsumexp({{0}}, {axis})",
-    )), x)  # fmt: skip
+    op = g.draw.one(("softmax", "log_softmax", "logsumexp"))
+    g.value("softmax", "shares", f"td.{op}({{0}}, {axis})", x)
 
 
 def centred(g: Generation) -> None:

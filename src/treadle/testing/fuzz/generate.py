@@ -240,7 +240,9 @@ def renumbered(s: Statement, change: dict[str, str]) -> Statement:
     text, meaning = (
         NUMBER.sub(lambda m: change.get(m[0], m[0]), part) for part in (s.text, s.meaning)
     )
-    return replace(s, text=text, meaning=meaning, body=tuple(renumbered(part, change) for part in s.body))
+    return replace(
+        s, text=text, meaning=meaning, body=tuple(renumbered(part, change) for part in s.body)
+    )
 
 
 def resized(program: Program, draw: Choice) -> Program:

@@ -11,19 +11,19 @@ from dataclasses import dataclass
 
 from treadle.testing.fuzz.program import Statement
 
-SLOPES = '''
+SLOPES = """
 def slopes(f, *start):
     leaves = [x.detach().requires_grad_() for x in start]
     return td.gradients(f(*leaves), leaves)
-'''
-COLLECTED = '''
+"""
+COLLECTED = """
 def collected(f, *start, times=1):
     leaves = [x.detach().requires_grad_() for x in start]
     for _ in range(times):
         f(*leaves).backward()
     return [x.grad for x in leaves]
-'''
-TRAINED = '''
+"""
+TRAINED = """
 def trained(f, *start, steps=2, lr=0.25, forget=True, compiled=False, **options):
     leaves = [x.detach().requires_grad_() for x in start]
     optimizer = td.optim.SGD(leaves, lr=lr, **options)
@@ -49,8 +49,8 @@ def descended(f, *start, steps=2, lr=0.25, forget=True):
         before = [g if forget else g + b for g, b in zip(slopes, before)]
         values = [x - g * lr for x, g in zip(values, before)]
     return values
-'''
-SWITCHED = '''
+"""
+SWITCHED = """
 def switched(x, compiled=True):
     layer = td.nn.Dropout(0.5)
     f = td.compile(lambda x: layer(x) * 2) if compiled else lambda x: layer(x) * 2
@@ -61,8 +61,8 @@ def switched(x, compiled=True):
     third = f(x)
     kept = ((third == 0) | (third == x * 4)) & ((first == 0) | (first == x * 4))
     return second, kept
-'''
-COUNTED = '''
+"""
+COUNTED = """
 def counted(x, steps=3, looks=False):
     total, count = td.zeros(*x.shape, dtype=x.dtype), td.zeros((), dtype=td.int64)
 
@@ -79,7 +79,7 @@ def counted(x, steps=3, looks=False):
         if looks:
             seen[-1][1].numpy()
     return seen[-1][0], seen[-1][1], total.detach(), count.detach()
-'''
+"""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import numpy as np
 
 import treadle as td
 from treadle.testing.fuzz.bounds import Value, difference
+from treadle.testing.fuzz.differences import differing
 from treadle.testing.fuzz.heads import ALL_LINES
 from treadle.testing.fuzz.model import Elsewhere, code_of
 from treadle.testing.fuzz.program import (
@@ -67,7 +68,7 @@ class Mismatch(Exception):
 def scope(space: Any = td) -> dict[str, Any]:
     """The names that every program starts with."""
     names = {"td": space, "np": np, "data": data, "__name__": "program"}
-    exec(code_of(ALL_LINES, "exec"), names)  # noqa: S102
+    exec(code_of(ALL_LINES, "exec"), names)
     return names
 
 
@@ -96,7 +97,7 @@ def check(name: str, value: Value, thing: Any) -> None:
 
 def execute(lines: Sequence[str], names: dict[str, Any]) -> None:
     """Run lines of Python."""
-    exec(code_of("\n".join(lines), "exec"), names)  # noqa: S102
+    exec(code_of("\n".join(lines), "exec"), names)
 
 
 # ---- the ways
@@ -105,7 +106,9 @@ def execute(lines: Sequence[str], names: dict[str, Any]) -> None:
 def lazily(program: Program, expected: Expected, order: int = 0) -> None:
     """Nothing is looked at before the end; then one by one, backwards, or all together."""
     names = scope()
-    execute(Printer(inlinable(program.statements, program.observed)).lines(program.statements), names)
+    execute(
+        Printer(inlinable(program.statements, program.observed)).lines(program.statements), names
+    )
     look(program, expected, names, order)
 
 
@@ -200,7 +203,9 @@ def uncompiled(program: Program, expected: Expected) -> None:
 def by_reference(program: Program, expected: Expected) -> None:
     """Lazily, on the reference backend."""
     names = scope(Elsewhere("reference", compiles=True))
-    execute(Printer(inlinable(program.statements, program.observed)).lines(program.statements), names)
+    execute(
+        Printer(inlinable(program.statements, program.observed)).lines(program.statements), names
+    )
     look(program, expected, names)
 
 
@@ -270,9 +275,16 @@ def sparingly(program: Program, expected: Expected) -> None:
                 if name not in inlined)  # fmt: skip
     if lazy.total > least.total + named + SLACK:
         raise Mismatch(
-            sorted(program.observed)[0],
+            min(program.observed),
             f"{lazy.total} bytes lazily, {least.total} compiled, {named} have a name", "memory",
         )  # fmt: skip
+
+
+def by_differences(program: Program, expected: Expected) -> None:
+    """Slopes are what differences say."""
+    wrong = differing(program)
+    if wrong:
+        raise Mismatch(wrong.partition(":")[0], wrong)
 
 
 Way = Callable[[Program, Expected], None]
@@ -288,6 +300,7 @@ WAYS: dict[str, Way] = {
     "in any order": in_any_order,
     "shadowed": shadowed,
     "sparingly": sparingly,
+    "by differences": by_differences,
 }
 
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-HEAD = '''import numpy as np
+HEAD = """import numpy as np
 import treadle as td
 
 
 def data(*shape, seed=1):
     n = np.arange(np.prod(shape, dtype=np.int64)) + seed
     return ((n * n * 3 + n * 5 + n // 7) % 17 - 8).reshape(shape)
-'''
+"""
 PLACE = re.compile(r"\{(\w+)\}")
 INDENT = "    "
 
@@ -171,7 +171,7 @@ def inlinable(statements: Sequence[Statement], observed: frozenset[str]) -> set[
     uses: Counter[str] = Counter()
     for s in statements:
         uses.update(s.operands)
-        uses.update({name: 2 for name in s.inner_names()})  # a function finds them by name
+        uses.update(dict.fromkeys(s.inner_names(), 2))  # a function finds them by name
     found: set[str] = set()
     waiting: dict[str, Statement] = {}
     for s in statements:

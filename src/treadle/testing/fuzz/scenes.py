@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from treadle.base.dtypes import float32, float64
 from treadle.testing.fuzz.bounds import Unfit, Value
 from treadle.testing.fuzz.generate import Draw, Draws, Generation, attempt

@@ -10,6 +10,7 @@ from treadle.testing.fuzz.modes import Failure, compiled_lines
 from treadle.testing.fuzz.program import HEAD, INDENT, Printer, Program, inlinable
 from treadle.testing.fuzz.shrink import Case, Run
 
+MOST_RUNS = 4  # shown of a long history
 SMALL = """
 from treadle.testing.fuzz.machine import make_small
 make_small()
@@ -22,7 +23,10 @@ def script_of(case: Case, failure: Failure) -> str:
     said = failure.detail.strip().splitlines()
     shown = [*said[:1], *said[-1:]] if len(said) > 3 else said
     head = [f"# {failure.mode}: {failure.what}", *(f"# {line.strip()}" for line in shown)]
-    parts = [line for one in case for line in ["", *lines_of(one)]]
+    shown_runs, left_out = case[-MOST_RUNS:], len(case) - MOST_RUNS
+    if left_out > 0:
+        head.append(f"# after {left_out} other runs, which are not shown")
+    parts = [line for one in shown_runs for line in ["", *lines_of(one)]]
     stories = heads_of([s for one in case for s in one.program.statements])
     small = SMALL if case and case[0].small else ""
     return "\n".join([*head, HEAD + small + stories, *parts[1:], *_end(failure), ""])
@@ -33,7 +37,7 @@ def lines_of(one: Run) -> list[str]:
     program, mode = one.program, one.mode
     watched = sorted(n for n in program.observed if n.startswith("t"))
     if mode == "step by step":
-        return [line for line in _steps(program)]
+        return _steps(program)
     if mode == "compiled":
         lines = compiled_lines(program)
     else:
@@ -47,7 +51,7 @@ def lines_of(one: Run) -> list[str]:
     return [*lines, *(f"{name}.numpy()" for name in order)]
 
 
-def _steps(program: Program) -> Sequence[str]:
+def _steps(program: Program) -> list[str]:
     printer = Printer()
     lines: list[str] = []
     for s in program.statements:

@@ -28,7 +28,9 @@ def successor(g: Generation, x: str) -> str | None:
     if v.dtype is not bool_:
         forms += [("{0} * 2", "multiply"), ("{0} + 1", "add"), ("{0} * 0.5", "multiply")]
         forms += [("{0} - {0}[:1]", "add"), ("{0} - {0}[..., :1]", "add")] if v.shape else []
-        forms += [("{0} + {1}", "add"), ("{0} - {1}", "add"), ("{0} * {1}", "multiply")] * bool(others)
+        forms += [("{0} + {1}", "add"), ("{0} - {1}", "add"), ("{0} * {1}", "multiply")] * bool(
+            others
+        )
     if not forms:
         return None
     if len(v.shape) == 2 and v.dtype in (float32, float64) and v.size and draw.coin():
@@ -73,7 +75,7 @@ def assign_item(g: Generation) -> None:
         if way == 2 or "None" in key:
             g.do("assign item", f"{{0}}[{key}] = {number}", x, form="item")
             return
-        there = v.array[eval(f"np.s_[{key}]", {"np": __import__("numpy")})]  # noqa: S307
+        there = v.array[eval(f"np.s_[{key}]", {"np": __import__("numpy")})]
         y = g.pick_or_make(
             lambda o: o.shape == there.shape and o.dtype is v.dtype, there.shape, v.dtype
         )
@@ -171,7 +173,9 @@ def function(values: Draws, states: Draws) -> Draw:
         end = Statement("return", "return", "move", (), returned,
                         ", ".join(f"{{{k}}}" for k in range(len(returned))))  # fmt: skip
         name = g.new_name("f")
-        g.add(Statement("define", "define", "move", (name,), (), "", params, (*inner.statements, end)))
+        g.add(
+            Statement("define", "define", "move", (name,), (), "", params, (*inner.statements, end))
+        )
         if draw.rarely(3):  # something waits while the function runs
             attempt(g, values)
         call(g, name, arguments)

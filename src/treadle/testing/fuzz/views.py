@@ -55,14 +55,14 @@ def part(g: Generation) -> None:
         g.value("slice", "move", f"{{0}}[{key_of(g.draw, g.model[x].shape)}]", x)
 
 
-def column(g: Generation) -> None:
+def row_or_column(g: Generation) -> None:
     """One column or row of a table."""
     x = g.pick_or_make(lambda v: len(v.shape) == 2 and v.size > 0, g.shape(2))
     if x is not None:
         rows, columns = g.model[x].shape
-        at = (f":, {g.draw.number(0, columns - 1)}", f"{g.draw.number(0, rows - 1)}",
-              f":, :{g.draw.number(1, columns)}", f":, {g.draw.number(0, columns - 1)}:")  # fmt: skip
-        g.value("column", "move", f"{{0}}[{g.draw.one(at)}]", x)
+        row, column = g.draw.number(0, rows - 1), g.draw.number(0, columns - 1)
+        at = g.draw.one((f":, {column}", f"{row}", f":, :{column + 1}", f":, {column}:"))
+        g.value("column", "move", f"{{0}}[{at}]", x)
 
 
 def reshape(g: Generation) -> None:
@@ -119,8 +119,9 @@ def rearranged(g: Generation) -> None:
         return
     rank, (draw, v) = len(g.model[x].shape), (g.draw, g.model[x])
     axis = draw.number(0, rank - 1)
-    forms = [f"{{0}}.roll({draw.number(-3, 3)}, {axis})", f"{{0}}.repeat({draw.number(1, 3)}, {axis})",
-             "{0}.flatten()", f"{{0}}.unsqueeze({axis})"]  # fmt: skip
+    forms = ["{0}.flatten()", f"{{0}}.unsqueeze({axis})",
+             f"{{0}}.roll({draw.number(-3, 3)}, {axis})",
+             f"{{0}}.repeat({draw.number(1, 3)}, {axis})"]  # fmt: skip
     if rank >= 2 and v.dtype.kind != "bool":
         forms += [f"{{0}}.{draw.one(('tril', 'triu'))}({draw.number(-1, 1)})", "{0}.diagonal()"]
     size = v.shape[axis]
@@ -159,7 +160,7 @@ def take(g: Generation) -> None:
         before = ":, " * axis
         g.value("take", "move", f"{{0}}[{before}{{1}}]", x, index)
         return
-    whole = index_leaf(g, shape[:axis] + (draw.number(1, 5),) + shape[axis + 1 :], shape[axis])
+    whole = index_leaf(g, (*shape[:axis], draw.number(1, 5), *shape[axis + 1 :]), shape[axis])
     g.value("gather", "move", f"td.take_along_axis({{0}}, {{1}}, axis={axis})", x, whole)
 
 
@@ -205,6 +206,7 @@ def looked_up_product(g: Generation) -> None:
 
 
 VIEWS: tuple[Draw, ...] = (
-    flip, flip, permute, part, part, part, column, column, reshape, expand, pad, join, rearranged,
+    flip, flip, permute, part, part, part, row_or_column, row_or_column, reshape, expand, pad,
+    join, rearranged,
 )  # fmt: skip
 INDICES: tuple[Draw, ...] = (take, take, look_up, look_up, search, looked_up_product)

@@ -22,10 +22,8 @@ from treadle.ir.node import Node, leaf
 from treadle.testing.choice import Choice
 from treadle.testing.fuzz.bounds import largest
 
-KERNEL = ctypes.CFUNCTYPE(
-    None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
-)
-LOOSE = {8: 1e-9, 4: 2e-3, 2: 0.1, 1: 0.6}  # size of a float to the part of the largest that is fine
+KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+LOOSE = {8: 1e-9, 4: 2e-3, 2: 0.1, 1: 0.6}  # by the size of a float: of the largest, what is fine
 Results = list[Any] | None
 Run = Callable[[Program, Sequence[Any], Results], list[Any]]
 
@@ -34,7 +32,7 @@ Run = Callable[[Program, Sequence[Any], Results], list[Any]]
 def instead(make: Callable[[Run], Run]) -> Iterator[None]:
     """Have programs run by another function, which is given the usual one."""
     usual = Program.run
-    Program.run = make(usual)  # type: ignore[method-assign]
+    Program.run = make(usual)  # type: ignore[method-assign, assignment]
     try:
         yield
     finally:
@@ -168,7 +166,9 @@ def _shadow(program: Program, inputs: Sequence[Any], address: int) -> None:
             wrong = _difference(node, before, _copy(program, node, starts))
             if wrong:
                 ops = " ".join(str(n.op) for n in task.cluster.level)
-                raise Differs(f"kernel {number} of {len(program.tasks)} ({ops}) writes {node.op}: {wrong}")
+                raise Differs(
+                    f"kernel {number} of {len(program.tasks)} ({ops}) writes {node.op}: {wrong}"
+                )
 
 
 def _copy(program: Program, node: Node, starts: Sequence[int]) -> Any:
