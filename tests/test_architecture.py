@@ -24,7 +24,7 @@ MODULES = sorted(SRC.rglob("*.py"))
 FILE_LINES = 400
 FUNCTION_LINES = 60
 COMPILER = ("base", "ir", "passes", "autograd", "schedule", "kernel")
-COMPILER_LINES = 6700
+COMPILER_LINES = 6900
 LINES_OF_A_ROW = 24.5  # on average, with its reference, samples, gradient and documentation
 IMPORT_MILLISECONDS = 60
 
@@ -175,6 +175,7 @@ def test_rows_stay_short():
 def test_one_op_is_written_in_few_places():
     folders = (SRC, ROOT / "tools", ROOT / "examples")
     paths = [path for folder in folders for path in folder.rglob("*.py")]
+    paths = [path for path in paths if "testing" not in path.parts]  # random programs are users
     places = [p.relative_to(ROOT).as_posix() for p in paths if "tanh" in by_hand(p)]
     assert len(places) <= 5, places
 
