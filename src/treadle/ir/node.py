@@ -20,8 +20,13 @@ from typing import Any
 from treadle.base.device import CPU, Device
 from treadle.base.dtypes import DType, int64, weak
 from treadle.base.errors import (
-    ArgumentError, CompilerError, DeviceError, OperandError, explain, needed,
-)  # fmt: skip
+    ArgumentError,
+    CompilerError,
+    DeviceError,
+    OperandError,
+    explain,
+    needed,
+)
 from treadle.base.shapes import Shape, names_of
 from treadle.ir.recording import GRADIENTS, RECORDING
 from treadle.ops.defs import Elementwise, Kind, Op
@@ -75,10 +80,13 @@ LEAF = Op("leaf", Kind.SOURCE, "A value in memory.", flops=0.0)
 CONST = Op("const", Kind.SOURCE, "One number.", flops=0.0)
 IOTA = Op("iota", Kind.SOURCE, "The index along an axis: arg is the axis.", flops=0.0)
 COMPILED = Op(
-    "compiled", Kind.SOURCE, "A value in memory that a compiled function has returned.", flops=0.0,
+    "compiled",
+    Kind.SOURCE,
+    "A value in memory that a compiled function has returned.",
+    flops=0.0,
     grad="it is the result of a compiled function: call backward() or td.value_and_grad inside it",
     public=False,
-)  # fmt: skip
+)
 
 
 def type_of(shape: Shape, dtype: DType, device: Device = CPU) -> Type:
@@ -90,8 +98,6 @@ def type_of(shape: Shape, dtype: DType, device: Device = CPU) -> Type:
 
 class Computed:
     """How values are computed: the runtime, which stands above, fills this in."""
-
-    __slots__ = ("number", "realize")
 
     number: Callable[[Node], Any]
     realize: Callable[[Node], None]
@@ -341,9 +347,6 @@ def expand(node: Node) -> Node:
         return _define(node.op, node.arg, list(node.operands))
     finally:
         RECORDING.site = before
-
-
-# ---- sources
 
 
 def placeholder(type_: Type, op: Op = LEAF) -> Node:

@@ -72,5 +72,5 @@ def _loss(model: Model, s: Statement, arrays: list[Any]) -> float:
     root = function(*tensors)._node
     if not root.dtype.is_float or root.shape:
         raise Unfit("no loss")
-    (value,) = evaluate([root], lambda n: n.buffer, precise=True)
+    (value,) = evaluate([root], lambda n: n.buffer.array, precise=True)
     return float(value)

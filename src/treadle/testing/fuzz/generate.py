@@ -236,13 +236,9 @@ NUMBER = re.compile(r"(?<![\w.{])\d+(?![\w.}])")
 
 
 def renumbered(s: Statement, change: dict[str, str]) -> Statement:
-    """A statement with other whole numbers in its text, and in the one that it is judged by."""
-    text, meaning = (
-        NUMBER.sub(lambda m: change.get(m[0], m[0]), part) for part in (s.text, s.meaning)
-    )
-    return replace(
-        s, text=text, meaning=meaning, body=tuple(renumbered(part, change) for part in s.body)
-    )
+    """A statement with other whole numbers in its text, unless another text says what it means."""
+    text = s.text if s.meaning else NUMBER.sub(lambda m: change.get(m[0], m[0]), s.text)
+    return replace(s, text=text, body=tuple(renumbered(part, change) for part in s.body))
 
 
 def resized(program: Program, draw: Choice) -> Program:
