@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import treadle as td
 from treadle.ir.graph import toposort
 from treadle.ops import movement as m
 from treadle.ops.reduce import sum_
@@ -37,3 +38,16 @@ def test_a_sum_is_taken_before_the_broadcast(rank):
         (simple,) = simplify([sum_(node_of(small).expand(shape), axis=axes)])
         sums = [n for n in toposort([simple]) if n.op is sum_]
         assert all(n.operands[0].op is not m.expand or n.arg[0] != axes for n in sums)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_long_reductions_with_axes_of_one_element_end(seed):
+    """Long lines are cut into chunks; whatever axes are reduced besides, the rules come to an end."""
+    rng = np.random.default_rng(seed)
+    sizes = [1] * rng.integers(0, 4) + [int(n) for n in rng.choice([2, 3, 130, 5000], 2)] + [20]
+    shape = tuple(int(n) for n in rng.permutation(sizes))
+    axes = tuple(int(k) for k in np.flatnonzero(rng.random(len(shape)) < 0.7)) or (0,)
+    x = rng.integers(-4, 5, shape).astype(np.float32)
+    for name in ("sum", "max", "min", "any", "all"):
+        found = getattr(td, name)(td.tensor(x), axes).numpy()
+        np.testing.assert_array_equal(found, getattr(np, name)(x, axis=axes), err_msg=name)

@@ -278,3 +278,12 @@ def test_checkpoints_without_gradients_are_plain_calls():
         assert not checkpoint(lambda x: x * 2.0, td.ones(2).requires_grad_()).requires_grad
     with pytest.raises(ArgumentError, match="checkpoint"):
         checkpoint(lambda: td.ones(2))
+
+
+def test_derivatives_by_the_result_of_a_compiled_function():
+    y = td.compile(lambda x: x * 2.0)(td.tensor(1.5))
+    cube = lambda v: v * v * v  # noqa: E731
+    assert td.grad(cube)(y).item() == 27.0
+    assert td.grad(td.grad(cube))(y).item() == 18.0
+    assert td.compile(td.grad(cube))(y).item() == 27.0
+    assert td.vjp(cube, y)[1](td.tensor(1.0))[0].item() == 27.0

@@ -30,6 +30,9 @@ def _split(node: Node) -> Node | None:
     if count < 4 * CHUNK or (enough and columns is None):
         return None
     op = node.op
+    long = tuple([axis for axis in axes if x.shape[axis] > 1])
+    if len(long) < len(axes):  # of one element there is nothing to cut
+        return op(x, axis=long, keepdims=True).reshape(node.shape)
     if x.dtype.is_storage:  # partial totals lie in memory, where they would be rounded
         wide = op(cast(x, x.dtype.compute), axis=axes, keepdims=node.arg[1])
         return cast(wide, node.dtype)

@@ -9,7 +9,7 @@ from typing import Any
 from treadle.autograd.backward import gradients as node_gradients
 from treadle.base.errors import ArgumentError, GradientError, ShapeError, explain, require_function
 from treadle.base.trees import Structure, flatten, unflatten
-from treadle.ir.node import Node, full, new_node
+from treadle.ir.node import Node, full, leaf
 from treadle.ir.recording import GRADIENTS
 from treadle.ops.picking import clone
 from treadle.runtime.realize import TRACED
@@ -215,8 +215,8 @@ def _mark(x: Tensor, made: list[Tensor] | None = None) -> Tensor:
         node = clone(before)
         node.needs_grad = True
     else:
-        node = new_node(before.call, (), True)
-        node.buffer = buffer
+        node = leaf(before.type, buffer)
+        node.needs_grad = True
     mark = Tensor(node)
     if made is not None:
         made.append(mark)
