@@ -42,7 +42,7 @@ def test_a_sum_is_taken_before_the_broadcast(rank):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_long_reductions_with_axes_of_one_element_end(seed):
-    """Long lines are cut into chunks; whatever axes are reduced besides, the rules come to an end."""
+    """Long lines are cut into chunks: whatever axes are reduced besides, the rules end."""
     rng = np.random.default_rng(seed)
     sizes = [1] * rng.integers(0, 4) + [int(n) for n in rng.choice([2, 3, 130, 5000], 2)] + [20]
     shape = tuple(int(n) for n in rng.permutation(sizes))
