@@ -15,7 +15,7 @@ from treadle.base.errors import ShapeError, explain
 from treadle.base.shapes import axes_in, axis_in
 from treadle.ops.bounds import require_inside
 from treadle.ops.contract import dot, gather
-from treadle.ops.defs import AN_INDEX, Inline, Kind, Op, Samples, options_of
+from treadle.ops.defs import AN_INDEX, Inline, Kind, Op, Samples
 from treadle.ops.elementwise import (
     cast,
     detach,
@@ -25,6 +25,7 @@ from treadle.ops.elementwise import (
     ne,
     where,
 )  # fmt: skip
+from treadle.ops.options import options_of
 from treadle.ops.reduce import CASES, max_, min_, sum_
 
 Axes = int | Sequence[int] | None
