@@ -18,7 +18,12 @@ from typing import Any
 from treadle.base.device import CPU, Device
 from treadle.base.dtypes import DType, int64, weak
 from treadle.base.errors import (
-    ArgumentError, CompilerError, DeviceError, OperandError, explain, needed,
+    ArgumentError,
+    CompilerError,
+    DeviceError,
+    OperandError,
+    explain,
+    needed,
 )  # fmt: skip
 from treadle.base.shapes import Shape, names_of
 from treadle.ir.recording import GRADIENTS, RECORDING
