@@ -254,9 +254,17 @@ def take(x: Tensor, indices: Tensor, axis: int | None = None) -> Tensor:
 
 # <gen matmul>
 def matmul(a: Tensor, b: Tensor) -> Tensor:
-    """Matrix product; vectors are rows on the left and columns on the right."""
+    """Matrix product; vectors are rows on the left and columns on the right.
+
+    Products of 8-bit integers are int32, those of 16-bit ones int64; wider ones wrap around.
+
+    >>> import treadle as td
+    >>> x = td.ones(300, dtype="int8")
+    >>> (x @ x).item()
+    300
+    """
     return composite_rows.matmul(a, b)
-    # </gen matmul kblvswvtgcdltbb>
+    # </gen matmul kblvsybqgupvsmk7mlyppvsmkymuw35k5cdq524g67nxtuqcdkdltbb>
 
 
 # <gen linear>

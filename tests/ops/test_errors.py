@@ -20,6 +20,7 @@ from treadle.base.errors import (
     ShapeError,
     TreadleError,
 )  # fmt: skip
+from treadle.ops.options import whole_options
 from treadle.testing.samples import cases, public_rows, takes
 
 MODULES = (errors_elementwise, errors_shapes, errors_layers, errors_makers)
@@ -101,6 +102,20 @@ def test_row_refuses_an_option_it_does_not_have(name):
     case, operands = sample_of(ROWS[name])
     case.options = case.options | {"colour": "red"}
     refused(ROWS[name], lambda: case.record(operands))
+
+
+def whole_numbers(op):
+    """Options of a row that are integers; axes are looked at where the rank is known."""
+    return [name for _, name in whole_options(op.define)] if op.define else []
+
+
+@pytest.mark.parametrize("name", [name for name, op in ROWS.items() if whole_numbers(op)])
+def test_row_refuses_options_that_are_no_integers(name):
+    for option in whole_numbers(ROWS[name]):
+        for odd in (1.5, "a", float("nan"), [1.5], x):
+            case, operands = sample_of(ROWS[name])
+            case.options = case.options | {option: odd}
+            refused(ROWS[name], lambda case=case, operands=operands: case.record(operands))
 
 
 SEVERAL = [name for name, op in ROWS.items() if len(sample_of(op)[1]) > 1]

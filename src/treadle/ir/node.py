@@ -1,12 +1,10 @@
 """Graph nodes and the only ways to make them.
 
-What a node stands for never changes. What it holds does: once its value is computed it has that in
-`buffer`, and lets go of its operands unless gradients need them.
-
-A `Type` (shape, dtype, device) and a `Call` (op, arg, result type) exist once each, so recording an
+What a node stands for never changes; once that is computed, it holds memory instead of operands. A
+`Type` (shape, dtype, device) and a `Call` (op, arg, result type) exist once each, so recording an
 op that was seen before with operands of the same types is one dictionary look-up, and a graph's
-structure is a sequence of identities. (Of very many Calls the older are forgotten, and made anew.)
-Shapes and dtypes are checked when a Call is first made, which is at the user's line.
+structure is a sequence of identities. Shapes and dtypes are checked when a Call is first made,
+which is at the user's line.
 """
 
 from __future__ import annotations

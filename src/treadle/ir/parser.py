@@ -12,7 +12,8 @@ from treadle.base.errors import ArgumentError, explain
 from treadle.base.shapes import Dim, Wanted
 from treadle.ir.node import Node, Type, apply, full, iota, placeholder, type_of
 from treadle.ir.printer import type_text
-from treadle.ops.defs import TABLE, Chosen, Kind
+from treadle.ops.defs import TABLE, Kind
+from treadle.ops.options import Chosen
 
 LINE = re.compile(r"%(\d+) = (\w+)((?: %\d+,?)*)(?: (.+?))? : (\w+)\[([^][]*)\](?: on (\S+))?")
 SIZE = re.compile(r"(?:(\w+|'(?:[^'\\]|\\.)*'|\"[^\"]*\")=)?(\d+)")

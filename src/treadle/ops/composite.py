@@ -15,7 +15,7 @@ from treadle.base.errors import ShapeError, explain
 from treadle.base.shapes import axes_in, axis_in
 from treadle.ops.bounds import require_inside
 from treadle.ops.contract import dot, gather
-from treadle.ops.defs import AN_INDEX, Inline, Kind, Op, Samples, options_of
+from treadle.ops.defs import AN_INDEX, Inline, Kind, Op, Samples
 from treadle.ops.elementwise import (
     cast,
     detach,
@@ -25,6 +25,7 @@ from treadle.ops.elementwise import (
     ne,
     where,
 )  # fmt: skip
+from treadle.ops.options import options_of
 from treadle.ops.reduce import CASES, max_, min_, sum_
 
 Axes = int | Sequence[int] | None
@@ -202,7 +203,15 @@ def take(x: Any, indices: Any, /, axis: int | None = None) -> Any:
     ),
 )
 def matmul(a: Any, b: Any, /) -> Any:
-    """Matrix product; vectors are rows on the left and columns on the right."""
+    """Matrix product; vectors are rows on the left and columns on the right.
+
+    Products of 8-bit integers are int32, those of 16-bit ones int64; wider ones wrap around.
+
+    >>> import treadle as td
+    >>> x = td.ones(300, dtype="int8")
+    >>> (x @ x).item()
+    300
+    """
     if a.ndim == 0 or b.ndim == 0:
         facts = {"shapes": f"{a.shape} and {b.shape}"}
         raise ShapeError(explain("matmul", "needs at least one axis", "use * to scale", **facts))

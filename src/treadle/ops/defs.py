@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from enum import Enum
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any, TypeVar
 
 from treadle.base.dtypes import DType
 from treadle.base.errors import ArgumentError, OperandError, TreadleError, explain, needed, said_by
 from treadle.base.shapes import Shape
+from treadle.ops.options import Chosen, positional_only, require_option, shown, whole_options
 
 TABLE: dict[str, Op] = {}
 """Every op by name, in the order of definition."""
@@ -134,7 +134,7 @@ class Op:
         self.types, self.shape, self.define = types, shape, define
         self.arguments, self.grad, self.reference = arguments, grad, reference
         self.samples, self.flops = samples or Samples(), flops
-        self.operands = _positional_only(define) if define else ()
+        self.operands = positional_only(define) if define else ()
         for known in (name, *aliases):
             if NAMES.get(known) in TABLE:
                 hint = "choose another, or take that row out of TABLE first"
@@ -218,7 +218,7 @@ class Op:
                 hint = "wrap it with td.tensor(...)"
                 wrong = explain(self.name, "not a tensor", hint, got=type(x).__name__)
                 return OperandError(wrong).with_traceback(error.__traceback__)
-        facts = {name: _shown(x) for name, x in (*zip(names, args, strict=False), *options.items())}
+        facts = {name: shown(x) for name, x in (*zip(names, args, strict=False), *options.items())}
         hint = f"it takes {', '.join(names)}"
         wrong = explain(self.name, f"cannot use an argument: {error}", hint, **facts)
         return ArgumentError(wrong).with_traceback(error.__traceback__)
@@ -263,10 +263,20 @@ class Elementwise(Op):
 class Inline(Op):
     """A row that is no node: its definition runs when it is called and may give several results."""
 
+    @cached_property
+    def whole(self) -> list[tuple[int, str]]:
+        """Places and names of options that are integers; makers of tensors look for themselves."""
+        define = needed("row", self.define, self)
+        return whole_options(define) if self.kind is Kind.COMPOSITE else []
+
     def __call__(self, *args: Any, **options: Any) -> Any:
         """Run the definition on tensors or nodes."""
         define = needed("row", self.define, self)
         try:
+            for k, name in self.whole:
+                value = args[k] if k < len(args) else options.get(name, 0)
+                if value.__class__ is not int:
+                    require_option(define, name, value)
             return define(*args, **options)
         except UNCLEAR as error:
             return self.retried(error, args, options)
@@ -289,109 +299,3 @@ def makes_tensors(kind: Kind, aliases: tuple[str, ...] = ()) -> Callable[[Functi
         return made  # type: ignore[return-value]
 
     return entered
-
-
-class Chosen(tuple[Any, ...]):
-    """(names of operands given, options): equal only if numbers read the same, 1 not as 1.0."""
-
-    __slots__ = ()
-    __hash__ = tuple.__hash__
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Chosen) and (self is other or repr(self) == repr(other))
-
-
-MOST_KNOWN = 1000  # options remembered for each composite
-
-
-def options_of(define: Callable[..., Any]) -> Callable[..., tuple[tuple[Any, ...], Any]]:
-    """Arguments of a composite: what stands before `/` are operands, the rest are options.
-
-    Operands left out (None) are dropped and remembered in the arg as (names of operands, options).
-    """
-    names = define.__code__.co_varnames[: define.__code__.co_argcount]
-    operands = list(_positional_only(define))
-    order = list(names[len(operands) :])
-    values = define.__defaults__ or ()
-    optional = dict(zip(names[len(names) - len(values) :], values, strict=True))
-    defaults = {name: optional[name] for name in order if name in optional}
-    required = [name for name in operands if name not in optional]
-    count = len(operands)
-    known: dict[tuple[Any, ...], Chosen] = {}
-
-    def arguments(*args: Any, **given: Any) -> tuple[tuple[Any, ...], Any]:
-        """Sort out what was passed; all of it by position, as functions do, is a look-up."""
-        if given or len(args) != len(names) or _lacks_one(args[:count]):
-            return sorted_out(*args, **given)
-        options = args[count:]
-        key = (options, tuple([repr(v) if v.__class__ is float else type(v) for v in options]))
-        try:
-            arg = known.get(key)
-        except TypeError:  # a list among the options
-            return sorted_out(*args)
-        if arg is None:
-            _, arg = sorted_out(*args)
-            if len(known) < MOST_KNOWN:
-                known[key] = arg
-        return args[:count], arg
-
-    def sorted_out(*args: Any, **given: Any) -> tuple[tuple[Any, ...], Any]:
-        for name in operands[len(args) :]:
-            args += (given.pop(name, None),)
-        chosen = defaults | dict(zip(order, args[count:], strict=False)) | given
-        if len(chosen) > len(order) or len(args) > count + len(order):
-            wrong = f"takes {operands} and {order}, got {given or len(args)}"
-            raise TypeError(f"{define.__name__.rstrip('_')}() {wrong}")
-        present = tuple(name for name, x in zip(operands, args, strict=False) if x is not None)
-        missing = [name for name in required if name not in present]
-        if missing:
-            hint = f"it takes {', '.join(names)}"
-            wrong = f"{', '.join(missing)} is missing"
-            raise OperandError(explain(define.__name__.rstrip("_"), wrong, hint))
-        for name, value in chosen.items():
-            _require(define, name, value)
-        frozen = tuple((name, _frozen(value)) for name, value in chosen.items())
-        return tuple(x for x in args[:count] if x is not None), Chosen((present, frozen))
-
-    return arguments
-
-
-KINDS = {
-    "float": ("a number", "__float__"), "int": ("an integer", "__index__"),
-    "str": ("text", "isalpha"),
-}  # fmt: skip
-"""Annotations of options: what they mean, and what a value has that fits."""
-
-
-def _require(define: Callable[..., Any], name: str, value: Any) -> None:
-    """Refuse a value that an option cannot have; axes are looked at where the rank is known."""
-    what, has = KINDS.get(str(define.__annotations__.get(name)), ("no tensor", "__class__"))
-    refused = OperandError if hasattr(value, "_apply") else ArgumentError
-    fits = hasattr(value, has) or name.startswith("axis")
-    if refused is OperandError or not fits:
-        row = define.__name__.rstrip("_")
-        raise refused(explain(row, f"{name} is {what}", got=_shown(value)))
-
-
-def _positional_only(define: Callable[..., Any]) -> tuple[str, ...]:
-    """Names before the `/`. Read off the code: inspect would double the time of the import."""
-    code = define.__code__
-    return tuple(code.co_varnames[: code.co_posonlyargcount])
-
-
-def _shown(x: Any) -> str:
-    """An argument as a message names it."""
-    return f"tensor{list(x.shape)}" if hasattr(x, "_apply") else repr(x)
-
-
-def _lacks_one(operands: tuple[Any, ...]) -> bool:
-    for x in operands:  # noqa: SIM110 - faster; `in` would compare tensors
-        if x is None:
-            return True
-    return False
-
-
-def _frozen(value: Any) -> Any:
-    if value.__class__ in (list, tuple):
-        return tuple(map(_frozen, value))
-    return math.nan if value.__class__ is float and value != value else value

@@ -60,6 +60,8 @@ def _extreme_grad(better: Op, g: Any, a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def _round(x: Any, decimals: int = 0) -> Any:
+    if not hasattr(decimals, "__index__"):
+        raise ArgumentError(explain("round", "decimals is an integer", got=repr(decimals)))
     if not decimals or (decimals > 0 and not x.dtype.is_float):
         return (x,), None
     scale = 10.0 ** abs(decimals)

@@ -13,6 +13,7 @@ from treadle.ops.contract import scatter_add
 from treadle.ops.defs import Samples
 from treadle.ops.elementwise import cast
 from treadle.ops.movement import concat, cut
+from treadle.ops.reduce import min_
 from treadle.ops.scan import cumsum
 from treadle.ops.shaping import counting, tensors_in, unsqueeze
 
@@ -151,6 +152,7 @@ def repeat(x: Any, /, repeats: Any, axis: int | None = None) -> Any:
             facts = {"repeats": repeats.shape, "length": size}
             raise ShapeError(explain("repeat", "one number for each element", **facts))
         return take(x, _owners(repeats.reshape(-1).expand((size,))), axis=at)
+    repeats = repeats.tolist() if hasattr(repeats, "tolist") else repeats  # NumPy's
     counts = list(sizes_in("repeat", repeats if isinstance(repeats, Sequence) else (repeats,)))
     if len(counts) not in (1, size) or any(n < 0 for n in counts):
         facts = {"repeats": repeats, "length": size}
@@ -167,6 +169,9 @@ def repeat(x: Any, /, repeats: Any, axis: int | None = None) -> Any:
 
 def _owners(counts: Any) -> Any:
     """0 counts[0] times, 1 counts[1] times, ...: how many have ended at each place."""
+    lowest = min_(counts).item() if counts.shape[0] else 0
+    if lowest < 0:
+        raise ArgumentError(explain("repeat", "a number is negative", lowest=lowest))
     ends = cumsum(cast(counts, "int64"), axis=0).realize()
     total = (
         cut(ends, 0, ends.shape[0] - 1, ends.shape[0]).reshape(()).item() if ends.shape[0] else 0

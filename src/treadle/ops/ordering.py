@@ -258,8 +258,9 @@ def bincount(x: Any, weights: Any = None, /, minlength: int = 0, length: int | N
         length = minlength
         if x.shape[0]:
             length = max(minlength, _count_length(x))
-    if length < 0:
-        raise ArgumentError(explain("bincount", "a length is not negative", length=length))
+    if min(length, minlength) < 0:
+        facts = {"length": length, "minlength": minlength}
+        raise ArgumentError(explain("bincount", "a length is not negative", **facts))
     counted = (x >= 0) & (x < length)
     if weights is None:
         each, kind = cast(counted, int64), int64

@@ -184,6 +184,9 @@ def one_hot(x: Any, /, num_classes: int = -1) -> Any:
     An index that is out of range is refused if it is known at the call, else it gives zeros.
     """
     require("one_hot", [x.dtype], INTEGERS)
+    if num_classes < -1:
+        hint = "-1: as many as the largest needs"
+        raise ArgumentError(explain("one_hot", "a number is negative", hint, got=num_classes))
     if num_classes < 0:
         num_classes = int(max_(x).item()) + 1 if math.prod(x.shape) else 0
     line = counting(x, num_classes).reshape((*(1,) * x.ndim, num_classes))

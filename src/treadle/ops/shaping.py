@@ -206,9 +206,9 @@ def roll(x: Any, /, shift: int | Sequence[int], axis: Axes = None) -> Any:
         return roll(x.reshape(-1), shift, 0).reshape(x.shape)
     axes = list(axis) if isinstance(axis, Sequence) else [axis]
     shifts = list(shift) if isinstance(shift, Sequence) else [shift] * len(axes)
-    if len(shifts) != len(axes):
+    if len(shifts) != len(axes) or not all(hasattr(by, "__index__") for by in shifts):
         facts = {"shift": shift, "axis": axis}
-        raise ArgumentError(explain("roll", "one shift for each axis", **facts))
+        raise ArgumentError(explain("roll", "one integer for each axis", **facts))
     for by, along in zip(shifts, axes, strict=True):
         k = axis_in("roll", along, x.ndim)
         size = x.shape[k]

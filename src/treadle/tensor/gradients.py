@@ -106,7 +106,11 @@ class Differentiable(Syntax):
     _node: Node
     _grad: Any
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node | None = None, *others: object) -> None:
+        if node.__class__ is not Node or others:
+            hint = "td.tensor([1, 2]) for numbers, td.zeros(2, 3) for a shape"
+            got = ", ".join(type(x).__name__ for x in (node, *others))
+            raise OperandError(explain("Tensor", "is made by other functions", hint, got=got))
         self._node = node
         self._grad = None
 

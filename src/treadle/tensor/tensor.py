@@ -23,6 +23,7 @@ from treadle.tensor.tracing import TRACE
 from treadle.tensor.values import Readable
 
 __all__ = ["Tensor", "gradients", "no_grad", "owned", "realize"]
+new = object.__new__  # what is recorded all the time is not checked again
 
 
 class Tensor(Readable, Methods):
@@ -61,7 +62,10 @@ class Tensor(Readable, Methods):
             if call is None or call.casts or RECORDING.watched:
                 _note(operands)
                 return Tensor(apply(op, (x,), arg))
-            return Tensor(record(call, (x,), x.needs_grad and GRADIENTS.on and call.smooth))
+            made = new(Tensor)
+            made._node = record(call, (x,), x.needs_grad and GRADIENTS.on and call.smooth)
+            made._grad = None
+            return made
         if RECORDING.watched:
             _note(operands)
         if len(operands) == 2:
@@ -73,7 +77,9 @@ class Tensor(Readable, Methods):
                 b = beside(b, a.call.type)
             else:
                 b = _operand(op, b, self)
-            return Tensor(apply(op, (a, b), arg))
+            made = new(Tensor)
+            made._node, made._grad = apply(op, (a, b), arg), None
+            return made
         nodes = [x._node if x.__class__ is Tensor else _operand(op, x, self) for x in operands]
         return Tensor(apply(op, tuple(nodes), arg))
 
@@ -189,7 +195,9 @@ def _fast(op: Op) -> Any:
             _note((self, other))
             return Tensor(apply(op, (a, b)))
         needs = (a.needs_grad or b.needs_grad) and GRADIENTS.on and call.smooth
-        return Tensor(record(call, (a, b), needs))
+        made = new(Tensor)
+        made._node, made._grad = record(call, (a, b), needs), None
+        return made
 
     return method
 
