@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 from treadle.base.dtypes import ALL, DType, bool_, float32, float64
@@ -232,6 +233,7 @@ def _rebound(statements: Sequence[Statement]) -> set[str]:
     return found
 
 
+DATA = re.compile(r"data\(([\d, ]*)")
 NUMBER = re.compile(r"(?<![\w.{])\d+(?![\w.}])")
 
 
@@ -247,4 +249,7 @@ def resized(program: Program, draw: Choice) -> Program:
     large = [n for n in numbers if int(n) > 2]
     change = {n: str(draw.one((*SMALL[2:], *MIDDLE))) for n in large if draw.coin()}
     made = replace(program, statements=tuple(renumbered(s, change) for s in program.statements))
+    for found in DATA.findall("\n".join(s.text for s in made.statements)):
+        if prod(map(int, NUMBER.findall(found))) > MOST_ELEMENTS:
+            raise Unfit("too many elements")
     return replace(made, label=f"{program.label} resized")

@@ -72,7 +72,7 @@ class Fuzz:
                 self.next += BATCH
             if not self.children:
                 return
-            if time.monotonic() > until + 20:
+            if time.monotonic() > until + 20 or len(self.finds) >= most:
                 break
             for child in self._ready():
                 self._listen(child)

@@ -27,8 +27,13 @@ LIMITS: dict[str, dict[str, int]] = {
 TARGET = {"l2_bytes": 16 << 10, "l3_bytes": 64 << 10}
 
 
+SMALL: list[bool] = []
+"""Not empty where limits are small: totals then take memory that they are not worth otherwise."""
+
+
 def make_small() -> None:
     """Set the limits of this process, before anything is compiled."""
+    SMALL.append(True)
     for where, limits in LIMITS.items():
         module = import_module(f"treadle.{where}")
         for name, value in limits.items():
