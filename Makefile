@@ -11,7 +11,7 @@ TRITON := .venv-triton/bin
 TORCH := .venv-torch/bin
 CUDA_TESTS = $(wildcard tests/backends/test_cuda_*.py)
 
-.PHONY: help test test-optimized test-torch lint gen demo bench bench-quick bench-rows test-gpu test-triton fuzz format clean
+.PHONY: help test test-optimized test-torch lint gen demo bench bench-quick bench-rows test-gpu test-triton fuzz mutate format clean
 .DELETE_ON_ERROR:
 
 help:
@@ -25,6 +25,7 @@ help:
 	@echo "make bench-rows   every op at its benchmark sizes      (.venv)"
 	@echo "make gen          write what follows from the op table (.venv)"
 	@echo "make fuzz         random programs for MINUTES=2        (.venv)"
+	@echo "make mutate       which planted bugs the fuzzer finds  (.venv)"
 	@echo "make test-torch   every op against PyTorch             (.venv-torch)"
 	@echo "make format       let ruff rewrite what it can"
 
@@ -59,6 +60,9 @@ test: lint
 # The environment rather than -O: workers and programs that tests start inherit it.
 test-optimized: $(READY)
 	PYTHONOPTIMIZE=1 $(BIN)/python -m pytest -n $(WORKERS) -m "not gpu"
+
+mutate: $(READY)
+	$(BIN)/python tests/testing/mutate.py
 
 # NumPy's own threads would only be in the way: every worker keeps a core busy.
 fuzz: $(READY)
