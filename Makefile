@@ -59,7 +59,7 @@ test: lint
 
 # The environment rather than -O: workers and programs that tests start inherit it.
 test-optimized: $(READY)
-	PYTHONOPTIMIZE=1 $(BIN)/python -m pytest -n $(WORKERS) -m "not gpu"
+	PYTHONOPTIMIZE=1 $(BIN)/python -m pytest -n $(WORKERS) -m "not gpu and not slow"
 
 mutate: $(READY)
 	$(BIN)/python tests/testing/mutate.py

@@ -1,4 +1,4 @@
-"""Which planted bugs does the fuzzer find? `python tests/testing/mutate.py [--minutes 3] [--only N]`."""
+"""Which planted bugs does the fuzzer find? `python tests/testing/mutate.py --minutes 3`."""
 
 from __future__ import annotations
 

@@ -119,11 +119,8 @@ def _store() -> Store | None:
 @cache
 def _opened(chosen: str, secret: str) -> Store | None:
     """The store in a folder, looked at once; None, with a warning, if others could write to it."""
-    from platformdirs import user_cache_path, user_data_path
-
-    root = Path(chosen) if chosen else user_cache_path("treadle", appauthor=False)
-    own = user_data_path("treadle", appauthor=False) / "cache-secret"
-    kept = Path(secret) if secret else own
+    root = Path(chosen) if chosen else _own("user_cache_path")
+    kept = Path(secret) if secret else _own("user_data_path") / "cache-secret"
     try:
         for place in (root, kept.parent):
             trust.make_folder(place)
@@ -136,6 +133,14 @@ def _opened(chosen: str, secret: str) -> Store | None:
         if chosen:
             _warn(f"it cannot be used: {error}", "TREADLE_CACHE_SECRET", kept)
         return None
+
+
+def _own(kind: str) -> Path:
+    """A folder of the user's, where the system has such folders."""
+    import platformdirs
+
+    found: Path = getattr(platformdirs, kind)("treadle", appauthor=False)
+    return found
 
 
 def _warn(reason: str, knobs: str, place: Path) -> None:
