@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("triton")
 
+import triton
 from cuda_cases import CASES
 from triton_host import (
     INTERPRETED,
@@ -19,6 +20,7 @@ from triton_host import (
 
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.launch import Memory
+from treadle.base.knobs import override
 from treadle.ops.neural import (
     layer_norm,
     softmax,
@@ -84,3 +86,24 @@ def test_an_overwritten_leaf_is_copied_out_first():
     plan, _ = plan_of([x, x * 2.0], {1: 0})
     assert [kind for kind, _ in plan.outputs] == ["new", "leaf"]
     assert all(isinstance(x.arguments[0], Memory) for x in plan.launches)
+
+
+@compiled
+@pytest.mark.parametrize("kind", ["float32", "float16"])
+def test_a_product_and_a_sum_are_rounded_each(kind, monkeypatch):
+    written = []
+    compile_ = triton.compile
+
+    def noted(*args, **options):
+        made = compile_(*args, **options)
+        written.append(made.asm["ptx"])
+        return made
+
+    monkeypatch.setattr(triton, "compile", noted)
+    monkeypatch.setattr("treadle.base.cache.read", lambda key: None)
+    x, y, z = (node_of(np.full(4096, k, kind)) for k in (1, 2, 3))
+    with override(round=1):
+        plan, _ = plan_of([x * y + z])
+    code_of(plan.launches[0].source, 90)
+    assert "mul" in written[0]
+    assert "fma" not in written[0]

@@ -15,6 +15,10 @@ from triton.compiler import ASTSource
 from treadle.backends.cuda.launch import Source
 from treadle.base import cache
 
+EXACT = 'input_precision="ieee"'
+"""In the text of products that are made of multiply-adds. Elsewhere a product and a sum are rounded
+each, whether they are in one kernel or in two."""
+
 
 @dataclass(frozen=True)
 class Code:
@@ -64,7 +68,10 @@ def _compiled(source: Source, architecture: int) -> Code:
     made = triton.compile(
         ASTSource(function(source), signature, dict(source.constants), aligned),
         target=GPUTarget("cuda", architecture, 32),
-        options={"num_warps": source.warps, "num_stages": source.stages},
-    )
+        options={
+            "num_warps": source.warps, "num_stages": source.stages,
+            "enable_fp_fusion": EXACT in source.text,
+        },
+    )  # fmt: skip
     facts = made.metadata
     return Code(made.asm["cubin"], facts.name, facts.shared, facts.num_warps)
