@@ -17,6 +17,7 @@ from treadle.ir.node import placeholder, type_of
 from treadle.ir.recording import RECORDING
 from treadle.runtime import pending, realize
 from treadle.tensor.memory import memory_report
+from treadle.tensor.tensor import Tensor
 
 
 @pytest.fixture
@@ -222,3 +223,9 @@ def test_the_report_breaks_nothing_that_other_threads_are_making():
         for thread in threads:
             thread.join()
     assert not errors
+
+
+def test_the_report_leaves_out_a_tensor_that_is_just_being_made():
+    unfinished = Tensor.__new__(Tensor)
+    assert memory_report().tensors >= 0
+    del unfinished
