@@ -173,6 +173,8 @@ class Model:
         if s.body:
             self._try_body(s)
         inputs = [self[name] for name in s.operands]
+        if s.meaning and len({value.shape for value in inputs}) > 1:
+            raise Unfit("another text means it for equal shapes")
         names = [f"v{k}" for k in range(len(inputs))]
         scope: dict[str, Any] = {"td": PLAIN, "np": np, "data": data}
         if s.form == "story" or s.body:
