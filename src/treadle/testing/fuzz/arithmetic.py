@@ -194,7 +194,8 @@ def centred(g: Generation) -> None:
     total = g.value("sum", "sum", f"{{0}}.sum({kept})", x)
     less = g.value("binary", "add", "{0} - {1}", x, total)
     if less is not None and g.draw.coin():
-        spread = g.value("sum", "sum", f"{{0}}.abs().sum({kept})", less)
+        size = g.value("unary", "kink", "{0}.abs()", less)
+        spread = g.value("sum", "sum", f"{{0}}.sum({kept})", size)
         g.value("binary", "multiply", "{0} * {1}", less, spread)
 
 

@@ -74,15 +74,18 @@ class Generation:
         found = self.names(fits)
         if not found:
             return None
-        newest = {1: found[-1:], 2: found[-1:], 3: found[-3:], 4: found[-3:]}
-        return str(self.draw.one(newest.get(self.draw.number(1, 6), found)))
+        chance = self.draw.random()
+        last = 0.6 if self.is_body else 0.35  # a function is mostly a chain
+        return str(
+            self.draw.one(found[-1:] if chance < last else found[-3:] if chance < 0.7 else found)
+        )
 
     def pick_or_make(
         self, fits: Callable[[Value], bool], shape: Sequence[int] | None = None,
         kind: DType | None = None,
     ) -> str | None:  # fmt: skip
         """A tensor that fits; one made for the purpose if there is none, and sometimes anyway."""
-        name = None if self.draw.rarely(3) else self.pick(fits)
+        name = None if self.draw.rarely(8 if self.is_body else 3) else self.pick(fits)
         if name is None:
             name = self.leaf(self.shape() if shape is None else shape, kind or self.kind())
             if not fits(self.model[name]):

@@ -19,7 +19,7 @@ from treadle.testing.fuzz.runs import BATCH
 from treadle.testing.fuzz.shrink import Case, shrink
 
 HISTORY = " after other programs"
-ENOUGH = 3  # shrunk failures of one symptom, which may have more than one cause
+ENOUGH = 2  # shrunk failures of one symptom, which may have more than one cause
 
 
 @dataclass

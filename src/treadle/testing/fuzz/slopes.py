@@ -18,11 +18,14 @@ def _terms(g: Generation, inner: Generation) -> tuple[str, list[str]]:
     made = [n for s in inner.statements for n in s.targets if inner.model[n].dtype.is_float]
     if not made:
         raise Unfit("nothing to differentiate")
-    given = [n for n in inner.names() if n.startswith("p")]
-    others = [g.draw.one(made if g.draw.coin() else given) for _ in range(g.draw.number(0, 2))]
+    others = [g.draw.one(made) for _ in range(g.draw.number(0, 2))]
     chosen = list(dict.fromkeys([made[-1], *others]))
-    parts = [g.draw.one((f"{{{k}}}.sum()", f"{{{k}}}.square().sum()", f"({{{k}}} * 2).sum()"))
-             for k in range(len(chosen))]  # fmt: skip
+    forms = ("{{{0}}}.sum()", "{{{0}}}.square().sum()", "({{{0}}} * 2).sum()")
+    parts = [g.draw.one(forms).format(k) for k in range(len(chosen))]
+    for name in inner.names(_is_fit):
+        if name.startswith("p") and g.draw.coin():  # as weights decay
+            parts.append(f"{{{len(chosen)}}}.square().sum()")
+            chosen.append(name)
     return " + ".join(parts), chosen
 
 

@@ -209,4 +209,6 @@ VIEWS: tuple[Draw, ...] = (
     flip, flip, permute, part, part, part, row_or_column, row_or_column, reshape, expand, pad,
     join, rearranged,
 )  # fmt: skip
-INDICES: tuple[Draw, ...] = (take, take, look_up, look_up, search, looked_up_product)
+INDICES: tuple[Draw, ...] = (
+    take, take, look_up, look_up, search, looked_up_product, looked_up_product,
+)  # fmt: skip

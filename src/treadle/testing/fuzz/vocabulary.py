@@ -10,7 +10,7 @@ from treadle.testing.fuzz.state import SHARING, STATES, call_again, function
 from treadle.testing.fuzz.views import INDICES, VIEWS
 
 VALUES: Draws = (
-    (24, VIEWS), (24, ELEMENTS), (18, ROWS), (10, LINES), (20, PRODUCTS), (10, INDICES),
+    (24, VIEWS), (24, ELEMENTS), (18, ROWS), (10, LINES), (20, PRODUCTS), (14, INDICES),
 )  # fmt: skip
 BINDING: Draws = ((1, STATES),)
 FUNCTIONS = (function(VALUES, BINDING), call_again)
