@@ -163,7 +163,7 @@ ERRORS = {
     "movedim": (lambda: h.movedim(X, (0, 1), 0), ShapeError, "as many destinations"),
     "movedim-twice": (lambda: h.movedim(X, (0, 0), (0, 1)), ShapeError, "none twice"),
     "tile": (lambda: h.tile(X, -1), ArgumentError, "negative"),
-    "roll": (lambda: h.roll(X, (1, 2), 0), ArgumentError, "one shift"),
+    "roll": (lambda: h.roll(X, (1, 2), 0), ArgumentError, "one integer for each axis"),
     "rot90": (lambda: h.rot90(X, 1, (0,)), ShapeError, "two axes"),
     "as_strided": (lambda: h.as_strided(V, (2,), (3,)), ShapeError, "0 to 3"),
     "as_strided-axes": (lambda: h.as_strided(V, (2,), (1, 1)), ShapeError, "one stride"),
