@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import treadle as td
 from treadle.backends.cpu import memory
+from treadle.backends.cpu.host import host_target
 from treadle.base.errors import OutOfMemory
 from treadle.base.knobs import override
 
@@ -154,3 +156,17 @@ def test_memory_is_steady_over_many_buffers():
     before = memory.statistics()
     churn()
     assert memory.statistics() == before
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.float16])
+def test_large_results_that_start_anywhere_are_joined(kind):
+    """Stores past the caches take whole lines: a part of a join may start between two."""
+    rng = np.random.default_rng(0)
+    large = host_target().l3_bytes // np.dtype(kind).itemsize
+    part = rng.integers(0, 9, (1, large // 8 // 2048 * 2048)).astype(kind)
+    parts = [np.ones((1, 5), kind), part, part[:, ::-1], part]
+    found = td.concat([td.tensor(x) for x in parts], axis=1).numpy()
+    np.testing.assert_array_equal(found, np.concatenate(parts, axis=1))
+    rows = part.reshape(1, -1, 2048)
+    found = td.pad(td.tensor(rows), [(0, 2), (1, 0), (1, 0)], mode="replicate").numpy()
+    np.testing.assert_array_equal(found, np.pad(rows, [(0, 2), (1, 0), (1, 0)], mode="edge"))

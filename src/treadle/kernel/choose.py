@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import isqrt
 
 from treadle.base.target import Target
+from treadle.kernel.index import Axis
 from treadle.kernel.loops import Loops
 
 TINY = 1 << 12  # elements: below, compile time is all that matters
@@ -13,6 +14,7 @@ SMALL = 1 << 15  # below, compile time matters more than speed
 BLOCK = 1 << 13  # fewest elements worth handing to another thread
 MOST_BLOCKS = 64
 ROWS = 1 << 10  # of a block that adds up columns: many more, added one by one, lose digits
+LINE_BYTES = 64  # of a cache: what goes past it goes line by line
 LONG = 40  # expressions: longer bodies are not unrolled
 
 
@@ -42,10 +44,27 @@ def choose(loops: Loops, target: Target) -> Style:
             unroll //= 2
         style = Style(unroll, extent % (unroll * target.lanes) == 0, 2)
     loops.rows_per_block = _grain(loops, style, target)
-    if not style.exact:
-        for argument in loops.arguments:
-            argument.stream = False
+    for number, argument in enumerate(loops.arguments):
+        fits = style.exact and bool(axes) and _is_aligned(loops, number, axes[-1])
+        argument.stream = argument.stream and fits
     return style
+
+
+def _is_aligned(loops: Loops, number: int, vector: Axis) -> bool:
+    """Does every vector stored to a buffer start at a whole cache line, in whatever row?
+
+    A part of a join starts anywhere in the whole.
+    """
+    line = LINE_BYTES // loops.arguments[number].dtype.size
+    axes = {*loops.outer, *loops.inner} - {vector}
+    return all(
+        store.position.is_affine()
+        and store.position.coefficient(vector) == 1
+        and not store.position.constant % line
+        and not any(store.position.coefficient(axis) % line for axis in axes)
+        for store in loops.stores()
+        if store.buffer == number
+    )
 
 
 def units(loops: Loops, style: Style, target: Target) -> int:

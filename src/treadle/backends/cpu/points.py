@@ -296,7 +296,7 @@ class Access:
             self.w.call("void", name, f"{t} {value}", f"ptr {place}", f"i32 {d.size}",
                         f"<{n} x i1> {at.mask}")  # fmt: skip
         else:
-            align = 64 if stream else d.size
+            align = min(64, n * d.size) if stream else d.size
             self.w.store(t, value, place, align, stream)
 
     def _scatter(self, pointer: str, index: Sum, value: str, d: DType, at: Point) -> None:
