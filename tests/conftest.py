@@ -7,6 +7,7 @@ import importlib.util
 import os
 import re
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
@@ -21,6 +22,8 @@ os.environ["TREADLE_CACHE_SECRET"] = f"{os.environ['TREADLE_TEST_CACHE']}/secret
 
 HERE = Path(__file__).parent
 GOLDEN = HERE / "golden"
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as shells start what runs behind them
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 # pytest keeps the asserts of tests under `python -O`; of what they share, only if it is told.
 SHARED = [
     path.stem for path in HERE.rglob("*.py") if not path.stem.startswith(("test_", "conftest"))
