@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
+import itertools
 import multiprocessing
 import os
+import shutil
 import signal
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cache
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -21,6 +25,7 @@ from treadle.testing.fuzz.runs import is_small, runs_of
 from treadle.testing.fuzz.shrink import Case, Run
 
 FORK = multiprocessing.get_context("fork")
+MOST_SPOILT = 5  # runs that gave something wrong, after which a process is not believed any more
 PATIENCE = 60.0  # seconds for one program; on a busy machine compiling takes a while
 
 
@@ -29,6 +34,7 @@ def run_batch(seed: int, first: int, count: int, pipe: Connection) -> None:
     if is_small(first):
         make_small()
     kinds: Counter[str] = Counter()
+    spoilt = 0
     for number in range(first, first + count):
         pipe.send(("program", number, None))
         runs, expected = runs_of(seed, number)
@@ -38,9 +44,10 @@ def run_batch(seed: int, first: int, count: int, pipe: Connection) -> None:
             failure = run(one.program, expected, one.mode)
             if failure is not None:
                 pipe.send(("failure", number, failure))
-                if failure.what != "raised":  # the process may be spoilt
-                    pipe.send(("end", number + 1, kinds))
-                    return
+                spoilt += failure.what != "raised"
+        if spoilt > MOST_SPOILT:
+            pipe.send(("end", number + 1, kinds))
+            return
     pipe.send(("end", first + count, kinds))
 
 
@@ -63,15 +70,14 @@ def _generate(seed: int, numbers: Sequence[int], pipe: Connection) -> None:
     pipe.send([one for number in numbers for one in runs_of(seed, number)[0]])
 
 
-def _child(work: Callable[..., None], args: Sequence[Any], pipe: Connection) -> None:
-    """What every child begins with: a disk cache of its own, and nobody's terminal."""
+def _child(work: Callable[..., None], args: Sequence[Any], pipe: Connection, folder: str) -> None:
+    """What every child begins with: a disk cache of its own or none, and nobody's terminal."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 2)
     THREADS.value = 0
-    with tempfile.TemporaryDirectory(prefix="treadle-fuzz-") as folder:
-        CACHE_DIR.value = folder if os.getpid() % 2 else "off"
-        work(*args, pipe)
+    CACHE_DIR.value = tempfile.mkdtemp(dir=folder) if folder else "off"
+    work(*args, pipe)
     pipe.close()
     os._exit(0)
 
@@ -79,10 +85,22 @@ def _child(work: Callable[..., None], args: Sequence[Any], pipe: Connection) -> 
 # ---- in the parent
 
 
+_NUMBERS = itertools.count()
+
+
+@cache
+def disk_caches() -> str:
+    """A folder for the disk caches of all children, which goes when this process ends."""
+    folder = tempfile.mkdtemp(prefix="treadle-fuzz-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 def start(work: Callable[..., None], *args: Any) -> tuple[Any, Connection]:
     """A child at work, and the end of the pipe it talks into."""
     here, there = FORK.Pipe(duplex=False)
-    process = FORK.Process(target=_child, args=(work, args, there), daemon=True)
+    folder = disk_caches() if next(_NUMBERS) % 2 else ""
+    process = FORK.Process(target=_child, args=(work, args, there, folder), daemon=True)
     process.start()
     there.close()
     return process, here

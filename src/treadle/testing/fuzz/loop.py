@@ -132,7 +132,7 @@ class Fuzz:
         seconds = time.monotonic() - self.began
         case, again = self._reproduced(child, failure)
         if again is None:
-            self._note(failure.symptom, Find(failure, case, child.number, seconds))
+            self._note(f"{failure.symptom}, once", Find(failure, case, child.number, seconds))
             return
         if len(case) > 1:
             self.looked[HISTORY] += 1
