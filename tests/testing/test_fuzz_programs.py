@@ -28,7 +28,7 @@ KINDS = {
     "test", "softmax", "scan", "sort", "argsort", "product", "assign", "assign argument",
     "assign item", "successor", "detach", "view", "array", "from numpy", "number", "realize", "del",
     "define", "call", "return", "gradient", "nested gradient", "switched", "counted", "collected",
-    "trained",
+    "trained", "layers",
 }  # fmt: skip
 
 

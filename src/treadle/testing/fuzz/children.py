@@ -71,12 +71,12 @@ def _generate(seed: int, numbers: Sequence[int], pipe: Connection) -> None:
 
 
 def _child(work: Callable[..., None], args: Sequence[Any], pipe: Connection, folder: str) -> None:
-    """What every child begins with: a disk cache of its own or none, and nobody's terminal."""
+    """What every child begins with: a disk cache that hardly anybody knows, and no terminal."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 2)
     THREADS.value = 0
-    CACHE_DIR.value = tempfile.mkdtemp(dir=folder) if folder else "off"
+    CACHE_DIR.value = folder
     work(*args, pipe)
     pipe.close()
     os._exit(0)
@@ -96,10 +96,13 @@ def disk_caches() -> str:
     return folder
 
 
-def start(work: Callable[..., None], *args: Any) -> tuple[Any, Connection]:
-    """A child at work, and the end of the pipe it talks into."""
+def start(work: Callable[..., None], *args: Any, shared: str = "") -> tuple[Any, Connection]:
+    """A child at work, and the end of the pipe it talks into.
+
+    shared names a disk cache, which children may have in common; by default it is its own.
+    """
     here, there = FORK.Pipe(duplex=False)
-    folder = disk_caches() if next(_NUMBERS) % 2 else ""
+    folder = f"{disk_caches()}/{shared or next(_NUMBERS)}"
     process = FORK.Process(target=_child, args=(work, args, there, folder), daemon=True)
     process.start()
     there.close()

@@ -24,9 +24,9 @@ def collected(f, *start, times=1):
     return [x.grad for x in leaves]
 """
 TRAINED = """
-def trained(f, *start, steps=2, lr=0.25, forget=True, compiled=False, **options):
+def trained(f, *start, kind="SGD", steps=2, lr=0.25, forget=True, compiled=False, **options):
     leaves = [x.detach().requires_grad_() for x in start]
-    optimizer = td.optim.SGD(leaves, lr=lr, **options)
+    optimizer = getattr(td.optim, kind)(leaves, lr=lr, **options)
 
     def step():
         loss = f(*leaves)
@@ -81,6 +81,16 @@ def counted(x, steps=3, looks=False):
     return seen[-1][0], seen[-1][1], total.detach(), count.detach()
 """
 
+LAYERS = """
+def layers(x, weight, compiled=False):
+    layer = td.nn.Linear(weight.shape[1], weight.shape[0], bias=False)
+    layer.weight = weight.detach()
+    f = td.compile(lambda x: layer(x)) if compiled else layer
+    before = f(x)
+    layer.weight.assign(layer.weight * 2)
+    return f(x), before
+"""
+
 
 @dataclass(frozen=True)
 class Scene:
@@ -110,6 +120,11 @@ SCENES = (
           "descended({f}, {0}, forget=False)", 1, True),
     Scene("trained", TRAINED, "trained({f}, {0}, steps=3, momentum=0.5)",
           "trained({f}, {0}, steps=3, momentum=0.5, compiled=True)", 1, True),
+    Scene("trained", TRAINED, "trained({f}, {0}, kind='Adam', eps=1.0, compiled=True)",
+          "trained({f}, {0}, kind='Adam', eps=1.0)", 1, True),
+    Scene("layers", LAYERS, "layers({0}, {1})", "({0} @ {1}.mT * 2, {0} @ {1}.mT)", 2),
+    Scene("layers", LAYERS, "layers({0}, {1}, compiled=True)", "({0} @ {1}.mT * 2, {0} @ {1}.mT)",
+          2),
 )  # fmt: skip
 HEADS = {scene.name: scene.lines for scene in SCENES} | {"slopes": SLOPES}
 ALL_LINES = "\n".join(dict.fromkeys(HEADS.values()))

@@ -80,7 +80,8 @@ class Fuzz:
             child.process.kill()
 
     def _start(self, first: int, count: int) -> None:
-        process, pipe = start(run_batch, self.seed, first, count)
+        shared = f"shared{first // BATCH // 4}"  # cold for the first of four
+        process, pipe = start(run_batch, self.seed, first, count, shared=shared)
         self.children.append(Child(process, pipe, first, first))
 
     def _ready(self) -> Iterator[Child]:

@@ -22,6 +22,12 @@ def scene(values: Draws) -> Draw:
         x = g.pick_or_make(_is_fit, None, g.draw.one((float32, float64)))
         if x is None or g.is_body:
             return
+        operands: tuple[str, ...] = (x,)
+        if chosen.name == "layers":
+            v = g.model[x]
+            if not v.shape:
+                raise Unfit("no axis for a layer")
+            operands = (x, g.leaf((g.size(), v.shape[-1]), v.dtype))
         params: tuple[str, ...] = ()
         body: tuple[Statement, ...] = ()
         if chosen.of_function:
@@ -37,6 +43,7 @@ def scene(values: Draws) -> Draw:
         targets = tuple(g.new_name() for _ in range(chosen.results))
         text = f"{chosen.text}[0]" if chosen.results == 1 else chosen.text
         meaning = f"({chosen.meaning})[0]" if chosen.results == 1 else chosen.meaning
-        g.add(Statement(chosen.name, "story", "loose", targets, (x,), text, params, body, meaning))
+        g.add(Statement(chosen.name, "story", "loose", targets, operands, text, params, body,
+                        meaning))  # fmt: skip
 
     return tell
