@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import tempfile
+import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -77,7 +78,10 @@ def _child(work: Callable[..., None], args: Sequence[Any], pipe: Connection, fol
     os.dup2(quiet, 2)
     THREADS.value = 0
     CACHE_DIR.value = folder
-    work(*args, pipe)
+    try:
+        work(*args, pipe)
+    except Exception:
+        pipe.send(("broken", 0, traceback.format_exc()))
     pipe.close()
     os._exit(0)
 
@@ -145,10 +149,10 @@ def generated(seed: int, numbers: Sequence[int]) -> list[Run]:
     """The runs of programs, as a child makes them; none if it dies."""
     process, pipe = start(_generate, seed, numbers)
     try:
-        found: list[Run] = pipe.recv() if pipe.poll(2 * PATIENCE) else []
+        found = pipe.recv() if pipe.poll(2 * PATIENCE) else []
     except EOFError:
         found = []
     process.kill()
     process.join()
     pipe.close()
-    return found
+    return found if isinstance(found, list) else []

@@ -157,8 +157,9 @@ def attempt(g: Generation, draws: Draws) -> bool:
             del g.statements[count:]
             for name, value in before.items():
                 cells[name][0] = value
-            new = [name for s in g.root.leaves[made:] for name in s.targets]
-            g.model.cells = cells | {name: g.root.model.cells[name] for name in new}
+            new = {name for s in g.root.leaves[made:] for name in s.targets}
+            known = g.root.model.cells.items()
+            g.model.cells = cells | {name: cell for name, cell in known if name in new}
         if len(g.statements) > count:
             return True
     return False

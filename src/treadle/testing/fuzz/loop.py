@@ -103,6 +103,8 @@ class Fuzz:
             self._failed(child, Failure(str(child.mode), "crashed", name, f"crashed {name}"))
             self._ended(child)
             return
+        if told == "broken":
+            raise RuntimeError(f"the fuzzer itself is broken\n{what}")
         child.heard, child.number = time.monotonic(), number
         if told == "run":
             child.mode = what

@@ -173,8 +173,8 @@ class Model:
         if s.body:
             self._try_body(s)
         inputs = [self[name] for name in s.operands]
-        if s.meaning and len({value.shape for value in inputs}) > 1:
-            raise Unfit("another text means it for equal shapes")
+        if s.kind == "nested gradient" and len({x.shape for x in inputs}) > 1:
+            raise Unfit("other shapes than it is written for")
         names = [f"v{k}" for k in range(len(inputs))]
         scope: dict[str, Any] = {"td": PLAIN, "np": np, "data": data}
         if s.form == "story" or s.body:

@@ -32,7 +32,7 @@ def _terms(g: Generation, inner: Generation) -> tuple[str, list[str]]:
 def _forms(count: int) -> list[tuple[str, int]]:
     """Ways to take a gradient by so many arguments: text, number of results."""
     places = ", ".join(f"{{{k}}}" for k in range(count))
-    numbers = ", ".join(map(str, range(count)))
+    numbers = f"tuple(range({count}))"
     if count == 1:
         return [
             ("td.grad({f})({0})", 1),
@@ -45,8 +45,8 @@ def _forms(count: int) -> list[tuple[str, int]]:
             ("td.grad(lambda x: (td.grad({f})(x) * {0}).sum() + {f}(x))({0})", 1),
         ]
     return [
-        (f"td.grad({{f}}, ({numbers}))({places})", count),
-        (f"td.compile(td.grad({{f}}, ({numbers})))({places})", count),
+        (f"td.grad({{f}}, {numbers})({places})", count),
+        (f"td.compile(td.grad({{f}}, {numbers}))({places})", count),
         (f"slopes({{f}}, {places})", count),
         (f"td.compile(lambda *x: slopes({{f}}, *x))({places})", count),
     ]
@@ -108,7 +108,7 @@ NESTED = (
      "{1} * {1} * 3 + {0} * 2"),
     ("td.grad(lambda w: td.value_and_grad(lambda x: (w * w * x).sum())({1})[1].sum() * 2)({0})",
      "{0} * 4"),
-    ("td.vjp(lambda w: td.grad(lambda x: (w * w * x * x).sum())({1}), {0})[1]({1})[0]",
+    ("td.vjp(lambda w: td.grad(lambda x: (w * w * x * x).sum())({1}), {0})[1]({1})[0].detach()",
      "{1} * {1} * {0} * 4"),
 )  # fmt: skip
 """Gradients of gradients, and what they are."""
