@@ -14,7 +14,7 @@ from treadle.testing.fuzz.program import Statement
 SLOPES = """
 def slopes(f, *start):
     leaves = [x.detach().requires_grad_() for x in start]
-    return td.gradients(f(*leaves), leaves)
+    return [g.detach() for g in td.gradients(f(*leaves), leaves)]
 """
 COLLECTED = """
 def collected(f, *start, times=1):

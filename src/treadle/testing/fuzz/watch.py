@@ -195,7 +195,8 @@ def _difference(node: Node, before: dict[Node, Any], found: Any) -> str:
         peak = max((largest(x) for x in made if x.dtype.kind not in "iub"), default=1.0)
         gap = np.abs(found.astype(np.float64) - expected.astype(np.float64))
         coarsest = min(n.dtype.size for n in order if n.dtype.is_float)
-        wrong = ~(gap <= LOOSE[coarsest] * max(1.0, peak))
+        nothing = np.isnan(found) & np.isnan(expected)  # as the mean of no elements is
+        wrong = ~(gap <= LOOSE[coarsest] * max(1.0, peak)) & ~nothing
     if not np.any(wrong):
         return ""
     place = tuple(int(k) for k in np.argwhere(wrong)[0])
