@@ -221,6 +221,23 @@ def test_only_one_float_has_no_infinity():
     assert dtype("float8_e5m2").greatest == float("inf")
 
 
+@pytest.mark.parametrize("d", FLOATS, ids=lambda d: d.name)
+def test_nearest_is_what_a_cast_gives(d):
+    rng = np.random.default_rng(5)
+    patterns = rng.integers(0, 1 << 64, 4000, dtype=np.uint64).view(np.float64)
+    near_limits = d.largest / 2 * (1 + rng.integers(-4, 5, 400) * 2.0 ** -(d.mantissa + 2))
+    tiny = 2.0 ** (1 - d.bias - d.mantissa) * rng.integers(-20, 21, 400) / 4
+    halves = rng.integers(1 << 10, 1 << 14, 400) / 256
+    for value in [0.0, -0.0, np.inf, -np.inf, *patterns, *(float(x) * 2 for x in near_limits), *tiny, *halves]:
+        if np.isnan(value):
+            continue
+        with np.errstate(all="ignore"):
+            expected = float(np.float64(value).astype(numpy_type(d)))
+        ours = d.nearest(float(value))
+        np.testing.assert_array_equal(ours, expected, err_msg=repr(value))
+        assert np.isnan(ours) or np.signbit(ours) == np.signbit(expected), value
+
+
 # ---- conversions and kinds
 
 

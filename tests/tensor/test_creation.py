@@ -180,3 +180,11 @@ def test_a_device_that_is_not_there_is_refused_at_the_call(make):
 def test_asarray_says_from_where_to_where_it_would_copy():
     with pytest.raises(ArgumentError, match=r"float32 on cpu.*float32 on reference"):
         td.asarray(td.ones(2), device="reference", copy=False)
+
+
+@pytest.mark.parametrize("kind", [td.float8_e5m2, td.float8_e4m3fn, td.float16, td.bfloat16])
+def test_a_filled_tensor_holds_numbers_of_its_dtype(kind):
+    for made in (td.full((1, 17), 4097.3, dtype=kind), td.zeros(3, dtype=kind).full_like(4097.3)):
+        inside = (made.float() - 4000).numpy()
+        made.realize()
+        np.testing.assert_array_equal(inside, (made.float() - 4000).numpy())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import copysign, frexp, inf, isfinite, isinf, ldexp, nan
+
 from treadle.base.errors import DtypeError, explain
 
 
@@ -89,6 +91,19 @@ class DType:
         if self.kind == "bool":
             return 1
         return (1 << (self.bits - (self.kind == "int"))) - 1
+
+    def nearest(self, value: float) -> float:
+        """The float of this type that is nearest to a number, the even one of two.
+
+        >>> float8_e5m2.nearest(17), float16.nearest(1e6)
+        (16.0, inf)
+        """
+        overflow = inf if self.has_infinity else nan
+        if self is float64 or not value or not isfinite(value):
+            return copysign(overflow, value) if isinf(value) else float(value)
+        exponent = max(frexp(value)[1] - 1, 1 - self.bias)
+        rounded = ldexp(round(ldexp(value, self.mantissa - exponent)), exponent - self.mantissa)
+        return copysign(rounded if abs(rounded) <= self.largest else overflow, value)
 
 
 bool_ = DType("bool", "b1", "bool", 1, 0)

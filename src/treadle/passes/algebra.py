@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from array import array
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from treadle.base.dtypes import DType, float32
+from treadle.base.dtypes import DType
 from treadle.ir.node import Node, const, full
 from treadle.ir.pattern import Rule, constant_value, hole, rule
 from treadle.ops import elementwise as e
@@ -99,7 +98,7 @@ _WHOLE_FOLDS: dict[Op, Callable[..., Any]] = {
 
 def held(value: Any, d: DType) -> Any:
     """The number that d holds for value."""
-    return array("f", [value])[0] if d is float32 and value is not None else value
+    return d.nearest(value) if d.is_float and value is not None else value
 
 
 def _fold(node: Node) -> Node | None:

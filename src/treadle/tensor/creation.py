@@ -256,7 +256,8 @@ def empty_like(
 
 
 def _filled(shape: Shape, value: Number, kind: DType, where_to: Where, grad: bool) -> Tensor:
-    made = owned(Tensor(full_node(value, type_of(shape, kind, _device(where_to)))))
+    stored = kind.nearest(value) if kind.is_storage else value
+    made = owned(Tensor(full_node(stored, type_of(shape, kind, _device(where_to)))))
     return _followed(made, grad)
 
 

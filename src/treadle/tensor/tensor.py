@@ -105,7 +105,8 @@ class Tensor(Readable, Methods):
         """One value in this shape, and in this dtype and on this device if no other is named."""
         kind = self.dtype if dtype is None else dtype_of(dtype)
         place = self.device if device is None else present(device)
-        return owned(Tensor(full(fill_value, type_of(self.shape, kind, place))))
+        value = kind.nearest(fill_value) if kind.is_storage else fill_value
+        return owned(Tensor(full(value, type_of(self.shape, kind, place))))
 
     def zeros_like(self, *, dtype: Any = None, device: Any = None) -> Tensor:
         """Zeros of the same shape, dtype and device."""
