@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import treadle as td
 from treadle.autograd.backward import gradients
 from treadle.base import knobs
-from treadle.base.dtypes import float32, float64, int32, int64
+from treadle.base.dtypes import float32, float64, int32, int64, uint64
 from treadle.base.errors import CompilerError
 from treadle.ir.graph import structure, toposort
 from treadle.ir.node import LEAF, full, iota, placeholder, type_of
@@ -242,6 +242,11 @@ def test_integers_that_would_overflow_are_not_folded():
     big = full(2**31 - 1, type_of((2,), int32)) + 1
     (root,) = simplify([big])
     assert by_reference([root])[0].tolist() == [-(2**31)] * 2
+
+
+def test_fractions_are_cut_when_casts_are_folded():
+    (root,) = simplify([e.cast(full(-0.5, type_of((2,), float32)), uint64)])
+    assert by_reference([root])[0].tolist() == [0, 0]
 
 
 def test_an_index_is_not_a_constant():

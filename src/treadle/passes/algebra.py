@@ -119,7 +119,8 @@ def _fold(node: Node) -> Node | None:
         result = (_FOLDS.get(node.op) or _WHOLE_FOLDS[node.op])(*values)
     except ZeroDivisionError:
         return None
-    if node.dtype.is_integer and not node.dtype.least <= int(result) <= node.dtype.greatest:
+    result = int(result) if node.dtype.is_integer else result
+    if node.dtype.is_integer and not node.dtype.least <= result <= node.dtype.greatest:
         return None
     return full(result, node.type)
 
