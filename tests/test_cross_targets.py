@@ -11,7 +11,7 @@ from treadle.backends.cpu.host import AARCH64, AVX2
 from treadle.base.dtypes import bfloat16, float8_e4m3fn, float32, float64, int64
 from treadle.ir.node import placeholder, type_of
 from treadle.kernel.choose import choose
-from treadle.kernel.plan import plan_tasks
+from treadle.kernel.plan import plan_steps
 from treadle.kernel.signature import Signature
 from treadle.ops import activations, neural
 from treadle.ops import elementwise as e
@@ -53,10 +53,8 @@ GRAPHS = {
 def loops_of(roots):
     """Every loop kernel of a graph, those that run on a product's tiles included."""
     found = []
-    for task in plan_tasks(simplify(roots), {}, (float32, float64)):
-        found += [built.loops for built in task.kernels]
-        if task.product and task.product.epilogue:
-            found.append(task.product.epilogue.loops)
+    for step in plan_steps(simplify(roots), {}, (float32, float64)):
+        found += [built.loops for built in step.programs()]
     return found
 
 

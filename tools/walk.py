@@ -25,8 +25,9 @@ from treadle.ir.printer import graph_text
 from treadle.ir.recording import RECORDING
 from treadle.kernel.choose import choose, units
 from treadle.kernel.cost import rows_of
-from treadle.kernel.plan import Product, plan_tasks
+from treadle.kernel.plan import plan_steps
 from treadle.kernel.signature import Signature
+from treadle.kernel.steps import ProductStep
 from treadle.passes.pipeline import simplify
 from treadle.runtime.explain import kernel_table
 
@@ -52,7 +53,7 @@ def record() -> Node:
         RECORDING.watch(before, RECORDING.made)
 
 
-def product_plan(product: Product) -> gemm_plan.Plan:
+def product_plan(product: ProductStep) -> gemm_plan.Plan:
     """How the product is cut up."""
     left, right = product.left, product.right
     problem = gemm_plan.Problem(
@@ -90,15 +91,15 @@ def walk() -> str:
     recorded = graph_text([root])
     with trace.listen() as report:
         (simple,) = simplify([root])
-        tasks = plan_tasks([simple], {}, (float32,))
-    (product,) = [task.product for task in tasks if task.product]
-    (built,) = [built for task in tasks for built in task.kernels]
+        steps = plan_steps([simple], {}, (float32,))
+    (product,) = [step for step in steps if isinstance(step, ProductStep)]
+    (built,) = [built for step in steps if step is not product for built in step.programs()]
     loops = built.loops
     style = choose(loops, AVX2)
     blocks = -(-units(loops, style, AVX2) // loops.rows_per_block)
     plan = product_plan(product)
     cut = [[phase.blocks for phase in plan.phases], [blocks]]
-    rows = rows_of(tasks, cut, report.fact("refused"))
+    rows = rows_of(steps, cut, report.fact("refused"))
     signature = Signature(loops)
     ir = kernel_text(signature.text, style, AVX2)
     assembly = jit.assembly(ir, AVX2, style.level)

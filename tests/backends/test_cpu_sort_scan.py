@@ -19,7 +19,7 @@ from treadle.base.device import device
 from treadle.base.dtypes import dtype, float32
 from treadle.base.errors import ArgumentError, NotSupported, ShapeError
 from treadle.ir.node import placeholder, type_of
-from treadle.kernel.plan import plan_tasks
+from treadle.kernel.plan import plan_steps
 from treadle.ops import ordering as o
 from treadle.ops import scan as s
 from treadle.testing.arrays import unit_roundoff
@@ -397,10 +397,10 @@ def test_a_device_without_these_kernels_says_who_has_them():
             op(x)
 
 
-def test_a_task_knows_what_it_reads_and_writes():
+def test_a_step_knows_what_it_reads_and_writes():
     x = placeholder(type_of((6, 4), float32))
     node = s.cumsum((x * 2.0).reshape(24), axis=0)
-    tasks = plan_tasks([node], {}, ())
-    assert [task.cluster.kind for task in tasks] == ["loop", "scan"]
-    assert tasks[1].reads() == set(tasks[0].writes)
-    assert tasks[1].writes == [node]
+    steps = plan_steps([node], {}, ())
+    assert [step.cluster.kind for step in steps] == ["loop", "scan"]
+    assert steps[1].reads() == set(steps[0].writes)
+    assert steps[1].writes == [node]

@@ -64,7 +64,7 @@ def test_small_memory_is_one_arena():
     x, w = node_of(np.ones((64, 48), np.float32)), node_of(np.ones((48, 48), np.float32))
     plan, _ = plan_of([layer_norm(x @ w) @ w])
     inside = [
-        m.buffer for x in plan.launches for _, m in x.memories() if plan.places[m.buffer][0] == 0
+        m.buffer for x in plan.launches for _, m in x.memories() if plan.found[m.buffer][0] == 0
     ]
     assert inside
     assert plan.layout.nbytes >= 64 * 48 * 4

@@ -131,7 +131,7 @@ def run_interpreted(plan, inputs):
         arguments = []
         for (_, kind), value in zip(launch.source.types, launch.arguments, strict=True):
             if isinstance(value, Memory):
-                base, offset = plan.places[value.buffer]
+                base, offset = plan.found[value.buffer]
                 value = Host(bases[base].ctypes.data + offset, kind)
             arguments.append(value)
         with np.errstate(all="ignore"):

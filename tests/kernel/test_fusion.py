@@ -12,6 +12,7 @@ from treadle.autograd.backward import gradients
 from treadle.base.dtypes import dtype, int64
 from treadle.ir.graph import structure
 from treadle.ir.node import leaf, type_of
+from treadle.kernel.steps import ProductStep
 from treadle.ops import activations, neural
 from treadle.ops import composite as c
 from treadle.ops import elementwise as e
@@ -33,12 +34,13 @@ def kernels_of(*roots):
     """How many kernels of each sort the compiled program has."""
     program = compile_graph(roots, structure(roots)[1], {})
     count = Counter()
-    for task in program.tasks:
-        for built in task.kernels:
-            count["rows" if built.joins is None else "joins"] += 1
-        if task.product:
+    for step in program.steps:
+        if isinstance(step, ProductStep):
             count["products"] += 1
-            count["epilogues"] += task.product.epilogue is not None
+            count["epilogues"] += step.epilogue is not None
+            continue
+        for built in step.programs():
+            count["rows" if built.joins is None else "joins"] += 1
     return dict(+count)
 
 

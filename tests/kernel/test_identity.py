@@ -26,7 +26,7 @@ from treadle.kernel.choose import Style, choose
 from treadle.kernel.index import Axis, Looked, Remainder
 from treadle.kernel.loops import indices_of
 from treadle.kernel.parser import parse
-from treadle.kernel.plan import plan_tasks
+from treadle.kernel.plan import plan_steps
 from treadle.kernel.signature import Signature
 from treadle.ops import activations, ordering, scan
 from treadle.ops import elementwise as e
@@ -44,10 +44,8 @@ EPILOGUE = ("m", "m < M", "n", "n < N", "acc")
 def loops_of(roots):
     """Every loop kernel of a graph, those that run on a product's tiles included."""
     found = []
-    for task in plan_tasks(simplify(roots), {}, FLOATS):
-        found += [built.loops for built in task.kernels]
-        if task.product and task.product.epilogue:
-            found.append(task.product.epilogue.loops)
+    for step in plan_steps(simplify(roots), {}, FLOATS):
+        found += [built.loops for built in step.programs()]
     return found
 
 

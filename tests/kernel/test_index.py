@@ -24,7 +24,7 @@ from treadle.kernel.index import (
     smaller,
     unravel,
 )  # fmt: skip
-from treadle.kernel.plan import plan_tasks
+from treadle.kernel.plan import plan_steps
 from treadle.ops import elementwise as e
 from treadle.ops.contract import gather
 from treadle.passes.pipeline import simplify
@@ -249,5 +249,5 @@ def test_an_index_that_may_lie_outside_is_looked_up(index):
 
 def kernels_text(roots):
     """The loop programs of a graph; a looked-up index prints in brackets of its own."""
-    tasks = plan_tasks(simplify(roots), {}, [])
-    return "\n".join(str(built.loops) for task in tasks for built in task.kernels)
+    steps = plan_steps(simplify(roots), {}, [])
+    return "\n".join(str(built.loops) for step in steps for built in step.programs())

@@ -11,7 +11,7 @@ import treadle as td
 from treadle.base.dtypes import FLOATS, dtype, float64
 from treadle.ir.node import leaf, type_of
 from treadle.kernel.overwrite import writes_over
-from treadle.kernel.plan import plan_tasks
+from treadle.kernel.plan import plan_steps
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
 from treadle.ops.composite import argmax
@@ -124,18 +124,18 @@ CASES = {
 def test_what_may_be_written_over(name):
     make, operand, by_rows, in_any_order = CASES[name]
     (root,) = simplify([make()])
-    (task,) = plan_tasks([root], {}, FLOATS)
-    assert operand in task.reads()
-    assert writes_over(task, root, operand) is by_rows
-    assert writes_over(task, root, operand, ordered=False) is in_any_order
+    (step,) = plan_steps([root], {}, FLOATS)
+    assert operand in step.reads()
+    assert writes_over(step, root, operand) is by_rows
+    assert writes_over(step, root, operand, ordered=False) is in_any_order
 
 
 def test_what_is_read_after_the_last_pass_is_not_written_over():
     away = X - max_(X, axis=1, keepdims=True)
     found = gather(X, argmax(X, axis=1, keepdims=True), axis=1)  # the place is known by then
     roots = simplify([away, found])
-    (task,) = plan_tasks(roots, {}, FLOATS)
-    assert not writes_over(task, roots[0], X)
+    (step,) = plan_steps(roots, {}, FLOATS)
+    assert not writes_over(step, roots[0], X)
 
 
 # ---- whole plans
@@ -170,8 +170,8 @@ def test_blocks_of_a_random_plan_may_run_in_any_order(part, monkeypatch):
             run = Simulation([root.node for root in roots], replaces, seed, ordered)
             for root, result in zip(roots, run.run(), strict=True):
                 assert not misses(root, result), (seed, ordered, graph)
-            untouched = [x for x in run.leaves if x not in replaces.values()]
+            untouched = [x for x in run.given if x not in replaces.values()]
             for x in untouched:
                 assert run.unchanged(x), (seed, ordered, graph)
-            shared += len(run.memory.shares) + len(run.memory.in_place)
+            shared += len(run.places.shares) + len(run.places.in_place)
     assert shared > PLANS // PARTS // 2, "too few plans share memory to tell anything"

@@ -13,6 +13,7 @@ from treadle.ir.graph import structure
 from treadle.ir.node import leaf, type_of
 from treadle.kernel.index import Axis, Index, Quotient, assumed, of_axis, ravel, resolved, unravel
 from treadle.kernel.loops import indices_of
+from treadle.kernel.steps import ProductStep
 from treadle.ops import convolution, pooling, windows
 from treadle.ops import movement as m
 from treadle.ops.reduce import sum_
@@ -24,15 +25,16 @@ def given(*shape):
     return leaf(type_of(shape, float32), object())
 
 
-def tasks_of(*roots):
-    return compile_graph(roots, structure(roots)[1], {}).tasks
+def steps_of(*roots):
+    return compile_graph(roots, structure(roots)[1], {}).steps
 
 
 def kernels_of(*roots):
     count = Counter()
-    for task in tasks_of(*roots):
-        count["loops"] += len(task.kernels)
-        count["products"] += task.product is not None
+    for step in steps_of(*roots):
+        multiplies = isinstance(step, ProductStep)
+        count["products"] += multiplies
+        count["loops"] += 0 if multiplies else len(step.programs())
     return dict(+count)
 
 
@@ -61,7 +63,7 @@ def test_a_convolution_is_one_copy_and_one_product_with_its_bias():
     weight, bias = given(16, 8, 3, 3), given(16)
     y = convolution.conv2d(image, weight, bias, padding=1)
     assert kernels_of(y) == {"loops": 1, "products": 1}
-    assert any(task.product.epilogue for task in tasks_of(y) if task.product)
+    assert any(step.epilogue for step in steps_of(y) if isinstance(step, ProductStep))
 
 
 def test_a_pointwise_convolution_reads_the_image_in_place():
@@ -71,7 +73,7 @@ def test_a_pointwise_convolution_reads_the_image_in_place():
 
 def test_a_strided_convolution_writes_only_the_columns_it_reads():
     y = convolution.conv2d(image, given(16, 8, 3, 3), stride=2, padding=1)
-    (copy,) = [task for task in tasks_of(y) if not task.product]
+    (copy,) = [step for step in steps_of(y) if not isinstance(step, ProductStep)]
     assert sum(node.type.size for node in copy.writes) == 2 * 8 * 9 * 10 * 10
 
 
@@ -89,11 +91,11 @@ def test_the_gradient_of_a_convolution_is_a_product_and_a_reduction():
 def test_a_strided_fold_divides_no_index():
     """What a guard has checked is known below it: views cancel there too."""
     y = windows.fold(given(2, 4, 3, 3, 14, 14), (28, 28), (2, 2), (1, 1), (1, 1))
-    sums = [task for task in tasks_of(y) if any(n.op is sum_ for n in task.cluster.level)]
+    sums = [step for step in steps_of(y) if any(n.op is sum_ for n in step.cluster.level)]
     indices = [
         index
-        for task in sums
-        for built in task.kernels
+        for step in sums
+        for built in step.programs()
         for ex in built.loops.order()
         for index in indices_of(ex)
     ]

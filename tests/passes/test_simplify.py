@@ -19,7 +19,7 @@ from treadle.ir.graph import structure, toposort
 from treadle.ir.node import LEAF, full, iota, placeholder, type_of
 from treadle.ir.rewrite import Rewriter
 from treadle.ir.verify import PRIMITIVES, verify
-from treadle.kernel.plan import plan_tasks
+from treadle.kernel.plan import plan_steps
 from treadle.ops import activations, neural
 from treadle.ops import composite as c
 from treadle.ops import elementwise as e
@@ -174,9 +174,9 @@ def test_fast_graphs_stay_near_their_values(data):
 def test_transposed_operands_of_a_product_are_read_in_place():
     a, b = leaf(64, 32), leaf(48, 64)
     for left, right in ((a.T, b.T), (a.T.T.T, b.T), (leaf(32, 64), b.T), (a.T, leaf(64, 48))):
-        tasks = plan_tasks(simplify([dot(left, right)]), {}, [float32])
-        assert len(tasks) == 1
-        assert {tasks[0].product.left.base.op, tasks[0].product.right.base.op} == {LEAF}
+        steps = plan_steps(simplify([dot(left, right)]), {}, [float32])
+        assert len(steps) == 1
+        assert {steps[0].left.base.op, steps[0].right.base.op} == {LEAF}
 
 
 def test_simplify_takes_time_in_proportion_to_the_graph():

@@ -12,7 +12,7 @@ from treadle.base.dtypes import FLOATS
 from treadle.base.errors import CompilerError
 from treadle.ir.graph import toposort
 from treadle.ir.node import LEAF
-from treadle.kernel.plan import as_stored, plan_tasks
+from treadle.kernel.plan import as_stored, plan_steps
 from treadle.passes.pipeline import simplify
 from treadle.schedule.clusters import Cluster, depends, put_before, put_together
 from treadle.schedule.fuse import Fusion
@@ -45,13 +45,13 @@ def test_sorted_values_that_are_looked_up_and_their_gradient():
     np.testing.assert_allclose(found[1].numpy(), slope_b, rtol=1e-10)
 
 
-def in_order(tasks, leaves):
-    """Does every task read what is there by then?"""
+def in_order(steps, leaves):
+    """Does every step read what is there by then?"""
     there = set(leaves)
-    for task in tasks:
-        if not task.reads() <= there:
+    for step in steps:
+        if not step.reads() <= there:
             return False
-        there |= set(task.writes)
+        there |= set(step.writes)
     return True
 
 
@@ -63,9 +63,9 @@ def test_kernels_of_a_random_graph_read_what_is_there(part):
         leaves = [node for node in toposort(roots) if node.op is LEAF]
         replaces = {root: leaf for root, leaf in zip(roots, leaves, strict=False)
                     if root.type is leaf.type and root.op is not LEAF}  # fmt: skip
-        tasks = plan_tasks(roots, replaces, FLOATS)
-        assert in_order(tasks, leaves), seed
-        assert {n for n in roots if n.op is not LEAF} <= {n for t in tasks for n in t.writes}
+        steps = plan_steps(roots, replaces, FLOATS)
+        assert in_order(steps, leaves), seed
+        assert {n for n in roots if n.op is not LEAF} <= {n for t in steps for n in t.writes}
         fusion = Fusion(toposort(roots), FLOATS)
         for cluster in fusion.run():
             assert all(other.rank < cluster.rank for other in cluster.before), seed

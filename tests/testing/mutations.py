@@ -29,8 +29,8 @@ MUTATIONS = [
         ("kernel/overwrite.py", "    return start == 0", "    return True",
          "rows that do not touch are taken for one piece"),
         ("kernel/overwrite.py",
-         "operand is task.product.left.base or operand is task.product.right.base",
-         "operand is task.product.left.base", "every tile reads columns of the right operand"),
+         "any(operand is x for x in step.operands())",
+         "any(operand is x for x in step.operands()[:1])", "every tile reads columns of the right operand"),
         ("kernel/overwrite.py", "ex.data[1] == targets[0].position or (by_rows",
          "True or (by_rows", "any element may be read after it was written"),
         # ---- where buffers lie

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from treadle.ir.graph import toposort
 from treadle.ir.node import LEAF, WITHIN, Node
-from treadle.kernel.plan import Task
+from treadle.kernel.steps import CopyStep, Step
 from treadle.ops.defs import Kind
 
 QUIET = (Kind.SOURCE, Kind.MOVEMENT)
@@ -37,31 +37,31 @@ class Row:
 
 
 def rows_of(
-    tasks: Sequence[Task],
+    steps: Sequence[Step],
     blocks: Sequence[Sequence[int]],
     refused: Iterable[tuple[Node, Node, str]] = (),
 ) -> list[Row]:
-    """A row per task; refused holds (node, operand, why node did not join the operand's kernel)."""
-    owner = {node: k for k, task in enumerate(tasks) for node in task.cluster.level}
-    why: list[dict[str, set[int]]] = [{} for _ in tasks]
+    """A row per step; refused holds (node, operand, why node did not join the operand's kernel)."""
+    owner = {node: k for k, step in enumerate(steps) for node in step.cluster.level}
+    why: list[dict[str, set[int]]] = [{} for _ in steps]
     for node, operand, reason in refused:
         late, early = owner.get(node), owner.get(operand)
         if late is not None and early is not None and late != early:
             why[late].setdefault(reason, set()).add(early)
-    return [_row(k, task, blocks[k], why[k]) for k, task in enumerate(tasks)]
+    return [_row(k, step, blocks[k], why[k]) for k, step in enumerate(steps)]
 
 
-def _row(number: int, task: Task, blocks: Sequence[int], why: dict[str, set[int]]) -> Row:
-    memory = task.reads() - set(task.writes)
-    nodes = [n for n in toposort(task.writes, memory.__contains__) if n not in memory]
+def _row(number: int, step: Step, blocks: Sequence[int], why: dict[str, set[int]]) -> Row:
+    memory = step.reads() - set(step.writes)
+    nodes = [n for n in toposort(step.writes, memory.__contains__) if n not in memory]
     loud = [n for n in nodes if n.op.kind not in QUIET] or nodes
     sites = Counter(n.site.partition(WITHIN)[0] for n in loud if n.site)
     calls = dict.fromkeys(n.site.partition(WITHIN)[2] for n in loud if n.site)
     return Row(
-        number, task.cluster.kind, _counted(n.op.name for n in loud),
+        number, step.cluster.kind, _counted(n.op.name for n in loud),
         tuple(site for site, _ in sites.most_common() if site), tuple(filter(None, calls)),
-        tuple(str(n.type) for n in task.writes), _reason(task, why),
-        _bytes_read(task, nodes), sum(n.type.nbytes for n in task.writes),
+        tuple(str(n.type) for n in step.writes), _reason(step, why),
+        _bytes_read(step, nodes), sum(n.type.nbytes for n in step.writes),
         sum(flops_of(n) for n in nodes), tuple(blocks),
     )  # fmt: skip
 
@@ -71,19 +71,19 @@ def _counted(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(name if n == 1 else f"{name}×{n}" for name, n in count.items())
 
 
-def _reason(task: Task, why: dict[str, set[int]]) -> str:
+def _reason(step: Step, why: dict[str, set[int]]) -> str:
     parts = [f"{text} (k{', k'.join(map(str, sorted(early)))})" for text, early in why.items()]
-    if task.cluster.kind == "copy":
+    if isinstance(step, CopyStep):
         parts = ["a view that must lie in memory"]
-    reason = "; ".join(parts) or task.cluster.reason
-    dots = [n for n in task.cluster.level if n.op.kind is Kind.CONTRACT]
-    if dots and len(task.cluster.level) > 1:
-        rest = _counted(n.op.name for n in task.cluster.level if n is not dots[0])
-        reason = f"{task.cluster.reason}; {' '.join(rest)} run on its tiles"
+    reason = "; ".join(parts) or step.cluster.reason
+    dots = [n for n in step.cluster.level if n.op.kind is Kind.CONTRACT]
+    if dots and len(step.cluster.level) > 1:
+        rest = _counted(n.op.name for n in step.cluster.level if n is not dots[0])
+        reason = f"{step.cluster.reason}; {' '.join(rest)} run on its tiles"
     return reason
 
 
-def _bytes_read(task: Task, nodes: Sequence[Node]) -> int:
+def _bytes_read(step: Step, nodes: Sequence[Node]) -> int:
     """Buffers read, once each; of a table that is looked up, only the elements wanted."""
     partly: dict[Node, int] = {}
     for node in nodes:
@@ -92,7 +92,7 @@ def _bytes_read(task: Task, nodes: Sequence[Node]) -> int:
             while base.op.kind is Kind.MOVEMENT:
                 base = base.operands[0]
             partly[base] = partly.get(base, 0) + node.type.nbytes
-    return sum(min(n.type.nbytes, partly.get(n, n.type.nbytes)) for n in task.reads())
+    return sum(min(n.type.nbytes, partly.get(n, n.type.nbytes)) for n in step.reads())
 
 
 def flops_of(node: Node) -> float:

@@ -14,22 +14,19 @@ from treadle.ir.node import Node
 from treadle.kernel.build import Built
 from treadle.kernel.index import Axis, Index
 from treadle.kernel.loops import Ex, Loops, Store
-from treadle.kernel.plan import Task
+from treadle.kernel.steps import CopyStep, ScatterStep, Step
 
 
-def writes_over(task: Task, result: Node, operand: Node, ordered: bool = True) -> bool:
+def writes_over(step: Step, result: Node, operand: Node, ordered: bool = True) -> bool:
     """Is every element of operand read before, or at, the moment result takes its place?
 
     ordered: a row is read and written by one thread, so what it reads first is safe.
     """
-    if task.cluster.kind not in ("loop", "dot") or result.dtype.size != operand.dtype.size:
+    if any(operand is x for x in step.operands()):
+        return False  # every tile of a product reads rows and columns of them
+    if isinstance(step, CopyStep | ScatterStep) or result.dtype.size != operand.dtype.size:
         return False
-    parts = list(task.kernels)
-    if task.product:
-        if operand is task.product.left.base or operand is task.product.right.base:
-            return False  # every tile reads rows and columns of them
-        parts += [task.product.epilogue] if task.product.epilogue else []
-    return all(_is_safe(built, result, operand, ordered) for built in parts)
+    return all(_is_safe(built, result, operand, ordered) for built in step.programs())
 
 
 def _is_safe(built: Built, result: Node, operand: Node, ordered: bool) -> bool:

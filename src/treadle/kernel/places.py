@@ -8,14 +8,14 @@ from typing import TypeVar
 from treadle.ir.node import LEAF, Node
 from treadle.kernel.build import build_copy
 from treadle.kernel.overwrite import writes_over
-from treadle.kernel.plan import Task
+from treadle.kernel.steps import Step
 from treadle.schedule.memory import Interval, Layout, lay_out
 
 ARENA = 0  # number of the base address of the arena
 Place = tuple[int, int]
 """(number of a base address, byte offset)."""
 Temporary = tuple[int, int, int]
-"""(bytes, first task, last task)."""
+"""(bytes, first step, last step)."""
 Memory = TypeVar("Memory")
 
 
@@ -29,21 +29,21 @@ class Places:
 
     def __init__(
         self,
-        tasks: Sequence[Task],
+        steps: Sequence[Step],
         roots: Sequence[Node],
         leaves: Sequence[Node],
         replaces: dict[Node, Node],
         first_leaf: int,
         ordered: bool,
     ) -> None:
-        self.tasks, self.roots, self.leaves = tasks, roots, leaves
+        self.steps, self.roots, self.leaves = steps, roots, leaves
         self.first_leaf, self.ordered = first_leaf, ordered
         self.written: dict[Node, int] = {}
         self.last: dict[Node, int] = {}
-        for k, task in enumerate(tasks):
-            for node in task.writes:
+        for k, step in enumerate(steps):
+            for node in step.writes:
                 self.written[node] = self.last[node] = k
-            for node in task.reads():
+            for node in step.reads():
                 self.last[node] = k
         outside = set(roots) | set(leaves)
         self.inner = {node: k for node, k in self.written.items() if node not in outside}
@@ -96,16 +96,16 @@ class Places:
         intervals += [Interval(n, size, a, b) for n, (size, a, b) in temporaries.items()]
         return lay_out(intervals, sum(node.type.nbytes for node in self.shares))
 
-    def _over(self, task: int, result: Node, operand: Node) -> bool:
-        return writes_over(self.tasks[task], result, operand, self.ordered)
+    def _over(self, step: int, result: Node, operand: Node) -> bool:
+        return writes_over(self.steps[step], result, operand, self.ordered)
 
     def _share(self) -> None:
         """Results written over an operand that nobody reads afterwards."""
         number = {node: k for k, node in enumerate(self.inner)}
-        for k, task in enumerate(self.tasks):
-            free = [n for n in task.reads() if n in self.inner and self.last[n] == k]
+        for k, step in enumerate(self.steps):
+            free = [n for n in step.reads() if n in self.inner and self.last[n] == k]
             free.sort(key=number.__getitem__)  # sets have another order in every process
-            for node in task.writes:
+            for node in step.writes:
                 if node not in self.inner:
                     continue
                 for operand in free:

@@ -1,9 +1,8 @@
-"""A simplified graph as a list of tasks in order: loop programs, products, what they touch."""
+"""A simplified graph as steps in the order to run them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from treadle.base import trace
 from treadle.base.dtypes import DType
@@ -11,7 +10,6 @@ from treadle.base.shapes import strides_of
 from treadle.ir.graph import toposort
 from treadle.ir.node import LEAF, Node
 from treadle.kernel.build import (
-    Built,
     build_cluster,
     build_copies,
     build_epilogue,
@@ -20,64 +18,20 @@ from treadle.kernel.build import (
 )  # fmt: skip
 from treadle.kernel.index import ZERO, Axis, Index
 from treadle.kernel.lower import Lowering
+from treadle.kernel.steps import (
+    CopyStep,
+    LoopStep,
+    ProductStep,
+    ScanStep,
+    ScatterStep,
+    Step,
+    Strided,
+)  # fmt: skip
 from treadle.ops.defs import Kind
 from treadle.schedule.clusters import FULL, Cluster, without_reshape
 from treadle.schedule.fuse import Fusion
 from treadle.schedule.keep import WRITTEN_OUT, below_views, keep
 from treadle.schedule.order import Touched, order_clusters
-
-
-@dataclass(frozen=True)
-class Strided:
-    """A product's operand in memory: element (batch..., i, j) at offset + sum of index * stride."""
-
-    base: Node
-    offset: int
-    strides: tuple[int, ...]
-
-
-@dataclass(eq=False)
-class Product:
-    """A matrix product with an optional epilogue."""
-
-    dot: Node
-    left: Strided
-    right: Strided
-    epilogue: Built | None
-
-
-@dataclass(frozen=True)
-class Scan:
-    """A running total or an order along an axis; the operand's elements lie in source's memory."""
-
-    node: Node
-    source: Node
-
-
-@dataclass(eq=False)
-class Task:
-    """One group of nodes as kernels to run in order."""
-
-    cluster: Cluster
-    kernels: list[Built] = field(default_factory=list)
-    product: Product | None = None
-    scan: Scan | None = None
-    writes: list[Node] = field(default_factory=list)
-
-    def reads(self) -> set[Node]:
-        """Nodes whose memory is read."""
-        parts = list(self.kernels)
-        found: set[Node] = set()
-        if self.product:
-            found |= {self.product.left.base, self.product.right.base}
-            parts += [self.product.epilogue] if self.product.epilogue else []
-        if self.scan:
-            found.add(self.scan.source)
-        for built in parts:
-            for argument, buffer in zip(built.loops.arguments, built.buffers, strict=True):
-                if isinstance(buffer, Node) and not argument.written:
-                    found.add(buffer)
-        return found
 
 
 def as_stored(
@@ -88,10 +42,10 @@ def as_stored(
     return [without_reshape(root) for root in roots], found
 
 
-def plan_tasks(
+def plan_steps(
     roots: Sequence[Node], replaces: dict[Node, Node], templates: Sequence[DType]
-) -> list[Task]:
-    """Tasks that compute roots, in the order to run them.
+) -> list[Step]:
+    """Steps that compute roots, in the order to run them.
 
     replaces maps a root to the leaf whose memory it takes over, if that turns out to be possible.
     templates are the dtypes that the backend multiplies by a template; others become loops.
@@ -103,44 +57,44 @@ def plan_tasks(
     trace.tell("refused", fusion.refused)
     in_place = {x: strided(x) for n in order if n.op.kind is Kind.CONTRACT for x in n.operands}
     stored = keep(order, fusion.of, roots, lambda x: in_place.get(x) is not None)
-    tasks = {c: _task(c, stored, in_place, templates) for c in fusion.clusters
+    steps = {c: _step(c, stored, in_place, templates) for c in fusion.clusters
              if any(n in stored for n in c.level)}  # fmt: skip
     for node in stored:
         if node not in fusion.of:
             cluster = Cluster(fusion.position[node], "copy", node.type.size)
             cluster.level[node] = FULL
             fusion.of[node] = cluster
-            tasks[cluster] = Task(cluster, build_copies(node, stored), writes=[node])
+            steps[cluster] = CopyStep(cluster, [node], build_copies(node, stored))
     touched = {
-        cluster: Touched(frozenset(task.reads()), frozenset(task.writes))
-        for cluster, task in tasks.items()
+        cluster: Touched(frozenset(step.reads()), frozenset(step.writes))
+        for cluster, step in steps.items()
     }
     writers = {leaf: fusion.of[root] for root, leaf in replaces.items() if root in fusion.of}
     outside = frozenset([*roots, *(node for node in order if node.op is LEAF)])
     ordered = order_clusters(touched, fusion.of, outside, writers)
-    return [tasks[cluster] for cluster in ordered]
+    return [steps[cluster] for cluster in ordered]
 
 
-def _task(
+def _step(
     cluster: Cluster, stored: frozenset[Node], in_place: dict[Node, Strided | None],
     templates: Sequence[DType],
-) -> Task:  # fmt: skip
+) -> Step:  # fmt: skip
     writes = [node for node in cluster.level if node in stored]
     if cluster.kind == "loop":
-        return Task(cluster, build_cluster(cluster, stored), writes=writes)
+        return LoopStep(cluster, writes, build_cluster(cluster, stored))
     if cluster.kind == "scatter":
         (node,) = cluster.level
-        return Task(cluster, build_scatter(node, stored), writes=writes)
+        return ScatterStep(cluster, writes, build_scatter(node, stored))
     if cluster.kind == "scan":
         (node,) = cluster.level
-        return Task(cluster, scan=Scan(node, without_reshape(node.operands[0])), writes=writes)
+        return ScanStep(cluster, writes, node, without_reshape(node.operands[0]))
     dot = next(node for node in cluster.level if node.op.kind is Kind.CONTRACT)
     if dot.dtype not in templates:
-        return Task(cluster, [build_product(dot, stored)], writes=writes)
+        return LoopStep(cluster, writes, [build_product(dot, stored)])
     left, right = (in_place[x] or Strided(x, 0, strides_of(x.shape)) for x in dot.operands)
     plain = len(cluster.level) == 1 and dot.dtype.compute is dot.dtype
     epilogue = None if plain else build_epilogue(dot, cluster, stored)
-    return Task(cluster, product=Product(dot, left, right, epilogue), writes=writes)
+    return ProductStep(cluster, writes, dot, left, right, epilogue)
 
 
 def strided(node: Node) -> Strided | None:

@@ -7,7 +7,7 @@ as a wrong value, whatever a backend happens to do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from random import Random
 from typing import Any
@@ -21,9 +21,9 @@ from treadle.ir.graph import structure, substitute
 from treadle.ir.node import Node, leaf, placeholder
 from treadle.kernel.build import Built
 from treadle.kernel.choose import is_flat_map
+from treadle.kernel.driver import Driver
 from treadle.kernel.index import Axis
-from treadle.kernel.places import Places, Temporary
-from treadle.kernel.plan import Product, Scan, Strided, as_stored, plan_tasks
+from treadle.kernel.steps import ProductStep, ScanStep, Strided
 from treadle.passes.pipeline import simplify
 from treadle.testing.arrays import Array, value_of
 from treadle.testing.steps import Axes, Kernel
@@ -35,56 +35,59 @@ Block = Iterator[None]
 """One block of a kernel: it stops wherever another one may come in between."""
 
 
-class Simulation:
+class Simulation(Driver):
     """One program, its memory, and one order of its blocks, which follows from a seed.
 
     - **replaces**: number of a root to the leaf that it takes the memory of
     - **ordered**: a row is read and written by one thread, as on a CPU
     """
 
+    products, first_leaf = FLOATS, FIRST_LEAF
+
     def __init__(
         self, roots: Sequence[Node], replaces: dict[int, Node], seed: int, ordered: bool = True
     ) -> None:
-        self.draw, self.ordered, self.roots = Random(seed), ordered, list(roots)
-        self.leaves = list(dict.fromkeys([*structure(roots)[1], *replaces.values()]))
-        stand_ins = [placeholder(x.type) for x in self.leaves]
-        simple = simplify(substitute(roots, dict(zip(self.leaves, stand_ins, strict=True))))
-        taken = {simple[r]: stand_ins[self.leaves.index(x)] for r, x in replaces.items()}
-        stored, taken = as_stored(simple, taken)
-        self.tasks = plan_tasks(stored, taken, FLOATS)
-        self.memory = Places(self.tasks, stored, stand_ins, taken, FIRST_LEAF, ordered)
-        self.temporaries: dict[object, Temporary] = {}
-        for number, task in enumerate(self.tasks):
-            for built in task.kernels:
-                built.loops.rows_per_block = self.draw.randint(1, max(1, built.loops.rows))
-                for name, nbytes in built.join().items():
-                    self.temporaries[name] = (nbytes, number, number)
-        self.places = self.memory.settle(self.temporaries)
+        self.draw, self.ordered, self.wanted = Random(seed), ordered, list(roots)  # type: ignore[misc]
+        self.given = list(dict.fromkeys([*structure(roots)[1], *replaces.values()]))
+        stand_ins = [placeholder(x.type) for x in self.given]
+        simple = simplify(substitute(roots, dict(zip(self.given, stand_ins, strict=True))))
+        taken = {simple[r]: stand_ins[self.given.index(x)] for r, x in replaces.items()}
+        super().__init__(simple, stand_ins, taken)
+        self.work: list[Callable[[], list[Block]]] = []
+        self.lower()
+        self.found = self.places.settle(self.temporaries)
+
+    def add_loops(self, built: Built, step: int) -> None:
+        """A loop program, cut into blocks of any number of rows."""
+        built.loops.rows_per_block = self.draw.randint(1, max(1, built.loops.rows))
+        self.reserve(built.join(), step)
+        self.work.append(lambda: self._blocks(built))
+
+    def add_product(self, product: ProductStep, step: int) -> None:
+        """A product, cut into tiles."""
+        self.work.append(lambda: self._tiles(product))
+
+    def add_scan(self, scan: ScanStep, step: int) -> None:
+        """A scan, line by line."""
+        self.work.append(lambda: self._lines(scan))
 
     def run(self) -> list[Array]:
         """The roots' values."""
-        given = [np.frombuffer(bytearray(value_of(x).tobytes()), np.uint8) for x in self.leaves]
-        new = [self._garbage(size) for kind, size in self.memory.outputs if kind == "new"]
-        self.bases = [self._garbage(self.memory.layout.nbytes), *given, *new]
+        given = [np.frombuffer(bytearray(value_of(x).tobytes()), np.uint8) for x in self.given]
+        new = [self._garbage(size) for kind, size in self.places.outputs if kind == "new"]
+        self.bases = [self._garbage(self.places.layout.nbytes), *given, *new]
         with np.errstate(all="ignore"):
-            for built in self.memory.copies.values():
-                self._take_turns(self._blocks(built))
-            for task in self.tasks:
-                for built in task.kernels:
-                    self._take_turns(self._blocks(built))
-                if task.product:
-                    self._take_turns(self._tiles(task.product))
-                if task.scan:
-                    self._take_turns(self._lines(task.scan))
-        found = self.memory.arranged(given, new)
+            for blocks in self.work:
+                self._take_turns(blocks())
+        found = self.places.arranged(given, new)
         return [
             memory.view(numpy_dtype(root.dtype)).reshape(root.shape)
-            for memory, root in zip(found, self.roots, strict=True)
+            for memory, root in zip(found, self.wanted, strict=True)
         ]
 
     def unchanged(self, x: Node) -> bool:
         """Does the memory of a leaf still hold its value?"""
-        memory = self.bases[FIRST_LEAF + self.leaves.index(x)]
+        memory = self.bases[FIRST_LEAF + self.given.index(x)]
         return bool(memory.tobytes() == value_of(x).tobytes())
 
     def _garbage(self, nbytes: int) -> Array:
@@ -101,7 +104,7 @@ class Simulation:
 
     def cells(self, buffer: object, kind: DType) -> Array:
         """The elements of a node's memory, or of a temporary's."""
-        base, offset = self.places[buffer]
+        base, offset = self.found[buffer]
         memory = self.bases[base][offset:]
         if isinstance(buffer, Node):
             memory = memory[: buffer.type.nbytes]
@@ -154,7 +157,7 @@ class Simulation:
 
     # ---- products: tiles of any size
 
-    def _tiles(self, work: Product) -> list[Block]:
+    def _tiles(self, work: ProductStep) -> list[Block]:
         *batch, height, width = work.dot.shape
         tall, wide = self.draw.randint(1, max(1, height)), self.draw.randint(1, max(1, width))
         kernel = self._kernel(work.epilogue) if work.epilogue else None
@@ -165,8 +168,8 @@ class Simulation:
         ]  # fmt: skip
 
     def _tile(
-        self, work: Product, kernel: Kernel | None, at: tuple[int, tuple[int, ...]], rows: slice,
-        columns: Array,
+        self, work: ProductStep, kernel: Kernel | None, at: tuple[int, tuple[int, ...]],
+        rows: slice, columns: Array,
     ) -> Block:  # fmt: skip
         """One tile of a batch item (its number and place): operands are read, then it is stored."""
         number, item = at
@@ -196,12 +199,12 @@ class Simulation:
 
     # ---- running totals and orders: line by line
 
-    def _lines(self, work: Scan) -> list[Block]:
+    def _lines(self, work: ScanStep) -> list[Block]:
         shape, axis = work.node.shape, work.node.arg[0] % max(1, len(work.node.shape))
         lines = np.ndindex(*shape[:axis], *shape[axis + 1 :])
         return [self._line(work, (*at[:axis], slice(None), *at[axis:])) for at in lines]
 
-    def _line(self, work: Scan, at: tuple[Any, ...]) -> Block:
+    def _line(self, work: ScanStep, at: tuple[Any, ...]) -> Block:
         x = work.node.operands[0]
         stand_in = leaf(x.type, object())
         (node,) = substitute([work.node], {x: stand_in})

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from treadle.backends.cpu import gemm_plan, gemm_tasks, jit, scan, show, sort
+from treadle.backends.cpu import gemm_plan, gemm_tasks, jit, show, sort
+from treadle.backends.cpu import scan as scans
 from treadle.backends.cpu.along import Step
 from treadle.backends.cpu.emit import kernel_text
 from treadle.backends.cpu.host import host_target
@@ -27,10 +28,11 @@ from treadle.base.target import Target
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
 from treadle.kernel.choose import Style, choose, units
+from treadle.kernel.driver import Driver
 from treadle.kernel.levels import scratch_bytes
-from treadle.kernel.places import ARENA, Place, Places, Temporary
-from treadle.kernel.plan import Product, Scan, as_stored, plan_tasks
+from treadle.kernel.places import ARENA, Place
 from treadle.kernel.signature import Signature
+from treadle.kernel.steps import ProductStep, ScanStep
 from treadle.ops.scan import argsort
 
 SCRATCH, FIRST_LEAF = 1, 2  # numbers of base addresses
@@ -49,44 +51,31 @@ class Entry:
     symbol: str
     blocks: int
     words: Words
-    task: int
+    step: int
     size: int
 
 
-class Program:
+class Program(Driver):
     """Compiled code for one structure of graph."""
+
+    products, ordered, first_leaf = FLOATS, True, FIRST_LEAF
 
     def __init__(
         self, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
     ) -> None:
+        super().__init__(roots, leaves, replaces)
         self.target = host_target()
-        self.roots, replaces = as_stored(roots, replaces)
-        self.leaves = list(leaves)
         self.scratch_bytes = 0
         self.streamed = {
             root for root in self.roots
-            if root not in replaces and root.type.nbytes >= self.target.l3_bytes // 4
+            if root not in self.replaces and root.type.nbytes >= self.target.l3_bytes // 4
         }  # fmt: skip
         self.entries: list[Entry] = []
         # What entries close over, which is never the program: that is gone once nobody holds it.
         self.memory: list[array[int]] = []
         self.epilogues: list[jit.Job] = []
         self.epilogue_code: list[Code] = []
-        self.temporaries: dict[object, Temporary] = {}
-        with trace.stage("plan"):
-            self.tasks = plan_tasks(self.roots, replaces, FLOATS)
-        self.places = Places(
-            self.tasks, self.roots, self.leaves, replaces, FIRST_LEAF, ordered=True
-        )
-        for built in self.places.copies.values():
-            self._add_loops(built, 0)
-        for number, task in enumerate(self.tasks):
-            for built in task.kernels:
-                self._add_loops(built, number)
-            if task.product:
-                self._add_product(task.product, number)
-            if task.scan:
-                self._add_scan(task.scan, number)
+        self.lower()
         with trace.stage("code"):
             self._write()
         self.size = sum(entry.size for entry in self.entries)
@@ -95,10 +84,10 @@ class Program:
 
     # ---- kernels
 
-    def _add_loops(self, built: Built, task: int) -> None:
+    def add_loops(self, built: Built, step: int) -> None:
+        """A loop program as a kernel."""
         loops = built.loops
-        for name, nbytes in built.join().items():
-            self.temporaries[name] = (nbytes, task, task)
+        self.reserve(built.join(), step)
         for argument, buffer in zip(loops.arguments, built.buffers, strict=True):
             if argument.written and buffer in self.streamed:
                 argument.stream = True
@@ -118,15 +107,16 @@ class Program:
             return result + [_encoded(value, dtype) for dtype, value in signature.values]
 
         job = kernel_job(signature.text, style, target)
-        self.entries.append(Entry(job, "kernel", blocks, words, task, loops.size))
+        self.entries.append(Entry(job, "kernel", blocks, words, step, loops.size))
 
-    def _add_product(self, product: Product, task: int) -> None:
+    def add_product(self, product: ProductStep, step: int) -> None:
+        """A product as one kernel, or two where an operand is packed for all."""
         problem = _problem(product)
         plan = gemm_plan.plan(problem, self.target)
         size = product.dot.type.size * max(1, problem.k)
-        packed = f"packed{task}"
+        packed = f"packed{step}"
         if plan.apack_bytes:
-            self.temporaries[packed] = (plan.apack_bytes, task, task)
+            self.reserve({packed: plan.apack_bytes}, step)
         self.scratch_bytes = max(self.scratch_bytes, plan.scratch_bytes)
         epilogue = self._epilogue(product) if product.epilogue else None
         job = gemm_job(problem.a_dtype, problem.b_dtype, self.target)
@@ -144,28 +134,29 @@ class Program:
                     result[at : at + 2] = _argument(name, product, packed, place)
                 return result
 
-            self.entries.append(Entry(job, phase.entry, phase.blocks, words, task, size))
+            self.entries.append(Entry(job, phase.entry, phase.blocks, words, step, size))
 
-    def _add_scan(self, along: Scan, task: int) -> None:
-        node = along.node
-        work = (sort.plan if node.op is argsort else scan.plan)(node, self.target)
-        temporary = f"parts{task}"
+    def add_scan(self, scan: ScanStep, step: int) -> None:
+        """A scan or a sort as a few kernels."""
+        node = scan.node
+        work = (sort.plan if node.op is argsort else scans.plan)(node, self.target)
+        temporary = f"parts{step}"
         if work.temporary_bytes:
-            self.temporaries[temporary] = (work.temporary_bytes, task, task)
+            self.reserve({temporary: work.temporary_bytes}, step)
         self.scratch_bytes = max(self.scratch_bytes, work.scratch_bytes)
-        for step in work.steps:
+        for part in work.steps:
 
-            def words(place: Callable[[object], Place], step: Step = step) -> list[int]:
+            def words(place: Callable[[object], Place], part: Step = part) -> list[int]:
                 parts = place(temporary) if work.temporary_bytes else (0, 0)
-                buffers = [*place(along.source), *place(node), *parts]
-                return [*buffers, SCRATCH, work.scratch_bytes, *step.words()]
+                buffers = [*place(scan.source), *place(node), *parts]
+                return [*buffers, SCRATCH, work.scratch_bytes, *part.words()]
 
-            symbol = step.symbol
+            symbol = part.symbol
             job = jit.job(work.text, (*work.parts, symbol), (symbol,), self.target, 2, True)
             size = int(node.op.flops) * node.type.size
-            self.entries.append(Entry(job, symbol, step.blocks, words, task, size))
+            self.entries.append(Entry(job, symbol, part.blocks, words, step, size))
 
-    def _epilogue(self, product: Product) -> Callable[[Callable[[object], Place]], Place]:
+    def _epilogue(self, product: ProductStep) -> Callable[[Callable[[object], Place]], Place]:
         """(address of the code, address of its parameters), once memory is laid out."""
         built = needed("program", product.epilogue, "epilogue")
         loops = built.loops
@@ -341,7 +332,7 @@ def _clipped(value: float) -> float:
 
 
 def _argument(
-    name: str, product: Product, packed: str, place: Callable[[object], Place]
+    name: str, product: ProductStep, packed: str, place: Callable[[object], Place]
 ) -> list[int]:
     if name in ("a", "b"):
         operand = product.left if name == "a" else product.right
@@ -354,7 +345,7 @@ def _argument(
     return [0, 0] if product.epilogue else list(place(product.dot))
 
 
-def _problem(product: Product) -> gemm_plan.Problem:
+def _problem(product: ProductStep) -> gemm_plan.Problem:
     dot, a, b = product.dot, product.left, product.right
     shape = dot.shape
     m, n = shape[-2:]

@@ -13,8 +13,7 @@ from treadle.backends.cpu.threads import Pool, traced_runner
 from treadle.base import trace
 from treadle.base.knobs import DEBUG
 from treadle.kernel.cost import Row, rows_of
-from treadle.kernel.loops import Loops
-from treadle.kernel.plan import Task
+from treadle.kernel.steps import Step
 from treadle.schedule.memory import Layout
 
 RECORD = 4  # words of a record: entry, start, end, nothing
@@ -30,7 +29,7 @@ class Entry(Protocol):
     @property
     def blocks(self) -> int: ...
     @property
-    def task(self) -> int: ...
+    def step(self) -> int: ...
     # fmt: on
 
 
@@ -39,7 +38,7 @@ class Program(Protocol):
 
     # fmt: off
     @property
-    def tasks(self) -> Sequence[Task]: ...
+    def steps(self) -> Sequence[Step]: ...
     @property
     def entries(self) -> Sequence[Entry]: ...
     @property
@@ -57,23 +56,23 @@ def _facts(program: Program) -> tuple[int, list[Row]]:
     """The program's number and the rows of its kernels."""
     found = _shown.get(program)
     if found is None:
-        found = _shown[program] = (next(_count), rows_of(program.tasks, _blocks(program)))
+        found = _shown[program] = (next(_count), rows_of(program.steps, _blocks(program)))
     return found
 
 
 def _blocks(program: Program) -> list[list[int]]:
-    """Blocks of every entry, task by task."""
-    blocks: list[list[int]] = [[] for _ in program.tasks]
+    """Blocks of every entry, step by step."""
+    blocks: list[list[int]] = [[] for _ in program.steps]
     for entry in program.entries:
-        if entry.task < len(blocks):
-            blocks[entry.task].append(entry.blocks)
+        if entry.step < len(blocks):
+            blocks[entry.step].append(entry.blocks)
     return blocks
 
 
 def tell(program: Program) -> None:
     """Report what was compiled."""
     trace.tell("program", _facts(program)[0])
-    trace.tell("kernels", rows_of(program.tasks, _blocks(program), trace.recall("refused") or ()))
+    trace.tell("kernels", rows_of(program.steps, _blocks(program), trace.recall("refused") or ()))
     trace.tell("memory", program.layout)
     if DEBUG.value >= 4:
         _show_source(program)
@@ -81,9 +80,9 @@ def tell(program: Program) -> None:
 
 def _show_source(program: Program) -> None:
     """Level 4: loop programs and LLVM IR. Level 6: assembly."""
-    for number, task in enumerate(program.tasks):
-        for loops in _loops(task):
-            trace.show(4, f"k{number} {loops}")
+    for number, step in enumerate(program.steps):
+        for built in step.programs():
+            trace.show(4, f"k{number} {built.loops}")
     for job in {entry.job.key: entry.job for entry in program.entries}.values():
         text = job.make_text()
         if len(text) > LONG_MODULE:
@@ -92,13 +91,6 @@ def _show_source(program: Program) -> None:
         trace.show(4, text)
         if DEBUG.value >= 6:
             trace.show(6, jit.assembly(text, job.target, job.level, job.passes))
-
-
-def _loops(task: Task) -> list[Loops]:
-    built = list(task.kernels)
-    if task.product and task.product.epilogue:
-        built.append(task.product.epilogue)
-    return [b.loops for b in built]
 
 
 def run(program: Program, words: ctypes.Array[ctypes.c_int64]) -> None:
@@ -112,8 +104,8 @@ def run(program: Program, words: ctypes.Array[ctypes.c_int64]) -> None:
     for entry, start, end in zip(
         program.entries, records[1::RECORD], records[2::RECORD], strict=False
     ):
-        if entry.task < len(spent):
-            spent[entry.task] += end - start
+        if entry.step < len(spent):
+            spent[entry.step] += end - start
     total = sum(spent)
     timed = f" in {total / 1e3:.1f} us" if DEBUG.value >= 2 else ""
     trace.show(1, f"run program {number}: {len(rows)} kernels{timed}")

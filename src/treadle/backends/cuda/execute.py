@@ -21,9 +21,9 @@ class Program:
     ) -> None:
         self.gpu = gpu
         self.plan = Plan(roots, leaves, replaces, gpu.processors)
-        self.calls = [Call(gpu, launch, self.plan.places) for launch in self.plan.launches]
+        self.calls = [Call(gpu, launch, self.plan.found) for launch in self.plan.launches]
         self.new = [nbytes for kind, nbytes in self.plan.outputs if kind == "new"]
-        self.overwrites = self.plan.memory.overwrites()
+        self.overwrites = self.plan.places.overwrites()
         self.graphs: dict[tuple[int, ...], Graph | None] = {}
         self.lock = threading.Lock()
 
@@ -39,7 +39,7 @@ class Program:
                 self._start_together(tuple(bases))
             else:
                 self._start(bases)
-        found = self.plan.memory.arranged(inputs, new)
+        found = self.plan.places.arranged(inputs, new)
         if results is not None:
             results += found
         return found

@@ -13,8 +13,8 @@ from treadle.backends.cuda.ops import with_helpers
 from treadle.base.dtypes import DType, bfloat16, float16, float32, float64
 from treadle.base.errors import needed
 from treadle.kernel.parser import parse
-from treadle.kernel.plan import Product, Strided
 from treadle.kernel.signature import Signature
+from treadle.kernel.steps import ProductStep, Strided
 
 TEMPLATES = (float16, bfloat16, float32, float64)
 PRECISION = {float32: "ieee", float64: "ieee"}  # others: the tensor cores' own
@@ -61,7 +61,7 @@ def choose_tile(m: int, n: int, batch: int, dtype: DType, processors: int) -> Ti
 class Matmul:
     """One product on its way to text."""
 
-    def __init__(self, product: Product, processors: int) -> None:
+    def __init__(self, product: ProductStep, processors: int) -> None:
         self.product, self.dot = product, product.dot
         shape = self.dot.shape
         self.m, self.n = shape[-2:]
@@ -197,6 +197,6 @@ def _batch_strides(operand: Strided, shape: tuple[int, ...], rank: int) -> tuple
     return (0,) * (rank - len(own)) + own
 
 
-def matmul(product: Product, processors: int) -> Launch:
+def matmul(product: ProductStep, processors: int) -> Launch:
     """The launch that computes a product and its epilogue."""
     return Matmul(product, processors).launch()

@@ -9,63 +9,62 @@ from treadle.backends.cuda.forms import Form, choose, size_of, splits
 from treadle.backends.cuda.launch import Arguments, Launch, tile_constants
 from treadle.backends.cuda.matmul import TEMPLATES, matmul
 from treadle.backends.cuda.split import split_reduction, with_parts
+from treadle.base.errors import CompilerError, explain
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
-from treadle.kernel.places import Places, Temporary
-from treadle.kernel.plan import as_stored, plan_tasks
+from treadle.kernel.driver import Driver
 from treadle.kernel.signature import Signature
+from treadle.kernel.steps import ProductStep, ScanStep
 
 FIRST_LEAF = 1  # number of the first leaf's base address, after the arena
 
 
-class Plan:
+class Plan(Driver):
     """Everything about a program that needs no device."""
+
+    products, first_leaf = TEMPLATES, FIRST_LEAF
+    ordered = False  # the programs of a grid run in any order: only equal positions share memory
 
     def __init__(
         self, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node],
         processors: int,
     ) -> None:  # fmt: skip
+        super().__init__(roots, leaves, replaces)
         self.processors = processors
-        self.roots, replaces = as_stored(roots, replaces)
-        self.leaves = list(leaves)
-        self.temporaries: dict[object, Temporary] = {}
         self.launches: list[Launch] = []
-        self.tasks = plan_tasks(self.roots, replaces, TEMPLATES)
-        # The programs of a grid run in any order: only equal positions may share memory.
-        self.memory = Places(
-            self.tasks, self.roots, self.leaves, replaces, FIRST_LEAF, ordered=False
-        )
-        for built in self.memory.copies.values():
-            self._add_loops(built, 0)
-        for number, task in enumerate(self.tasks):
-            for built in task.kernels:
-                self._add_loops(built, number)
-            if task.product and task.product.dot.type.size:
-                self.launches.append(matmul(task.product, processors))
+        self.lower()
         self.launches = [x for x in self.launches if x.grid[0] and x.grid[1]]
-        self.places = self.memory.settle(self.temporaries)
-        self.layout, self.outputs = self.memory.layout, self.memory.outputs
+        self.found = self.places.settle(self.temporaries)
+        self.layout, self.outputs = self.places.layout, self.places.outputs
 
     # ---- kernels
 
-    def _add_loops(self, built: Built, task: int) -> None:
+    def add_loops(self, built: Built, step: int) -> None:
+        """A loop program as a kernel, or two where few rows are long."""
         loops = built.loops
-        for name, nbytes in built.join().items():
-            self.temporaries[name] = (nbytes, task, task)
+        self.reserve(built.join(), step)
         parts = splits(loops, self.processors)
         if parts > 1:
-            self._add_split(built, task, parts)
+            self._add_split(built, step, parts)
         else:
             self._launch(built, choose(loops, self.processors))
 
-    def _add_split(self, built: Built, task: int, parts: int) -> None:
+    def add_product(self, product: ProductStep, step: int) -> None:
+        """A product as a kernel."""
+        if product.dot.type.size:
+            self.launches.append(matmul(product, self.processors))
+
+    def add_scan(self, scan: ScanStep, step: int) -> None:
+        """Scans are refused where they are called."""
+        raise CompilerError(explain("plan", f"{scan.node.op} has no kernel on CUDA"))
+
+    def _add_split(self, built: Built, step: int, parts: int) -> None:
         """Few rows, long: parts of them reduced side by side, then joined."""
         columns = size_of(built.loops.inner)
         form = choose(with_parts(built.loops, parts), self.processors, split=True)
         span = -(-columns // (parts * form.columns)) * form.columns
         first, between = split_reduction(built, -(-columns // span), f"parts{len(self.launches)}")
-        for name, nbytes in between.items():
-            self.temporaries[name] = (nbytes, task, task)
+        self.reserve(between, step)
         self._launch(first, form, span)
         self._launch(built, choose(built.loops, self.processors))
 

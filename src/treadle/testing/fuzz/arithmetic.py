@@ -199,6 +199,38 @@ def centred(g: Generation) -> None:
         g.value("binary", "multiply", "{0} * {1}", less, spread)
 
 
+def channels(g: Generation) -> None:
+    """What batch norm does to images, with a look at one element of the channel before."""
+    kind = g.draw.one((float32, float64))
+    x = g.pick(lambda v: len(v.shape) == 3 and v.dtype in (float32, float64) and v.size > 0)
+    x = x if x is not None and g.draw.coin() else g.leaf((g.draw.number(2, 5), g.size(), 4), kind)
+    x = g.value("scaled", "add", "{0} + 2", x)
+    total = g.value("sum", "sum", "{0}.sum((0, 2), keepdims=True)", x)
+    less = g.value("binary", "add", "{0} - {1}", x, total)
+    if less is not None and g.draw.coin():
+        before = g.draw.one(
+            ("roll(1, 1)[:1, :, :1]", "roll(-1, 1)[:1, :, :1]", "flip(1)[:1, :, :1]")
+        )
+        less = g.value("binary", "add", f"{{0}} - {{1}}.{before}", less, x)
+    if less is not None and g.draw.coin():
+        g.value("sum", "sum", "{0}.sum((0, 2))", less)
+
+
+def crossed(g: Generation) -> None:
+    """Totals of the rows of a square, spread along its columns or along its rows."""
+    x = g.pick(lambda v: len(v.shape) == 2 and v.shape[0] == v.shape[1] and _is_number(v))
+    if x is None or g.draw.rarely(3):
+        size = g.size()
+        x = g.leaf((size, size), g.draw.one((float32, float64)))
+    x = g.value("scaled", "add", "{0} + 2", x)
+    total = g.value("sum", "sum", f"{{0}}.sum({g.draw.number(0, 1)})", x)
+    for _ in range(g.draw.number(1, 2)):
+        spread = g.draw.one(("{1}", "{1}.reshape(-1, 1)"))
+        x = g.value("binary", "add", f"{{0}} - {spread}", x, total)
+    if x is not None and g.draw.coin():
+        g.value("sum", "sum", f"{{0}}.sum({g.draw.number(0, 1)})", x)
+
+
 # ---- lines
 
 
@@ -281,6 +313,9 @@ def epilogue(g: Generation) -> None:
         sides = [g.leaf(shape, kind) for shape in ((rows, depth), (depth, columns))]
         beside = g.value("product", "product", "{0} @ {1}", *sides)
     total = g.value("binary", "add", "{0} + {1}", first, beside)
+    if g.draw.rarely(3):  # rows or columns of the product itself, turned around
+        turned = g.draw.one(("::-1", ":, ::-1", ":1", ":, :1"))
+        total = g.value("binary", "add", f"{{0}} - {{0}}[{turned}]", first)
     if total is not None and g.draw.coin():
         key = g.draw.one((":, :1", ":, :1", ":, -1:", ":1", "::-1", ":, ::-1"))
         total = g.value("binary", "add", f"{{0}} - {{1}}[{key}]", total, beside)
@@ -292,6 +327,17 @@ ELEMENTS: tuple[Draw, ...] = (
     unary, smooth, square, scaled, scaled, binary, binary, binary, compare, choose, cast, cast,
     whole, clip, rounded,
 )  # fmt: skip
-ROWS: tuple[Draw, ...] = (total, total, total, extreme, mean, test, normal, centred)
+ROWS: tuple[Draw, ...] = (
+    total,
+    total,
+    total,
+    extreme,
+    mean,
+    test,
+    normal,
+    centred,
+    channels,
+    crossed,
+)
 LINES: tuple[Draw, ...] = (scan, order, order)
 PRODUCTS: tuple[Draw, ...] = (product, product, batched, epilogue)

@@ -193,16 +193,20 @@ def looked_up_product(g: Generation) -> None:
     if x is None:
         return
     rows, columns = g.model[x].shape
+    table = g.value("sort", "pick", f"{{0}}.sort({g.draw.number(0, 1)})", x)
+    table = table if g.draw.coin() else x
     if g.draw.coin():
-        found = g.value("take", "move", "{0}[{1}]", x, index_leaf(g, (g.size(),), rows))
+        found = g.value("take", "move", "{0}[{1}]", table, index_leaf(g, (g.size(),), rows))
     else:
         where = g.shape(2)
         index = [index_leaf(g, where, n) for n in (rows, columns)]
-        found = g.value("take", "move", "{0}[{1}, {2}]", x, *index)
+        found = g.value("take", "move", "{0}[{1}, {2}]", table, *index)
     if found is not None:
         depth, kind = g.model[found].shape[-1], g.model[x].dtype
         right = g.leaf((depth, g.size()), kind)
         g.value("product", "product", "{0} @ {1}", found, right)
+        if g.draw.coin():
+            g.value("sum", "sum", f"{{0}}.sum({g.draw.number(0, 1)})", x)
 
 
 VIEWS: tuple[Draw, ...] = (

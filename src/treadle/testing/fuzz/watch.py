@@ -157,19 +157,19 @@ def _shadow(program: Program, inputs: Sequence[Any], address: int) -> None:
     _, table, _, bases = _words(address, 4)
     starts = _words(bases, program.places.bases)
     at = 0
-    for number, task in enumerate(program.tasks):
-        before = {node: _copy(program, node, starts) for node in task.reads()}
-        while at < len(program.entries) and program.entries[at].task == number:
+    for number, step in enumerate(program.steps):
+        before = {node: _copy(program, node, starts) for node in step.reads()}
+        while at < len(program.entries) and program.entries[at].step == number:
             _entry(table + 32 * at, bases, None)
             at += 1
-        for node in task.writes:
+        for node in step.writes:
             wrong = _difference(node, before, _copy(program, node, starts))
             if wrong:
-                ops = " ".join(str(n.op) for n in task.cluster.level)
+                ops = " ".join(str(n.op) for n in step.cluster.level)
                 raise Differs(
-                    f"kernel {number} of {len(program.tasks)} ({ops}) writes {node.op}: {wrong}"
+                    f"kernel {number} of {len(program.steps)} ({ops}) writes {node.op}: {wrong}"
                 )
-    for k in range(at, len(program.entries)):  # copies, where there are no tasks
+    for k in range(at, len(program.entries)):  # copies, where there are no steps
         _entry(table + 32 * k, bases, None)
 
 

@@ -1,0 +1,77 @@
+"""From a simplified graph to steps, memory and kernels: what every backend does alike."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from treadle.base import trace
+from treadle.base.dtypes import DType
+from treadle.base.errors import CompilerError, explain
+from treadle.ir.node import Node
+from treadle.kernel.build import Built
+from treadle.kernel.places import Places, Temporary
+from treadle.kernel.plan import as_stored, plan_steps
+from treadle.kernel.steps import LoopStep, ProductStep, ScanStep, Step
+
+
+class Driver(ABC):
+    """A program under construction.
+
+    A backend says how a loop program, a product and a scan become kernels of its own. Memory that
+    these need besides that of nodes goes into `temporaries`, and it is laid out once all are known.
+    """
+
+    products: ClassVar[Sequence[DType]]  # dtypes that it multiplies by a template
+    ordered: ClassVar[bool]  # a row is read and written by one thread
+    first_leaf: ClassVar[int]  # number of the first leaf's base address
+
+    def __init__(
+        self, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
+    ) -> None:
+        self.roots, self.replaces = as_stored(roots, replaces)
+        self.leaves = list(leaves)
+        self.temporaries: dict[object, Temporary] = {}
+        with trace.stage("plan"):
+            self.steps = plan_steps(self.roots, self.replaces, self.products)
+        self.places = Places(
+            self.steps, self.roots, self.leaves, self.replaces, self.first_leaf, self.ordered
+        )
+
+    def lower(self) -> None:
+        """Kernels for every step, in order."""
+        for built in self.places.copies.values():
+            self.add_loops(built, 0)
+        for number, step in enumerate(self.steps):
+            self._emitter(step)(step, number)
+
+    def _emitter(self, step: Step) -> Callable[..., None]:
+        if isinstance(step, LoopStep):
+            return self._add_each
+        if isinstance(step, ProductStep):
+            return self.add_product
+        if isinstance(step, ScanStep):
+            return self.add_scan
+        raise CompilerError(explain("plan", "an unknown kind of step", step=type(step).__name__))
+
+    def _add_each(self, step: LoopStep, number: int) -> None:
+        for built in step.kernels:
+            self.add_loops(built, number)
+
+    def reserve(self, sizes: Mapping[Any, int], step: int) -> None:
+        """Memory that only one step needs."""
+        for name, nbytes in sizes.items():
+            self.temporaries[name] = (nbytes, step, step)
+
+    @abstractmethod
+    def add_loops(self, built: Built, step: int) -> None:
+        """A loop program as kernels."""
+
+    @abstractmethod
+    def add_product(self, product: ProductStep, step: int) -> None:
+        """A product as kernels."""
+
+    @abstractmethod
+    def add_scan(self, scan: ScanStep, step: int) -> None:
+        """A scan or a sort as kernels."""

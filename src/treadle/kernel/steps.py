@@ -1,0 +1,96 @@
+"""What a program does one after the other: loops, copies, scatters, products, scans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from treadle.ir.node import Node
+from treadle.kernel.build import Built
+from treadle.schedule.clusters import Cluster
+
+
+@dataclass(eq=False)
+class Step:
+    """One group of nodes on its way to kernels."""
+
+    cluster: Cluster
+    writes: list[Node]
+
+    def programs(self) -> list[Built]:
+        """Every loop program in it."""
+        return []
+
+    def operands(self) -> list[Node]:
+        """Nodes whose memory is read by something else than a loop program."""
+        return []
+
+    def reads(self) -> set[Node]:
+        """Nodes whose memory is read."""
+        return {*self.operands(), *(node for built in self.programs() for node in _read_by(built))}
+
+
+def _read_by(built: Built) -> Iterator[Node]:
+    for argument, buffer in zip(built.loops.arguments, built.buffers, strict=True):
+        if isinstance(buffer, Node) and not argument.written:
+            yield buffer
+
+
+@dataclass(eq=False)
+class LoopStep(Step):
+    """Loop programs in the order to run them: rows, then what joins the sums of their blocks."""
+
+    kernels: list[Built]
+
+    def programs(self) -> list[Built]:
+        """Every loop program in it."""
+        return self.kernels
+
+
+@dataclass(eq=False)
+class CopyStep(LoopStep):
+    """A view written out."""
+
+
+@dataclass(eq=False)
+class ScatterStep(LoopStep):
+    """A copy of the base, and what is then written at indices."""
+
+
+@dataclass(frozen=True)
+class Strided:
+    """A product's operand in memory: element (batch..., i, j) at offset + sum of index * stride."""
+
+    base: Node
+    offset: int
+    strides: tuple[int, ...]
+
+
+@dataclass(eq=False)
+class ProductStep(Step):
+    """A matrix product, and what happens to its tiles if that is not just a store."""
+
+    dot: Node
+    left: Strided
+    right: Strided
+    epilogue: Built | None
+
+    def programs(self) -> list[Built]:
+        """Every loop program in it."""
+        return [self.epilogue] if self.epilogue else []
+
+    def operands(self) -> list[Node]:
+        """What is multiplied."""
+        return [self.left.base, self.right.base]
+
+
+@dataclass(eq=False)
+class ScanStep(Step):
+    """A running total or an order along an axis; the operand's elements lie in source's memory."""
+
+    node: Node
+    source: Node
+
+    def operands(self) -> list[Node]:
+        """What it goes along."""
+        return [self.source]
