@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from treadle.base.dtypes import DType
+
 
 @dataclass(frozen=True)
 class Target:
@@ -32,3 +34,11 @@ class Target:
     def has_avx512(self) -> bool:
         """512-bit registers with masks, scalef and rcp14?"""
         return self.is_x86 and self.vector_bytes == 64
+
+
+@dataclass(frozen=True)
+class Takes:
+    """What the kernels of a backend can do besides loops."""
+
+    products: tuple[DType, ...] = ()  # multiplied by a template that takes maps along
+    separable: bool = False  # one operand of a product may lie at any places: as windows do

@@ -282,28 +282,48 @@ def build_scatter(node: Node, stored: frozenset[Node]) -> list[Built]:
     return [first, built]
 
 
-def build_epilogue(dot: Node, cluster: Cluster, stored: frozenset[Node]) -> Built:
-    """What happens to a finished tile of a product: rows count through batch and m, n is inner."""
+def build_epilogue(
+    dot: Node, cluster: Cluster, stored: frozenset[Node], turned: bool = False
+) -> Built:
+    """What happens to a finished tile of a product.
+
+    Rows count through batch and m, n is inner; where tiles are turned, n counts and m is inner.
+    """
     roots = [node for node in cluster.level if node in stored]
     builder = Builder(stored, frozenset(cluster.level))
-    shape = dot.shape
-    extents = refined([n.shape for n in cluster.level], dot.type.size)
-    if prod(extents) != dot.type.size or not extents or extents[-1] != shape[-1]:
-        extents = [prod(shape[:-1]), shape[-1]]
-    axes = [Axis(f"a{k}", n) for k, n in enumerate(extents)]
+    axes, inner = _tile_axes(dot, cluster, turned)
+    outer = [axis for axis in axes if axis is not inner]
     whole = linear(axes)
-    lowering = Lowering(builder.slot_of, linear(axes[:-1]), whole, tile=dot)
+    lowering = Lowering(builder.slot_of, linear(outer), whole, tile=dot)
     stores = []
     for root in roots:
         value = lowering.at(root, unravel(whole, root.shape))
         stores.append(Store(builder.slot(root, root.dtype, True), whole, value))
-    loops = Loops([], axes[:-1], axes[-1:], [Pass([], stores)], [], epilogue=True)
+    loops = Loops([], outer, [inner], [Pass([], stores)], [], epilogue=True)
     loops.size = dot.type.size
     built = builder.finish(loops)
     merge_axes(loops)
     if not loops.inner:
-        loops.inner = [axes[-1]]
+        loops.inner = [inner]
     return built
+
+
+def _tile_axes(dot: Node, cluster: Cluster, turned: bool) -> tuple[list[Axis], Axis]:
+    """Axes of a product's result, cut where shapes of its maps are, and the one along tiles."""
+    *batch, rows, columns = dot.shape
+    extents = refined([n.shape for n in cluster.level], dot.type.size)
+    whole = [prod(batch), rows, columns] if turned else [prod(batch) * rows, columns]
+    ends = [prod(extents[k:]) for k in range(len(extents))]
+    if turned:
+        fits = dot.type.size and columns * rows in ends and columns in ends
+        fits = fits and ends.index(columns) - ends.index(columns * rows) == 1
+    else:
+        fits = dot.type.size and extents[-1:] == [columns]
+    if not fits:
+        extents = whole
+        ends = [prod(extents[k:]) for k in range(len(extents))]
+    axes = [Axis(f"a{k}", n) for k, n in enumerate(extents)]
+    return axes, axes[ends.index(columns * rows)] if turned else axes[-1]
 
 
 def build_product(dot: Node, stored: frozenset[Node]) -> Built:

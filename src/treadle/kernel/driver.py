@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from treadle.base import trace
-from treadle.base.dtypes import DType
 from treadle.base.errors import CompilerError, explain
+from treadle.base.target import Takes
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
 from treadle.kernel.places import Places, Temporary
@@ -23,7 +23,7 @@ class Driver(ABC):
     these need besides that of nodes goes into `temporaries`, and it is laid out once all are known.
     """
 
-    products: ClassVar[Sequence[DType]]  # dtypes that it multiplies by a template
+    takes: ClassVar[Takes]
     ordered: ClassVar[bool]  # a row is read and written by one thread
     first_leaf: ClassVar[int]  # number of the first leaf's base address
 
@@ -34,7 +34,7 @@ class Driver(ABC):
         self.leaves = list(leaves)
         self.temporaries: dict[object, Temporary] = {}
         with trace.stage("plan"):
-            self.steps = plan_steps(self.roots, self.replaces, self.products)
+            self.steps = plan_steps(self.roots, self.replaces, self.takes)
         self.places = Places(
             self.steps, self.roots, self.leaves, self.replaces, self.first_leaf, self.ordered
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
+from treadle.kernel.operands import Operand
 from treadle.schedule.clusters import Cluster
 
 
@@ -57,23 +58,18 @@ class ScatterStep(LoopStep):
     """A copy of the base, and what is then written at indices."""
 
 
-@dataclass(frozen=True)
-class Strided:
-    """A product's operand in memory: element (batch..., i, j) at offset + sum of index * stride."""
-
-    base: Node
-    offset: int
-    strides: tuple[int, ...]
-
-
 @dataclass(eq=False)
 class ProductStep(Step):
-    """A matrix product, and what happens to its tiles if that is not just a store."""
+    """A matrix product, and what happens to its tiles if that is not just a store.
+
+    turned: tiles are those of the transposed product, whose rows are the columns of this one.
+    """
 
     dot: Node
-    left: Strided
-    right: Strided
+    left: Operand
+    right: Operand
     epilogue: Built | None
+    turned: bool = False
 
     def programs(self) -> list[Built]:
         """Every loop program in it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 
 from treadle.ir.node import LEAF, Node
 from treadle.ops import movement as m
@@ -31,17 +31,12 @@ def keep(
     order: Sequence[Node],
     of: dict[Node, Cluster],
     roots: Sequence[Node],
-    strided: Callable[[Node], bool],
+    multiplied: Iterable[Node],
 ) -> frozenset[Node]:
-    """Roots, operands of products, and what other kernels read and is not cheap to compute again.
-
-    strided tells whether a product can read an operand in place through its views.
-    """
-    forced = {root for root in roots if root.op is not LEAF}
+    """Roots, what products multiply, and what others read and is not cheap to compute again."""
+    forced = {*(root for root in roots if root.op is not LEAF), *multiplied}
     for node in order:
-        if node.op.kind is Kind.CONTRACT:
-            forced |= {_in_memory(x, strided) for x in node.operands}
-        elif node.op.kind is Kind.SCATTER:
+        if node.op.kind is Kind.SCATTER:
             forced |= {base for x in node.operands for base in bases_of(x)}
         elif node.op.kind is Kind.SCAN:
             forced.add(without_reshape(node.operands[0]))
@@ -65,18 +60,6 @@ def keep(
             kept.add(node)
             again[node] = (0.0, frozenset([node]))
     return frozenset(kept)
-
-
-def _in_memory(node: Node, strided: Callable[[Node], bool]) -> Node:
-    """The node whose buffer stands for an operand: below its views where they are strided."""
-    return below_views(node) if strided(node) else node
-
-
-def below_views(node: Node) -> Node:
-    """The node below views that only move an origin and strides."""
-    while node.op.kind is Kind.MOVEMENT and node.op not in WRITTEN_OUT:
-        node = node.operands[0]
-    return node
 
 
 def _crossing(order: Sequence[Node], of: dict[Node, Cluster]) -> set[Node]:

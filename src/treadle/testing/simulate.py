@@ -15,15 +15,18 @@ from typing import Any
 import numpy as np
 
 from treadle.backends.arrays import numpy_dtype
+from treadle.backends.cpu.products import places_along
 from treadle.backends.reference.eval import evaluate
 from treadle.base.dtypes import FLOATS, DType
+from treadle.base.target import Takes
 from treadle.ir.graph import structure, substitute
 from treadle.ir.node import Node, leaf, placeholder
 from treadle.kernel.build import Built
 from treadle.kernel.choose import is_flat_map
 from treadle.kernel.driver import Driver
 from treadle.kernel.index import Axis
-from treadle.kernel.steps import ProductStep, ScanStep, Strided
+from treadle.kernel.operands import Operand, Separable
+from treadle.kernel.steps import ProductStep, ScanStep
 from treadle.passes.pipeline import simplify
 from treadle.testing.arrays import Array, value_of
 from treadle.testing.steps import Axes, Kernel
@@ -42,7 +45,7 @@ class Simulation(Driver):
     - **ordered**: a row is read and written by one thread, as on a CPU
     """
 
-    products, first_leaf = FLOATS, FIRST_LEAF
+    takes, first_leaf = Takes(FLOATS, separable=True), FIRST_LEAF
 
     def __init__(
         self, roots: Sequence[Node], replaces: dict[int, Node], seed: int, ordered: bool = True
@@ -158,7 +161,7 @@ class Simulation(Driver):
     # ---- products: tiles of any size
 
     def _tiles(self, work: ProductStep) -> list[Block]:
-        *batch, height, width = work.dot.shape
+        *batch, height, width = _turned(work)
         tall, wide = self.draw.randint(1, max(1, height)), self.draw.randint(1, max(1, width))
         kernel = self._kernel(work.epilogue) if work.epilogue else None
         return [
@@ -173,9 +176,11 @@ class Simulation(Driver):
     ) -> Block:  # fmt: skip
         """One tile of a batch item (its number and place): operands are read, then it is stored."""
         number, item = at
-        *batch, height, width = work.dot.shape
-        a = self._operand(work.left, work.dot.operands[0], batch)[item][rows]
-        b = self._operand(work.right, work.dot.operands[1], batch)[item][:, columns]
+        *batch, height, width = _turned(work)
+        a = self._operand(work.left, work.dot.operands[0], batch)[item]
+        b = self._operand(work.right, work.dot.operands[1], batch)[item]
+        a, b = (b.T, a.T) if work.turned else (a, b)
+        a, b = a[rows], b[:, columns]
         tile = (a @ b).astype(numpy_dtype(work.dot.dtype.compute))
         yield
         first = number * height + rows.start
@@ -187,13 +192,16 @@ class Simulation(Driver):
         for k, values in enumerate(tile):
             yield from kernel.row(_split_row(first + k, kernel.loops.outer), points, tile=values)
 
-    def _operand(self, x: Strided, node: Node, batch: Sequence[int]) -> Array:
+    def _operand(self, x: Operand, node: Node, batch: Sequence[int]) -> Array:
         """An operand as it is in memory now, in the precision of sums."""
         place = np.full(node.shape, x.offset, np.int64)
         for axis, stride in enumerate(x.strides):
             along = [1] * len(node.shape)
             along[axis] = -1
             place += stride * np.arange(node.shape[axis]).reshape(along)
+        if isinstance(x, Separable):
+            place += np.array(places_along(*x.rows))[:, None]
+            place += np.array(places_along(*x.columns))
         values = self.cells(x.base, x.base.dtype)[place].astype(np.float64)
         return np.broadcast_to(values, (*batch, *node.shape[-2:]))
 
@@ -212,6 +220,12 @@ class Simulation(Driver):
         (values,) = evaluate([node], lambda _: source)
         yield
         self.cells(work.node, work.node.dtype).reshape(node.shape)[at] = values[at]
+
+
+def _turned(work: ProductStep) -> tuple[int, ...]:
+    """The shape of what is computed tile by tile."""
+    *batch, rows, columns = work.dot.shape
+    return (*batch, columns, rows) if work.turned else work.dot.shape
 
 
 def _split(axes: Sequence[Axis]) -> tuple[Sequence[Axis], Sequence[Axis]]:

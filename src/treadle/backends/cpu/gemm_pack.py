@@ -100,6 +100,25 @@ def transpose(w: Writer, tile: Tile, rows: list[str]) -> list[str]:
     return rows
 
 
+def pack_right(tile: Tile, dtype: DType) -> Writer:
+    """The entry point that packs some columns of B over one run of k, for all to read."""
+    w = Writer("gemm_pack_right", ENTRY_PARAMS)
+    numbers = "n k right_step right_column right_pitch depth block_columns row_blocks"
+    p = Params(w, numbers, "right out", "")
+    with p.tasks() as (_, task):
+        column = w.mul(w.rem(task, p["row_blocks"]), p["block_columns"])
+        first = w.mul(w.div(task, p["row_blocks"]), p["depth"])
+        k = w.smaller(p["depth"], w.sub(p["k"], first))
+        n = w.smaller(p["block_columns"], w.sub(p["n"], column))
+        start = w.add(w.mul(first, p["right_step"]), w.mul(column, p["right_column"]))
+        source = w.gep(p.pointers["right"], start, element(dtype))
+        place = w.add(w.mul(first, p["right_pitch"]), w.mul(column, k))
+        into = w.gep(p.pointers["out"], place, tile.scalar)
+        steps = f"i64 {p['right_step']}, i64 {p['right_column']}"
+        w.do(f"call void @gemm_pack_b(ptr {source}, {steps}, ptr {into}, i64 {k}, i64 {n})")
+    return w
+
+
 def pack_a(tile: Tile, dtype: DType) -> Writer:
     """The entry point that packs a few panels of A over one run of k."""
     w = Writer("gemm_pack_a", ENTRY_PARAMS)

@@ -9,13 +9,17 @@ from treadle.backends.cpu.params import Words
 from treadle.backends.cpu.writer import Int, Writer
 from treadle.passes.decompose import BATCH_AXES
 
-SLOTS = {"left": 0, "right": 2, "out": 4, "scratch": 6, "epilogue": 8, "eparams": 9}
+SLOTS = {
+    "left": 0, "right": 2, "out": 4, "scratch": 6,
+    "epilogue": 8, "eparams": 9, "rows": 10, "steps": 11,
+}  # fmt: skip
 """Words the caller fills: two for a buffer (index, byte offset), one for an address."""
 
 NUMBERS = (
     "m", "n", "k",
     "left_row", "left_step", "left_panel", "left_run",  # strides of A, in elements
-    "right_step", "right_column", "right_packed",  # strides of B along k and n; pack it first?
+    "right_step", "right_column",  # strides of B along k and n
+    "right_packed", "right_pitch",  # pack it first? 2: it is packed, in rows of so many columns
     "out_row",
     "depth", "runs",  # k steps between two visits of a tile, and how many visits
     "block_rows", "block_columns", "row_blocks",  # the cut of one batch item
@@ -26,7 +30,7 @@ NUMBERS = (
 GROUPS = ("extent", "left", "right", "out")
 """Batch axes: their extents, and the strides of each operand along them."""
 
-_FIRST = 10
+_FIRST = 12
 POSITION = {name: _FIRST + i for i, name in enumerate(NUMBERS)} | {
     f"{group}_{axis}": _FIRST + len(NUMBERS) + BATCH_AXES * g + axis
     for g, group in enumerate(GROUPS)

@@ -38,6 +38,7 @@ class Problem:
     a_dtype: DType = float32
     b_dtype: DType = float32
     has_epilogue: bool = False
+    looked: bool = False  # A lies at places that tables give, its strides count for nothing
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Cut:
     depth: int  # longest run of k between two visits of a tile
     pack_left: bool = False
     pack_right: bool = True
+    right_once: bool = False  # B is packed for all tasks before they begin
     matvec: bool = False
     swapped: bool = False  # C^T = B^T A^T instead
 
@@ -69,13 +71,14 @@ class Plan:
 
     phases: tuple[Phase, ...]
     apack_bytes: int  # packed A, one for the product
+    bpack_bytes: int  # packed B, if that is one for the product too
     scratch_bytes: int  # for each thread; scratch is threads times this
 
 
 def plan(problem: Problem, target: Target) -> Plan:
     """How to compute problem on target."""
     if problem.m * problem.n * prod(problem.batch) == 0:
-        return Plan((), 0, 0)
+        return Plan((), 0, 0, 0)
     problem = _normalise(problem)
     tile = tile_for(problem.a_dtype, target)
     return lay_out(problem, choose(problem, tile, target), tile)
@@ -103,6 +106,8 @@ def _round_up(value: int, multiple: int) -> int:
 def choose(problem: Problem, tile: Tile, target: Target) -> Cut:
     """The cut for a problem. It depends on the shape alone, so results do not on threads."""
     (sam, sak), (sbk, sbn) = problem.a_strides, problem.b_strides
+    if problem.looked:
+        return _block_cut(problem, tile, target)
     if problem.m == 1 and (sbn == 1 or sak == 1):
         return _matvec_cut(problem.n, problem.k, tile, swapped=False)
     same = problem.a_dtype is problem.b_dtype  # the kernel reads A and B as what they are
@@ -135,7 +140,9 @@ def _block_cut(problem: Problem, tile: Tile, target: Target) -> Cut:
     # Every task packs its own slice of B, so it should have enough rows to use it on.
     parts = min(parts, max(1, m // ((_ENOUGH_PANELS if pack_right else 4) * tile.rows)))
     rows = _round_up(-(-m // parts), tile.rows)
-    return Cut(rows, columns, depth, _packs_left(problem, tile, target), pack_right)
+    once = problem.looked and not any(problem.b_batch) and items * -(-m // rows) > 1
+    packs_left = not problem.looked and _packs_left(problem, tile, target)
+    return Cut(rows, columns, depth, packs_left, pack_right, pack_right and once)
 
 
 def _packs_left(problem: Problem, tile: Tile, target: Target) -> bool:
@@ -167,11 +174,15 @@ def lay_out(problem: Problem, cut: Cut, tile: Tile) -> Plan:
     if cut.pack_left:
         packing, left, apack = _pack_left(problem, cut, tile)
         phases.append(packing)
+    if cut.right_once:
+        phases.append(_pack_right(problem, cut, tile))
     strides = {
         "left": problem.a_batch, "right": problem.b_batch, "out": problem.c_batch
     } | left.strides  # fmt: skip
     slots = {"left": "b" if cut.swapped else "a", "right": "a" if cut.swapped else "b"}
     slots |= {"left": "apack"} if cut.pack_left else {}
+    slots |= {"right": "bpack"} if cut.right_once else {}
+    slots |= {"rows": "rows", "steps": "steps"} if problem.looked else {}
     slots |= (
         {"epilogue": "epilogue", "eparams": "eparams"} if problem.has_epilogue else {"out": "c"}
     )
@@ -180,7 +191,13 @@ def lay_out(problem: Problem, cut: Cut, tile: Tile) -> Plan:
         slots["scratch"] = "scratch"
     entry = "gemm_matvec" if cut.matvec else "gemm_block"
     phases.append(_phase(entry, numbers, problem.batch, strides, slots))
-    return Plan(tuple(phases), apack, numbers["scratch_stride"])
+    bpack = _pitch(problem, tile) * problem.k * tile.dtype.size if cut.right_once else 0
+    return Plan(tuple(phases), apack, bpack, numbers["scratch_stride"])
+
+
+def _pitch(problem: Problem, tile: Tile) -> int:
+    """Columns of B in whole panels."""
+    return _round_up(problem.n, tile.columns)
 
 
 def _transposed(problem: Problem) -> Problem:
@@ -202,7 +219,8 @@ def _block_numbers(problem: Problem, cut: Cut, tile: Tile) -> dict[str, int]:
     runs = max(1, -(-problem.k // cut.depth))
     row_blocks, column_blocks = -(-problem.m // cut.rows), -(-problem.n // cut.columns)
     packs = cut.pack_right or problem.n % tile.lanes
-    slice_ = cut.depth * _round_up(cut.columns, tile.columns) if packs and not cut.matvec else 0
+    packs = packs and not cut.matvec and not cut.right_once
+    slice_ = cut.depth * _round_up(cut.columns, tile.columns) if packs else 0
     sums = cut.rows * cut.columns if runs > 1 and problem.has_epilogue else 0
     # An odd number of lines, so that the buffers of two threads do not share cache sets.
     scratch = (_round_up((slice_ + sums) * tile.dtype.size, 128) + 64) if slice_ + sums else 0
@@ -212,7 +230,8 @@ def _block_numbers(problem: Problem, cut: Cut, tile: Tile) -> dict[str, int]:
         "k": problem.k,
         "right_step": problem.b_strides[0],
         "right_column": problem.b_strides[1],
-        "right_packed": int(cut.pack_right),
+        "right_packed": 2 if cut.right_once else int(cut.pack_right),
+        "right_pitch": _pitch(problem, tile),
         "out_row": problem.c_row,
         "depth": cut.depth,
         "runs": runs,
@@ -249,7 +268,7 @@ class _Left:
 
 
 def _left_in_place(problem: Problem, cut: Cut) -> _Left:
-    row, step = problem.a_strides
+    row, step = (0, 0) if problem.looked else problem.a_strides
     numbers = {
         "left_row": row, "left_step": step, "left_panel": row, "left_run": step * cut.depth
     }  # fmt: skip
@@ -289,6 +308,17 @@ def _pack_left(problem: Problem, cut: Cut, tile: Tile) -> tuple[Phase, _Left, in
     )
     left = _Left({"left_panel": pitch, "left_run": run} | reached, {"left": copied})
     return phase, left, item * tile.dtype.size
+
+
+def _pack_right(problem: Problem, cut: Cut, tile: Tile) -> Phase:
+    """The phase that packs B for all tasks."""
+    runs, blocks = max(1, -(-problem.k // cut.depth)), -(-problem.n // tile.columns)
+    step, column = problem.b_strides
+    numbers = {"n": problem.n, "k": problem.k, "right_step": step, "right_column": column}
+    numbers |= {"right_pitch": _pitch(problem, tile), "depth": cut.depth}
+    numbers |= {"block_columns": tile.columns, "row_blocks": blocks}
+    numbers |= {"tasks": runs * blocks, "group": 1}
+    return _phase("gemm_pack_right", numbers, (), {}, {"right": "b", "out": "bpack"})
 
 
 def _phase(

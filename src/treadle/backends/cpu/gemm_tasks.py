@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from treadle.backends.cpu.gemm_matvec import matvec
-from treadle.backends.cpu.gemm_pack import pack_a, pack_b
+from treadle.backends.cpu.gemm_pack import pack_a, pack_b, pack_right
 from treadle.backends.cpu.gemm_params import ENTRY_PARAMS, Params, call_epilogue
 from treadle.backends.cpu.gemm_tiles import (
     KERNEL_TYPES,
     Tile,
     element,
     kernel_name,
+    looked_kernel,
     merge,
     micro_kernel,
     pieces,
@@ -25,15 +26,25 @@ from treadle.backends.cpu.writer import Int, Writer, module
 from treadle.base.dtypes import DType
 from treadle.base.target import Target
 
-SYMBOLS = ("gemm_pack_a", "gemm_block", "gemm_matvec")
+SYMBOLS = ("gemm_pack_a", "gemm_pack_right", "gemm_block", "gemm_matvec")
+LOOKED = ("gemm_pack_right", "gemm_block")
 
 
 def text(dtype: DType, right: DType, target: Target) -> str:
     """The IR module of products of dtype (A) with right (B)."""
     tile = tile_for(dtype, target)
     kernels = [micro_kernel(tile, h, v) for h in tile.heights for v in tile.widths]
-    shared = [merge(tile), pack_b(tile, right), pack_a(tile, dtype)]
-    return module([*kernels, *shared, block(tile, right), matvec(tile, dtype, right)])
+    packing = [pack_b(tile, right), pack_right(tile, right), pack_a(tile, dtype)]
+    last = [block(tile, right), matvec(tile, dtype, right)]
+    return module([*kernels, merge(tile), *packing, *last])
+
+
+def looked_text(dtype: DType, right: DType, target: Target) -> str:
+    """The IR module of products whose A lies at places that tables give."""
+    tile = tile_for(dtype, target)
+    kernels = [looked_kernel(tile, h, v) for h in tile.heights for v in tile.widths]
+    packing = [pack_b(tile, right), pack_right(tile, right)]
+    return module([*kernels, merge(tile), *packing, block(tile, right, looked=True)])
 
 
 @dataclass(frozen=True)
@@ -51,6 +62,7 @@ class Block:
     place_row: str
     tile: str  # a register tile in memory, for ragged edges, sums and the epilogue
     epilogue: str
+    looked: bool
 
 
 @dataclass(frozen=True)
@@ -59,6 +71,7 @@ class Run:
 
     k: Int
     left: str
+    steps: str  # how far A moves along k: elements, or where a table of them begins
     right: str
     right_panel: str  # elements between two columns of panels, for one column
     right_step: str
@@ -66,23 +79,25 @@ class Run:
     finish: str  # i1: hand tiles to the epilogue
 
 
-def block(tile: Tile, right: DType) -> Writer:
-    """The entry point that computes one block of C."""
+def block(tile: Tile, right: DType, looked: bool = False) -> Writer:
+    """The entry point that computes one block of C; looked: A lies where tables say."""
     w = Writer("gemm_block", ENTRY_PARAMS)
     numbers = (
-        "m n k left_row left_step left_panel left_run right_step right_column right_packed out_row"
+        "m n k left_row left_step left_panel left_run right_step right_column right_packed"
+        " right_pitch out_row"
         " depth runs block_rows block_columns row_blocks scratch_stride sums"
     )
     p = Params(w, numbers, "left right out scratch", "left right out")
     memory = w.alloca(f"[{tile.rows * tile.columns} x {tile.scalar}]")
     with p.tasks() as (item, task):
-        _block_task(w, tile, right, p, (item, task), memory)
+        _block_task(w, tile, right, p, (item, task), memory, looked)
     return w
 
 
 def _block_task(
-    w: Writer, tile: Tile, right: DType, p: Params, number: tuple[str, str], memory: str
-) -> None:
+    w: Writer, tile: Tile, right: DType, p: Params, number: tuple[str, str], memory: str,
+    looked: bool,
+) -> None:  # fmt: skip
     item, task = number
     offsets = p.offsets(item)
     row = w.mul(w.rem(task, p["row_blocks"]), p["block_rows"])
@@ -105,6 +120,7 @@ def _block_task(
         place_row=w.op(f"select i1 {plain}, i64 {p['out_row']}, i64 {p['block_columns']}"),
         tile=memory,
         epilogue=epilogue,
+        looked=looked,
     )
     start = w.add(offsets["right"], w.mul(column, p["right_column"]))
     source = w.gep(p.pointers["right"], start, element(right))
@@ -120,21 +136,31 @@ def _run(w: Writer, tile: Tile, b: Block, index: str, source: str, scratch: str)
     k = w.smaller(p["depth"], w.sub(p["k"], w.mul(index, p["depth"])))
     # A vector that reaches past the last column can only be read from a padded copy.
     ragged = w.op(f"and i64 {b.columns}, {tile.lanes - 1}")
-    packed = w.compare("ne", w.op(f"or i64 {ragged}, {p['right_packed']}"), 0)
+    ready = w.compare("eq", p["right_packed"], 2)
+    wanted = w.compare("ne", w.op(f"or i64 {ragged}, {p['right_packed']}"), 0)
+    packed = w.op(f"select i1 {ready}, i1 false, i1 {wanted}")
     with w.when(packed):
         arguments = f"ptr {source}, i64 {p['right_step']}, i64 {p['right_column']}"
         w.do(f"call void @gemm_pack_b({arguments}, ptr {scratch}, i64 {k}, i64 {b.columns})")
+    panels = w.op(f"or i1 {packed}, {ready}")
+    first = w.add(w.mul(w.mul(index, p["depth"]), p["right_pitch"]), w.mul(b.column, k))
+    whole = w.gep(p.pointers["right"], first, tile.scalar)
+    place = w.op(f"select i1 {ready}, ptr {whole}, ptr {source}")
     later = w.compare("ne", index, 0)
     last = w.compare("eq", w.add(index, 1), p["runs"])
-    wanted = w.compare("ne", b.epilogue, 0)
+    finishes = w.compare("ne", b.epilogue, 0)
+    steps: Int = p["left_step"]
+    if b.looked:
+        steps = w.add(p.word("steps"), w.mul(w.mul(index, p["depth"]), 8))
     return Run(
         k=k,
         left=w.gep(b.left, w.mul(index, p["left_run"]), tile.scalar),
-        right=w.op(f"select i1 {packed}, ptr {scratch}, ptr {source}"),
-        right_panel=w.op(f"select i1 {packed}, i64 {k}, i64 1"),
-        right_step=w.op(f"select i1 {packed}, i64 {tile.columns}, i64 {p['right_step']}"),
+        steps=str(steps),
+        right=w.op(f"select i1 {packed}, ptr {scratch}, ptr {place}"),
+        right_panel=w.op(f"select i1 {panels}, i64 {k}, i64 1"),
+        right_step=w.op(f"select i1 {panels}, i64 {tile.columns}, i64 {p['right_step']}"),
         add=w.op(f"zext i1 {later} to i64"),
-        finish=w.op(f"and i1 {last}, {wanted}"),
+        finish=w.op(f"and i1 {last}, {finishes}"),
     )
 
 
@@ -187,9 +213,10 @@ def _tile(
     out = w.op(f"select i1 {detour}, ptr {b.tile}, ptr {place}")
     out_row = w.op(f"select i1 {detour}, i64 {tile.columns}, i64 {b.place_row}")
     p = b.p
-    values = (
-        left, right, run.k, p["left_row"], p["left_step"], run.right_step, out, out_row
-    )  # fmt: skip
+    lines: Int = p["left_row"]
+    if b.looked:
+        lines = w.add(p.word("rows"), w.mul(w.add(b.row, i), 8))
+    values = (left, right, run.k, lines, run.steps, run.right_step, out, out_row)
     typed = [f"{type_} {value}" for type_, value in zip(KERNEL_TYPES, values, strict=True)]
     w.do(f"call void {kernel}({', '.join(typed)})")
     with w.when(detour):

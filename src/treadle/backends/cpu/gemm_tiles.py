@@ -169,12 +169,42 @@ def micro_kernel(tile: Tile, rows: int, vectors: int) -> Writer:
         steps = ["%a_step"] * len(bases) + ["%b_step"]
         for g, step in enumerate(steps):
             later[g] = w.gep(here[g], step, scalar)
-    for i in range(rows):
-        row = w.gep("%out", w.mul("%out_row", i), scalar)
-        for j in range(vectors):
-            value = now[len(pointers) + i * vectors + j]
-            w.store(tile.vector, value, w.gep(row, j * tile.lanes, scalar), size)
+    _store_tile(w, tile, now[len(pointers) :], rows, vectors)
     return w
+
+
+def looked_kernel(tile: Tile, rows: int, vectors: int) -> Writer:
+    """The same for an A that lies at any places: a[rows[i] + steps[k]], addresses of tables."""
+    names = ("%a", "%b", "%k", "%rows", "%steps", "%b_step", "%out", "%out_row")
+    params = [f"{type_} {name}" for type_, name in zip(KERNEL_TYPES, names, strict=True)]
+    w = Writer(kernel_name(rows, vectors), params, internal=True)
+    scalar, size = tile.scalar, tile.dtype.size
+    places = w.op("inttoptr i64 %rows to ptr")
+    lines = [w.gep("%a", w.word(places, i), scalar) for i in range(rows)]
+    steps = w.op("inttoptr i64 %steps to ptr")
+    sums = [(tile.vector, "zeroinitializer")] * (rows * vectors)
+    with w.loop(0, "%k", carry=[("ptr", steps), ("ptr", "%b"), *sums]) as (_, now, later):
+        step, right = (w.op(f'call ptr asm "", "=r,0"(ptr {p})') for p in now[:2])
+        here = w.word(step, 0)
+        b = [
+            w.load(tile.vector, w.gep(right, j * tile.lanes, scalar), size) for j in range(vectors)
+        ]
+        for i in range(rows):
+            a = w.splat(scalar, w.load(scalar, w.gep(lines[i], here, scalar), size), tile.lanes)
+            for j in range(vectors):
+                at = 2 + i * vectors + j
+                later[at] = fma(w, tile, a, b[j], now[at])
+        later[0], later[1] = w.gep(step, 8), w.gep(right, "%b_step", scalar)
+    _store_tile(w, tile, now[2:], rows, vectors)
+    return w
+
+
+def _store_tile(w: Writer, tile: Tile, sums: list[str], rows: int, vectors: int) -> None:
+    for i in range(rows):
+        row = w.gep("%out", w.mul("%out_row", i), tile.scalar)
+        for j in range(vectors):
+            place = w.gep(row, j * tile.lanes, tile.scalar)
+            w.store(tile.vector, sums[i * vectors + j], place, tile.dtype.size)
 
 
 def merge(tile: Tile) -> Writer:

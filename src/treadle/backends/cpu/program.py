@@ -5,26 +5,26 @@ from __future__ import annotations
 import ctypes
 import struct
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from treadle.backends.cpu import gemm_plan, gemm_tasks, jit, show, sort
+from treadle.backends.cpu import gemm_plan, jit, show, sort
 from treadle.backends.cpu import scan as scans
 from treadle.backends.cpu.along import Step
 from treadle.backends.cpu.emit import kernel_text
 from treadle.backends.cpu.host import host_target
 from treadle.backends.cpu.link import Code
 from treadle.backends.cpu.memory import Buffer, allocate
+from treadle.backends.cpu.products import SCRATCH, Sides, job_of
 from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil, part_launcher
 from treadle.backends.cpu.workers import SERIAL
 from treadle.base import trace
 from treadle.base.dtypes import FLOATS, DType, float32, float64
 from treadle.base.errors import needed
 from treadle.base.knobs import DEBUG
-from treadle.base.shapes import strides_of
-from treadle.base.target import Target
+from treadle.base.target import Takes, Target
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
 from treadle.kernel.choose import Style, choose, units
@@ -35,7 +35,7 @@ from treadle.kernel.signature import Signature
 from treadle.kernel.steps import ProductStep, ScanStep
 from treadle.ops.scan import argsort
 
-SCRATCH, FIRST_LEAF = 1, 2  # numbers of base addresses
+FIRST_LEAF = 2  # number of the first base address after the arena and the threads' own memory
 DONE, BASES = 4, 5  # words of a launch: set when it has ended, and the first base address
 SHORT = 1 << 16  # elements: programs below are called without letting go of the interpreter
 LONG = 1 << 22  # elements: programs above can be interrupted between two entries
@@ -58,7 +58,7 @@ class Entry:
 class Program(Driver):
     """Compiled code for one structure of graph."""
 
-    products, ordered, first_leaf = FLOATS, True, FIRST_LEAF
+    takes, ordered, first_leaf = Takes(FLOATS, separable=True), True, FIRST_LEAF
 
     def __init__(
         self, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
@@ -110,16 +110,18 @@ class Program(Driver):
         self.entries.append(Entry(job, "kernel", blocks, words, step, loops.size))
 
     def add_product(self, product: ProductStep, step: int) -> None:
-        """A product as one kernel, or two where an operand is packed for all."""
-        problem = _problem(product)
+        """A product as one kernel, and those before it that pack an operand for all."""
+        sides = Sides(product)
+        problem = sides.problem()
         plan = gemm_plan.plan(problem, self.target)
         size = product.dot.type.size * max(1, problem.k)
-        packed = f"packed{step}"
-        if plan.apack_bytes:
-            self.reserve({packed: plan.apack_bytes}, step)
+        packed = {"apack": f"left{step}", "bpack": f"right{step}"}
+        sizes = {packed["apack"]: plan.apack_bytes, packed["bpack"]: plan.bpack_bytes}
+        self.reserve({name: nbytes for name, nbytes in sizes.items() if nbytes}, step)
         self.scratch_bytes = max(self.scratch_bytes, plan.scratch_bytes)
-        epilogue = self._epilogue(product) if product.epilogue else None
-        job = gemm_job(problem.a_dtype, problem.b_dtype, self.target)
+        tables = {name: _pinned(self.memory, places) for name, places in sides.tables().items()}
+        epilogue = self._epilogue(product, problem.m) if product.epilogue else None
+        job = job_of(problem, self.target)
         for phase in plan.phases:
 
             def words(
@@ -127,11 +129,13 @@ class Program(Driver):
             ) -> list[int]:
                 result = list(phase.words)
                 for name, at in phase.slots:
-                    if name in ("epilogue", "eparams"):
+                    if name in tables:
+                        result[at] = tables[name]
+                    elif name in ("epilogue", "eparams"):
                         if epilogue is not None:
                             result[at] = epilogue(place)[name == "eparams"]
-                        continue
-                    result[at : at + 2] = _argument(name, product, packed, place)
+                    else:
+                        result[at : at + 2] = sides.argument(name, packed, place)
                 return result
 
             self.entries.append(Entry(job, phase.entry, phase.blocks, words, step, size))
@@ -156,7 +160,9 @@ class Program(Driver):
             size = int(node.op.flops) * node.type.size
             self.entries.append(Entry(job, symbol, part.blocks, words, step, size))
 
-    def _epilogue(self, product: ProductStep) -> Callable[[Callable[[object], Place]], Place]:
+    def _epilogue(
+        self, product: ProductStep, height: int
+    ) -> Callable[[Callable[[object], Place]], Place]:
         """(address of the code, address of its parameters), once memory is laid out."""
         built = needed("program", product.epilogue, "epilogue")
         loops = built.loops
@@ -164,7 +170,6 @@ class Program(Driver):
         style = choose(loops, target)
         style = type(style)(1, False, style.level)
         signature = Signature(loops)
-        height = product.dot.shape[-2]
         job = kernel_job(signature.text, style, target)
         number = len(self.epilogues)
         self.epilogues.append(job)
@@ -269,7 +274,7 @@ class Program(Driver):
         return words
 
 
-def _pinned(memory: list[array[int]], words: Sequence[int]) -> int:
+def _pinned(memory: list[array[int]], words: Iterable[int]) -> int:
     """The address of words that stay for as long as the memory is held."""
     memory.append(array("q", words))
     return memory[-1].buffer_info()[0]
@@ -303,11 +308,6 @@ def _word_type(count: int) -> Any:
     return type("Words", (ctypes.c_int64 * count,), {})
 
 
-def gemm_job(left: DType, right: DType, target: Target) -> jit.Job:
-    """The shared code of all products of two dtypes."""
-    return jit.job(gemm_tasks.text, (left, right), gemm_tasks.SYMBOLS, target, 2, True)
-
-
 def kernel_job(text: str, style: Style, target: Target) -> jit.Job:
     """The code of a loop kernel, which its signature's text and style decide."""
     return jit.job(kernel_text, (text, style), ("kernel",), target, style.level)
@@ -329,38 +329,3 @@ def _clipped(value: float) -> float:
     except OverflowError:
         return float("inf") if value > 0 else float("-inf")
     return value
-
-
-def _argument(
-    name: str, product: ProductStep, packed: str, place: Callable[[object], Place]
-) -> list[int]:
-    if name in ("a", "b"):
-        operand = product.left if name == "a" else product.right
-        base, offset = place(operand.base)
-        return [base, offset + operand.offset * operand.base.dtype.size]
-    if name == "scratch":
-        return [SCRATCH, 0]
-    if name == "apack":
-        return list(place(packed))
-    return [0, 0] if product.epilogue else list(place(product.dot))
-
-
-def _problem(product: ProductStep) -> gemm_plan.Problem:
-    dot, a, b = product.dot, product.left, product.right
-    shape = dot.shape
-    m, n = shape[-2:]
-    rank = len(shape) - 2
-    return gemm_plan.Problem(
-        m=m, n=n, k=dot.operands[0].shape[-1],
-        a_strides=a.strides[-2:], b_strides=b.strides[-2:], c_row=n,  # type: ignore[arg-type]
-        batch=shape[:-2],
-        a_batch=_batch(a.strides[:-2], dot.operands[0].shape, rank),
-        b_batch=_batch(b.strides[:-2], dot.operands[1].shape, rank),
-        c_batch=_batch(strides_of(shape)[:-2], shape, rank),
-        a_dtype=a.base.dtype, b_dtype=b.base.dtype, has_epilogue=product.epilogue is not None,
-    )  # fmt: skip
-
-
-def _batch(strides: tuple[int, ...], shape: tuple[int, ...], rank: int) -> tuple[int, ...]:
-    own = tuple(0 if n == 1 else s for s, n in zip(strides, shape[:-2], strict=True))
-    return (0,) * (rank - len(own)) + own

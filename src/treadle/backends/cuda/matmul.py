@@ -12,9 +12,10 @@ from treadle.backends.cuda.narrow import memory_type
 from treadle.backends.cuda.ops import with_helpers
 from treadle.base.dtypes import DType, bfloat16, float16, float32, float64
 from treadle.base.errors import needed
+from treadle.kernel.operands import Operand
 from treadle.kernel.parser import parse
 from treadle.kernel.signature import Signature
-from treadle.kernel.steps import ProductStep, Strided
+from treadle.kernel.steps import ProductStep
 
 TEMPLATES = (float16, bfloat16, float32, float64)
 PRECISION = {float32: "ieee", float64: "ieee"}  # others: the tensor cores' own
@@ -192,7 +193,7 @@ def _times(name: str, value: int) -> str:
     return "" if value == 1 else f" * {name}"
 
 
-def _batch_strides(operand: Strided, shape: tuple[int, ...], rank: int) -> tuple[int, ...]:
+def _batch_strides(operand: Operand, shape: tuple[int, ...], rank: int) -> tuple[int, ...]:
     own = tuple(0 if n == 1 else s for s, n in zip(operand.strides[:-2], shape[:-2], strict=True))
     return (0,) * (rank - len(own)) + own
 

@@ -10,6 +10,7 @@ from treadle.backends.cuda.launch import Arguments, Launch, tile_constants
 from treadle.backends.cuda.matmul import TEMPLATES, matmul
 from treadle.backends.cuda.split import split_reduction, with_parts
 from treadle.base.errors import CompilerError, explain
+from treadle.base.target import Takes
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
 from treadle.kernel.driver import Driver
@@ -22,7 +23,7 @@ FIRST_LEAF = 1  # number of the first leaf's base address, after the arena
 class Plan(Driver):
     """Everything about a program that needs no device."""
 
-    products, first_leaf = TEMPLATES, FIRST_LEAF
+    takes, first_leaf = Takes(TEMPLATES), FIRST_LEAF
     ordered = False  # the programs of a grid run in any order: only equal positions share memory
 
     def __init__(
