@@ -10,9 +10,10 @@ import pytest
 from treadle.autograd.backward import gradients
 from treadle.base.dtypes import float32
 from treadle.ir.graph import structure
-from treadle.ir.node import leaf, type_of
+from treadle.ir.node import LEAF, leaf, type_of
 from treadle.kernel.index import Axis, Index, Quotient, assumed, of_axis, ravel, resolved, unravel
 from treadle.kernel.loops import indices_of
+from treadle.kernel.operands import Separable
 from treadle.kernel.steps import ProductStep
 from treadle.ops import convolution, pooling, windows
 from treadle.ops import movement as m
@@ -82,10 +83,18 @@ def test_the_gradient_of_windows_is_one_reduction():
     assert kernels_of(*gradient_of(y, image)) == {"loops": 1}
 
 
-def test_the_gradient_of_a_convolution_is_a_product_and_a_reduction():
+def test_the_gradient_of_a_convolution_is_a_product_of_the_padded_cotangent():
     weight = given(16, 8, 3, 3)
     y = convolution.conv2d(image, weight, padding=1)
-    assert kernels_of(*gradient_of(y, image)) == {"loops": 1, "products": 1}
+    assert kernels_of(*gradient_of(y, image)) == {"loops": 2, "products": 1}  # and turned kernels
+
+
+def test_windows_of_a_product_are_read_in_place():
+    y = convolution.conv2d(given(2, 8, 40, 40), given(16, 8, 3, 3))
+    (product,) = steps_of(y)
+    assert product.turned
+    assert isinstance(product.right, Separable)
+    assert product.right.base.op is LEAF
 
 
 def test_a_strided_fold_divides_no_index():

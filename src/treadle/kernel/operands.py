@@ -42,20 +42,24 @@ LEAST_WORK = 1 << 18  # multiplications: for fewer, tables of places do not pay
 def operands_of(dot: Node, separable: bool) -> tuple[Operand, Operand]:
     """Where a product's operands are read: in memory that lies below, or copies of their own.
 
-    One of them may be read at any places; the one that a copy would blow up most.
+    One of them may be read at any places: the one that this spares most to write out.
     """
-    strided = [located(x, False) for x in dot.operands]
-    left, right = (found or plain(x) for found, x in zip(strided, dot.operands, strict=True))
+    left, right = (located(x, False) or plain(x) for x in dot.operands)
     small = dot.type.size * dot.operands[0].shape[-1] < LEAST_WORK
     if not separable or small or dot.dtype.is_storage:
         return left, right
-    others = [None if found else located(x, True)
-              for found, x in zip(strided, dot.operands, strict=True)]  # fmt: skip
-    gains = [x.type.size / other.base.type.size if other else 0.0
-             for other, x in zip(others, dot.operands, strict=True)]  # fmt: skip
-    if others[1] and gains[1] >= gains[0]:
+    others = [located(x, True) if _copied(found) else None
+              for x, found in zip(dot.operands, (left, right), strict=True)]  # fmt: skip
+    spared = [_copied(found) - _copied(other) if other else 0
+              for found, other in zip((left, right), others, strict=True)]  # fmt: skip
+    if others[1] and spared[1] >= max(1, spared[0]):
         return left, others[1]
-    return others[0] or left, right
+    return (others[0], right) if others[0] and spared[0] > 0 else (left, right)
+
+
+def _copied(operand: Operand) -> int:
+    """Elements that are written out only to be multiplied."""
+    return operand.base.type.size if operand.base.op.kind is Kind.MOVEMENT else 0
 
 
 def located(node: Node, separable: bool) -> Operand | None:
@@ -68,7 +72,7 @@ def located(node: Node, separable: bool) -> Operand | None:
             continue
         if base.op in WRITTEN_OUT and base.type.size > node.type.size:
             continue  # what is read is less to write out than what it is read from
-        found = _strided(node, base) or (_separable(node, base) if separable else None)
+        found = _separable(node, base) if separable else _strided(node, base)
         if found is not None:
             return found
     return None

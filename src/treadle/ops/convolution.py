@@ -14,9 +14,11 @@ from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import Shape
 from treadle.ops.composite import composite
 from treadle.ops.contract import dot
+from treadle.ops.deconvolution import spread, weight_gradient
 from treadle.ops.defs import Op, Samples
+from treadle.ops.movement import pad, slice_
 from treadle.ops.reduce import sum_
-from treadle.ops.windows import fold, per_axis, require_room, spans_of, windows
+from treadle.ops.windows import per_axis, require_room, spans_of, windows
 
 Sizes = int | Sequence[int]
 Pairs = list[tuple[int, int]]
@@ -123,6 +125,13 @@ def _edges(op: str, padding: Any, strides: Shape, spans: Shape) -> Pairs:
     return [(n, n) for n in per_axis(op, "padding", padding, len(spans), 0)]
 
 
+def _padded(x: Any, edges: Pairs) -> Any:
+    """x with zeros around its last axes: memory from which windows are read in place."""
+    if not any(n for pair in edges for n in pair):
+        return x
+    return pad(x, [(0, 0)] * (x.ndim - len(edges)) + edges)
+
+
 # ---- convolution
 
 
@@ -139,7 +148,7 @@ def _convolve(
     edges = _edges(op, padding, strides, spans)
     padded = [b + n + a for n, (b, a) in zip(x.shape[2:], edges, strict=True)]
     require_room(op, padded, spans, given.shape)
-    seen = windows(x, sizes, strides, dilations, tuple(edges))
+    seen = windows(_padded(x, edges), sizes, strides, dilations)
     spatial = seen.shape[-count:]
     batch, depth, points = x.shape[0], weight.shape[1] * prod(sizes), prod(spatial)
     seen = seen.reshape((batch, groups, depth, points))
@@ -178,6 +187,24 @@ def _timed(count: int, **options: int) -> tuple[Any, ...]:
     return (8, 64, *spatial), (64, 64, *(3,) * count), options
 
 
+def _conv_grad(g: Any, y: Any, x: Any, weight: Any, bias: Any = None) -> tuple[Any, ...]:
+    """Of x, of the kernels, and of the bias: products as the convolution itself is one."""
+    given, count = dict(y.arg[1]), weight.ndim - 2
+    strides = per_axis("conv", "stride", given["stride"], count, 1)
+    dilations = per_axis("conv", "dilation", given["dilation"], count, 1)
+    edges = _edges("conv", given["padding"], strides, spans_of(weight.shape[2:], dilations))
+    wide, slope = (a if a.ndim == count + 2 else a.reshape((1, *a.shape)) for a in (x, g))
+    options = {"strides": strides, "dilations": dilations, "groups": given["groups"]}
+    options["starts"] = tuple([before for before, _ in edges])
+    back = spread(CONVOLUTIONS[count - 1], slope, weight, wide.shape[2:], options)
+    kernels = weight_gradient(slope, _padded(wide, edges), weight, strides, dilations)
+    return back.reshape(x.shape), kernels, *_of_bias(slope, bias)
+
+
+def _of_bias(slope: Any, bias: Any) -> tuple[Any, ...]:
+    return () if bias is None else (sum_(slope, axis=(0, *range(2, slope.ndim))),)
+
+
 def _conv_row(count: int) -> Op:
     def conv(
         x: Any, weight: Any, bias: Any = None, /, stride: Sizes = 1, padding: Sizes | str = 0,
@@ -192,10 +219,10 @@ def _conv_row(count: int) -> Op:
     padding is a number, one for each axis, "same" or "valid".
     """
     samples = Samples(cases=_CONV_CASES[count], bench=(_timed(count, padding=1),))
-    return composite(_conv, samples)(conv)
+    return composite(_conv, samples, grad=_conv_grad)(conv)
 
 
-conv1d, conv2d, conv3d = (_conv_row(count) for count in (1, 2, 3))
+CONVOLUTIONS = conv1d, conv2d, conv3d = tuple(_conv_row(count) for count in (1, 2, 3))
 
 
 # ---- its transpose
@@ -220,12 +247,24 @@ def _transposed(
     if any(n < 1 for n in left):
         facts = {"shape": given.shape, "padding": cut}
         raise ShapeError(explain(op, "the padding leaves nothing", **facts))
-    outputs = weight.shape[1] * groups
-    kernels = weight.reshape((groups, weight.shape[0] // groups, weight.shape[1] * prod(sizes)))
-    columns = dot(kernels.mT, x.reshape((batch, groups, -1, prod(spatial))))
-    columns = columns.reshape((batch, outputs, *sizes, *spatial))
-    y = fold(columns, left, strides, dilations, cut).reshape((batch, outputs, prod(left)))
+    form = {"strides": strides, "dilations": dilations, "starts": cut, "groups": groups}
+    y = spread(CONVOLUTIONS[count - 1], x, weight, left, form)
+    y = y.reshape((batch, weight.shape[1] * groups, prod(left)))
     return _with_bias(op, y, bias, given, left)
+
+
+def _transpose_grad(g: Any, y: Any, x: Any, weight: Any, bias: Any = None) -> tuple[Any, ...]:
+    given, count = dict(y.arg[1]), weight.ndim - 2
+    strides = per_axis("conv_transpose", "stride", given["stride"], count, 1)
+    dilations = per_axis("conv_transpose", "dilation", given["dilation"], count, 1)
+    cut = per_axis("conv_transpose", "padding", given["padding"], count, 0)
+    wide, slope = (a if a.ndim == count + 2 else a.reshape((1, *a.shape)) for a in (x, g))
+    slope_in = _padded(slope, [(n, n) for n in cut])
+    options = {"stride": strides, "dilation": dilations, "groups": given["groups"]}
+    back = CONVOLUTIONS[count - 1](slope_in, weight, **options)
+    back = slice_(back, [(0, n, 1) for n in (*back.shape[:2], *wide.shape[2:])])
+    kernels = weight_gradient(wide, slope_in, weight, strides, dilations)
+    return back.reshape(x.shape), kernels, *_of_bias(slope, bias)
 
 
 _TRANSPOSE_CASES: dict[int, tuple[Any, ...]] = {
@@ -263,7 +302,7 @@ def _transpose_row(count: int) -> Op:
     off, output_padding put on at the end.
     """
     samples = Samples(cases=_TRANSPOSE_CASES[count], bench=(_timed(count, stride=2, padding=1),))
-    return composite(_conv_transpose, samples)(conv_transpose)
+    return composite(_conv_transpose, samples, grad=_transpose_grad)(conv_transpose)
 
 
 conv_transpose1d, conv_transpose2d, conv_transpose3d = (_transpose_row(n) for n in (1, 2, 3))
