@@ -14,7 +14,7 @@ from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import Shape
 from treadle.ops.composite import composite
 from treadle.ops.contract import dot
-from treadle.ops.deconvolution import spread, weight_gradient
+from treadle.ops.deconvolution import MOST_TAPS, shifted, spread, weight_gradient
 from treadle.ops.defs import Op, Samples
 from treadle.ops.movement import pad, slice_
 from treadle.ops.reduce import sum_
@@ -148,18 +148,30 @@ def _convolve(
     edges = _edges(op, padding, strides, spans)
     padded = [b + n + a for n, (b, a) in zip(x.shape[2:], edges, strict=True)]
     require_room(op, padded, spans, given.shape)
-    seen = windows(_padded(x, edges), sizes, strides, dilations)
+    x = _padded(x, edges)
+    if weight.shape[1] == 1 and outputs == groups > 1 and prod(sizes) <= MOST_TAPS:
+        y = _by_taps(x, weight, strides, dilations)
+        return _with_bias(op, y.reshape((*y.shape[:2], -1)), bias, given, y.shape[2:])
+    seen = windows(x, sizes, strides, dilations)
     spatial = seen.shape[-count:]
     batch, depth, points = x.shape[0], weight.shape[1] * prod(sizes), prod(spatial)
     seen = seen.reshape((batch, groups, depth, points))
     kernels = weight.reshape((groups, outputs // groups, depth))
-    if weight.shape[1] == 1 and outputs == groups > 1:  # products of one row: sums are quicker
-        y = sum_(seen * kernels.reshape((groups, depth, 1)), axis=2)
-    elif groups == 1:
+    if groups == 1:
         y = dot(kernels.reshape((outputs, depth)), seen.reshape((batch, depth, points)))
     else:
         y = dot(kernels, seen)
     return _with_bias(op, y.reshape((batch, outputs, points)), bias, given, spatial)
+
+
+def _by_taps(x: Any, weight: Any, strides: Shape, dilations: Shape) -> Any:
+    """A kernel for every channel: one shifted copy of x for each tap, all read in one pass."""
+    total = None
+    for at, seen in shifted(x, weight.shape[2:], strides, dilations):
+        tap = slice_(weight, [(0, n, 1) for n in weight.shape[:2]] + [(k, k + 1, 1) for k in at])
+        part = seen * tap.reshape((-1, *(1,) * len(at)))
+        total = part if total is None else total + part
+    return total
 
 
 _CONV_CASES: dict[int, tuple[Any, ...]] = {

@@ -7,7 +7,7 @@ with these taps, and the kinds are woven together.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from math import gcd, prod
@@ -19,6 +19,8 @@ from treadle.ops.elementwise import cast
 from treadle.ops.movement import concat, flip, pad, slice_
 from treadle.ops.reduce import sum_
 from treadle.ops.windows import windows
+
+MOST_TAPS = 32  # of a kernel for one channel: more are a reduction
 
 
 @dataclass(frozen=True)
@@ -111,18 +113,39 @@ def _interleaved(parts: list[Any], axis: int) -> Any:
     return joined.reshape((*shape[:axis], shape[axis] * len(parts), *shape[axis + 1 :]))
 
 
+def shifted(
+    x: Any, sizes: Shape, strides: Shape, dilations: Shape
+) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """For every tap of a kernel, its place and what it meets of x (..., *spatial)."""
+    count = len(sizes)
+    lead, spatial = x.shape[:-count], x.shape[-count:]
+    axes = list(zip(spatial, sizes, strides, dilations, strict=True))
+    lengths = [(n - d * (k - 1) - 1) // s + 1 for n, k, s, d in axes]
+    for at in product(*map(range, sizes)):
+        ranges = [(0, n, 1) for n in lead]
+        for k, length, (_, _, s, d) in zip(at, lengths, axes, strict=True):
+            ranges.append((k * d, k * d + (length - 1) * s + 1, s))
+        yield at, slice_(x, ranges)
+
+
 def weight_gradient(y: Any, x: Any, weight: Any, strides: Shape, dilations: Shape) -> Any:
     """The sum over windows of x, each times the cotangent y (batch, outputs, ...) at its place."""
     outputs, channels, *sizes = weight.shape
     groups, points, batch = x.shape[1] // channels, prod(y.shape[2:]), x.shape[0]
     depth = channels * prod(sizes)
+    if channels == 1 and outputs == groups > 1 and depth <= MOST_TAPS:
+        whole = [(0, n, 1) for n in y.shape]
+        axes = (0, *range(2, y.ndim))
+        sums = [
+            sum_(y * slice_(seen, whole), axis=axes).reshape((outputs, 1))
+            for _, seen in shifted(x, tuple(sizes), strides, dilations)
+        ]
+        return concat(sums, axis=1).reshape(weight.shape)
     seen = windows(x, tuple(sizes), strides, dilations)
     ranges = [(0, n, 1) for n in seen.shape[: -len(sizes)]] + [(0, n, 1) for n in y.shape[2:]]
     seen = seen if seen.shape[-len(sizes) :] == y.shape[2:] else slice_(seen, ranges)
     seen = seen.reshape((batch, groups, depth, points))
     y = y.reshape((batch, groups, outputs // groups, points))
-    if channels == 1 and outputs == groups > 1:  # products of one row: sums are quicker
-        return sum_(y * seen, axis=(0, 3)).reshape(weight.shape)
     y = y.permute((1, 2, 0, 3)).reshape((groups, outputs // groups, batch * points))
     seen = seen.permute((1, 0, 3, 2)).reshape((groups, batch * points, depth))
     if groups == 1:
