@@ -41,4 +41,5 @@ class Takes:
     """What the kernels of a backend can do besides loops."""
 
     products: tuple[DType, ...] = ()  # multiplied by a template that takes maps along
+    converts: tuple[DType, ...] = ()  # what products in float32 read and widen as they go
     separable: bool = False  # one operand of a product may lie at any places: as windows do

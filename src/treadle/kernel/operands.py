@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from treadle.base.dtypes import DType, float32
 from treadle.base.shapes import strides_of
+from treadle.base.target import Takes
 from treadle.ir.node import LEAF, Node
 from treadle.kernel.index import ZERO, Axis, Index, Quotient
 from treadle.kernel.lower import Lowering
 from treadle.ops.defs import Kind
+from treadle.ops.elementwise import cast
 from treadle.schedule.keep import WRITTEN_OUT
 
 
@@ -39,16 +43,18 @@ Operand = Strided | Separable
 LEAST_WORK = 1 << 18  # multiplications: for fewer, tables of places do not pay
 
 
-def operands_of(dot: Node, separable: bool) -> tuple[Operand, Operand]:
+def operands_of(dot: Node, takes: Takes) -> tuple[Operand, Operand]:
     """Where a product's operands are read: in memory that lies below, or copies of their own.
 
     One of them may be read at any places: the one that this spares most to write out.
     """
-    left, right = (located(x, False) or plain(x) for x in dot.operands)
+    multiplied = dot.dtype in takes.products
+    converts = takes.converts if multiplied and dot.dtype is float32 else ()
+    left, right = (located(x, converts) or plain(x) for x in dot.operands)
     small = dot.type.size * dot.operands[0].shape[-1] < LEAST_WORK
-    if not separable or small or dot.dtype.is_storage:
+    if not takes.separable or not multiplied or small or dot.dtype.is_storage:
         return left, right
-    others = [located(x, True) if _copied(found) else None
+    others = [located(x, (), separable=True) if _copied(found) else None
               for x, found in zip(dot.operands, (left, right), strict=True)]  # fmt: skip
     spared = [_copied(found) - _copied(other) if other else 0
               for found, other in zip((left, right), others, strict=True)]  # fmt: skip
@@ -62,12 +68,13 @@ def _copied(operand: Operand) -> int:
     return operand.base.type.size if operand.base.op.kind is Kind.MOVEMENT else 0
 
 
-def located(node: Node, separable: bool) -> Operand | None:
+def located(node: Node, converts: Sequence[DType], separable: bool = False) -> Operand | None:
     """Where node's elements lie in the memory of something below its views, if they do.
 
-    separable: whoever reads them takes them by rows and columns that lie anywhere.
+    - **converts**: dtypes that whoever reads them widens to the product's
+    - **separable**: it takes them by rows and columns that lie anywhere
     """
-    for base in _below(node):
+    for base in _below(node, converts):
         if base.op.kind is Kind.SOURCE and base.op is not LEAF:
             continue
         if base.op in WRITTEN_OUT and base.type.size > node.type.size:
@@ -83,14 +90,23 @@ def plain(node: Node) -> Strided:
     return Strided(node, 0, strides_of(node.shape))
 
 
-def _below(node: Node) -> list[Node]:
+def _below(node: Node, converts: Sequence[DType]) -> list[Node]:
     """What could lie in memory for node: what is below its views, then views without strides."""
     views = []
-    while node.op.kind is Kind.MOVEMENT and len(node.operands) == 1:
+    while _is_view(node) or _is_widened(node, converts):
         if node.op in WRITTEN_OUT:
             views.append(node)
         node = node.operands[0]
     return [node, *reversed(views)]
+
+
+def _is_view(node: Node) -> bool:
+    return node.op.kind is Kind.MOVEMENT and len(node.operands) == 1
+
+
+def _is_widened(node: Node, converts: Sequence[DType]) -> bool:
+    """A cast to what the product computes in, of something narrow?"""
+    return node.op is cast and node.dtype is float32 and node.operands[0].dtype in converts
 
 
 def _position(node: Node, base: Node) -> tuple[list[Axis], Index] | None:
@@ -98,6 +114,8 @@ def _position(node: Node, base: Node) -> tuple[list[Axis], Index] | None:
     axes = [Axis(f"a{k}", n) for k, n in enumerate(node.shape)]
     index = tuple(Index([(a, 1)]) if a.extent > 1 else ZERO for a in axes)
     found = Lowering(lambda n: 0 if n is base else None, ZERO, ZERO).at(node, index)
+    if found.op == "cast" and found.dtype is node.dtype:
+        (found,) = found.args
     if found.op != "load" or found.data[2]:
         return None
     return axes, found.data[1]

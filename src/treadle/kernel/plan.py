@@ -51,8 +51,7 @@ def plan_steps(roots: Sequence[Node], replaces: dict[Node, Node], takes: Takes) 
         fusion.run()
     trace.tell("refused", fusion.refused)
     operands = {
-        n: operands_of(n, takes.separable and n.dtype in takes.products)
-        for n in order if n.op.kind is Kind.CONTRACT
+        n: operands_of(n, takes) for n in order if n.op.kind is Kind.CONTRACT
     }  # fmt: skip
     multiplied = {x.base for pair in operands.values() for x in pair}
     stored = keep(order, fusion.of, roots, multiplied)

@@ -25,8 +25,8 @@ def _dot_shape(_: Any, shapes: Sequence[Shape]) -> Shape:
 
 def _dot_grad(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     """g bᵀ and aᵀ g; for a transposed operand made transposed, so that its own gradient is not."""
-    da = dot(b, g.mT).mT if _is_transposed(a) else dot(g, b.mT)
-    db = dot(g.mT, a).mT if _is_transposed(b) else dot(a.mT, g)
+    da = dot(b, g.mT).mT if is_turned(a) else dot(g, b.mT)
+    db = dot(g.mT, a).mT if is_turned(b) else dot(a.mT, g)
     return summed_to(da, a.shape), summed_to(db, b.shape)
 
 
@@ -35,7 +35,8 @@ def summable(*arrays: Any) -> list[Any]:
     return [x.astype("int64") if x.dtype.kind in "iu" else x for x in arrays]
 
 
-def _is_transposed(x: Any) -> bool:
+def is_turned(x: Any) -> bool:
+    """Is x a transposed view?"""
     rank = x.ndim
     return x.op is permute and x.arg == (*range(rank - 2), rank - 1, rank - 2)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from math import isqrt, prod
 
+from treadle.base.dtypes import float32, float64
 from treadle.ir.node import Node, expand
 from treadle.ir.pattern import Rule
 from treadle.ops import movement as m
-from treadle.ops.contract import dot, scatter_add, scatter_mul
+from treadle.ops.contract import dot, is_turned, scatter_add, scatter_mul
 from treadle.ops.defs import TABLE, Inline, Kind, Op
 from treadle.ops.elementwise import cast
 from treadle.ops.reduce import max_, min_, sum_
@@ -108,6 +109,26 @@ def _with_few_batch_axes(node: Node) -> Node | None:
     return dot(left, right).reshape(node.shape)
 
 
+def _lone(node: Node) -> Node | None:
+    """A row times a matrix that is computed: each element of it is needed once, so all is a sum."""
+    a, b = node.operands
+    if node.dtype not in (float32, float64):
+        return None
+    if a.shape[-2] == 1 and b.shape[-1] > 1 and _is_computed(b):
+        lines = b.operands[0] if is_turned(b) else b.mT
+        return sum_(a * lines, axis=-1).reshape(node.shape)
+    if b.shape[-1] == 1 and a.shape[-2] > 1 and _is_computed(a):
+        return sum_(a * b.mT, axis=-1, keepdims=True)
+    return None
+
+
+def _is_computed(x: Node) -> bool:
+    """Is there something to compute below views, beyond a cast that products do as they read?"""
+    while x.op.kind is Kind.MOVEMENT and len(x.operands) == 1:
+        x = x.operands[0]
+    return x.op.kind is Kind.ELEMENTWISE and x.op is not cast
+
+
 def _batch_of(x: Node, rank: int) -> tuple[int, ...]:
     own = x.shape[:-2]
     return (1,) * (rank - len(own)) + own
@@ -135,5 +156,6 @@ REDUCTIONS = (sum_, max_, min_, prod_)
 SPLIT = (
     *(Rule(f"split-{op}", op, _split) for op in REDUCTIONS),
     Rule("few-batch-axes", dot, _with_few_batch_axes),
+    Rule("lone-row", dot, _lone),
 )
 WIDEN = tuple(Rule(f"widen-{op}", op, _widened) for op in (scatter_add, scatter_mul))

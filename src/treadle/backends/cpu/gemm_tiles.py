@@ -100,6 +100,9 @@ def _widen(w: Writer, tile: Tile, dtype: DType, value: str, lanes: int) -> str:
 
     if dtype is tile.dtype:
         return value
+    if dtype.is_integer:
+        how = "sitofp" if dtype.kind == "int" else "uitofp"
+        return w.op(f"{how} {named(element(dtype))} {value} to {named(tile.scalar)}")
     if dtype.bits == 8:
         lone = lanes == 1  # LLVM's vectors of one element are not its scalars
         value = w.op(f"bitcast i8 {value} to <1 x i8>") if lone else value

@@ -21,7 +21,7 @@ from treadle.backends.cpu.products import SCRATCH, Sides, job_of
 from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil, part_launcher
 from treadle.backends.cpu.workers import SERIAL
 from treadle.base import trace
-from treadle.base.dtypes import FLOATS, DType, float32, float64
+from treadle.base.dtypes import FLOATS, STORAGE, DType, float32, float64, int8, int16, uint8, uint16
 from treadle.base.errors import needed
 from treadle.base.knobs import DEBUG
 from treadle.base.target import Takes, Target
@@ -58,7 +58,8 @@ class Entry:
 class Program(Driver):
     """Compiled code for one structure of graph."""
 
-    takes, ordered, first_leaf = Takes(FLOATS, separable=True), True, FIRST_LEAF
+    takes = Takes(FLOATS, (*STORAGE, int8, uint8, int16, uint16), separable=True)
+    ordered, first_leaf = True, FIRST_LEAF
 
     def __init__(
         self, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]

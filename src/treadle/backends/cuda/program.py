@@ -9,6 +9,7 @@ from treadle.backends.cuda.forms import Form, choose, size_of, splits
 from treadle.backends.cuda.launch import Arguments, Launch, tile_constants
 from treadle.backends.cuda.matmul import TEMPLATES, matmul
 from treadle.backends.cuda.split import split_reduction, with_parts
+from treadle.base.dtypes import bfloat16, float16, int8, uint8
 from treadle.base.errors import CompilerError, explain
 from treadle.base.target import Takes
 from treadle.ir.node import Node
@@ -23,7 +24,7 @@ FIRST_LEAF = 1  # number of the first leaf's base address, after the arena
 class Plan(Driver):
     """Everything about a program that needs no device."""
 
-    takes, first_leaf = Takes(TEMPLATES), FIRST_LEAF
+    takes, first_leaf = Takes(TEMPLATES, (float16, bfloat16, int8, uint8)), FIRST_LEAF
     ordered = False  # the programs of a grid run in any order: only equal positions share memory
 
     def __init__(
