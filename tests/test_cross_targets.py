@@ -9,6 +9,7 @@ from treadle.backends.cpu import gemm_tasks, jit
 from treadle.backends.cpu.emit import kernel_text
 from treadle.backends.cpu.host import AARCH64, AVX2
 from treadle.base.dtypes import bfloat16, float8_e4m3fn, float32, float64, int64
+from treadle.base.target import Takes
 from treadle.ir.node import placeholder, type_of
 from treadle.kernel.choose import choose
 from treadle.kernel.plan import plan_steps
@@ -53,7 +54,7 @@ GRAPHS = {
 def loops_of(roots):
     """Every loop kernel of a graph, those that run on a product's tiles included."""
     found = []
-    for step in plan_steps(simplify(roots), {}, (float32, float64)):
+    for step in plan_steps(simplify(roots), {}, Takes((float32, float64))):
         found += [built.loops for built in step.programs()]
     return found
 

@@ -20,6 +20,7 @@ from treadle.backends.cpu.emit import kernel_text
 from treadle.backends.cpu.host import AVX2
 from treadle.base import trace
 from treadle.base.dtypes import float32
+from treadle.base.target import Takes
 from treadle.ir.node import Node, placeholder, type_of
 from treadle.ir.printer import graph_text
 from treadle.ir.recording import RECORDING
@@ -91,7 +92,7 @@ def walk() -> str:
     recorded = graph_text([root])
     with trace.listen() as report:
         (simple,) = simplify([root])
-        steps = plan_steps([simple], {}, (float32,))
+        steps = plan_steps([simple], {}, Takes((float32,)))
     (product,) = [step for step in steps if isinstance(step, ProductStep)]
     (built,) = [built for step in steps if step is not product for built in step.programs()]
     loops = built.loops

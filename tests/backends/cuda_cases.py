@@ -11,8 +11,8 @@ import numpy as np
 from triton_host import node_of
 
 from treadle.autograd.backward import gradients
-from treadle.base.dtypes import bfloat16, float16, int64
-from treadle.ops import activations, neural
+from treadle.base.dtypes import bfloat16, float16, float32, int64
+from treadle.ops import activations, convolution, neural
 from treadle.ops import composite as c
 from treadle.ops.contract import SCATTERS, scatter_add
 from treadle.ops.elementwise import cast, exp, maximum, tanh
@@ -297,6 +297,36 @@ def large_bfloat_product():
 @case(2e-6, 1 << 20)
 def large_product():
     return [r(1024, 256) @ r(256, 1024)]
+
+
+@case(1e-5)
+def windows_in_place():
+    x, w, bias = normal(2, 16, 12, 13), normal(24, 16, 3, 3), normal(24)
+    y = convolution.conv2d(x, w, bias, padding=1)
+    return [maximum(y, 0.0), convolution.conv2d(x, w, stride=2, dilation=2, padding=2)]
+
+
+@case(2e-5)
+def windows_backwards():
+    x, w = normal(2, 16, 11, 12), normal(20, 16, 3, 2)
+    y = convolution.conv2d(x, w, stride=2, padding=1)
+    return gradients([y], [x, w], [normal(*y.shape)])
+
+
+@case(2e-2)
+def windows_of_half_precision():
+    x, w = (
+        normal(1, 16, 18, 18, kind=ml_dtypes.bfloat16),
+        normal(32, 16, 3, 3, kind=ml_dtypes.bfloat16),
+    )
+    return [convolution.conv2d(x, w, padding=1)]
+
+
+@case(1e-5)
+def widened_operands():
+    x, w = normal(33, 70), normal(50, 70, kind=np.float16)
+    whole = integers(100, 50, 70, kind=np.int8)
+    return [x @ cast(w, float32).mT, x @ cast(whole, float32).mT, cast(w, float32) @ x.mT]
 
 
 # ---- models

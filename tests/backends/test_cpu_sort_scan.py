@@ -18,6 +18,7 @@ from treadle.backends.cpu.host import AARCH64, AVX2, host_target
 from treadle.base.device import device
 from treadle.base.dtypes import dtype, float32
 from treadle.base.errors import ArgumentError, NotSupported, ShapeError
+from treadle.base.target import Takes
 from treadle.ir.node import placeholder, type_of
 from treadle.kernel.plan import plan_steps
 from treadle.ops import ordering as o
@@ -400,7 +401,7 @@ def test_a_device_without_these_kernels_says_who_has_them():
 def test_a_step_knows_what_it_reads_and_writes():
     x = placeholder(type_of((6, 4), float32))
     node = s.cumsum((x * 2.0).reshape(24), axis=0)
-    steps = plan_steps([node], {}, ())
+    steps = plan_steps([node], {}, Takes())
     assert [step.cluster.kind for step in steps] == ["loop", "scan"]
     assert steps[1].reads() == set(steps[0].writes)
     assert steps[1].writes == [node]

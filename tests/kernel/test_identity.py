@@ -18,7 +18,7 @@ from treadle.backends.cuda import forms
 from treadle.backends.cuda.emit import Emitter
 from treadle.backends.cuda.emit import kernel_text as triton_text
 from treadle.base.dtypes import FLOATS, DType, bfloat16, float32, float64, int64
-from treadle.base.target import Target
+from treadle.base.target import Takes, Target
 from treadle.ir.graph import toposort
 from treadle.ir.node import placeholder, type_of
 from treadle.kernel import abstract
@@ -44,7 +44,7 @@ EPILOGUE = ("m", "m < M", "n", "n < N", "acc")
 def loops_of(roots):
     """Every loop kernel of a graph, those that run on a product's tiles included."""
     found = []
-    for step in plan_steps(simplify(roots), {}, FLOATS):
+    for step in plan_steps(simplify(roots), {}, Takes(FLOATS)):
         found += [built.loops for built in step.programs()]
     return found
 

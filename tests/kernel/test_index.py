@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from treadle.base.target import Takes
 from treadle.ir.node import iota
 from treadle.kernel.index import (
     ZERO,
@@ -249,5 +250,5 @@ def test_an_index_that_may_lie_outside_is_looked_up(index):
 
 def kernels_text(roots):
     """The loop programs of a graph; a looked-up index prints in brackets of its own."""
-    steps = plan_steps(simplify(roots), {}, [])
+    steps = plan_steps(simplify(roots), {}, Takes())
     return "\n".join(str(built.loops) for step in steps for built in step.programs())

@@ -9,6 +9,7 @@ import pytest
 
 import treadle as td
 from treadle.base.dtypes import FLOATS, dtype, float64
+from treadle.base.target import Takes
 from treadle.ir.node import leaf, type_of
 from treadle.kernel.overwrite import writes_over
 from treadle.kernel.plan import plan_steps
@@ -124,7 +125,7 @@ CASES = {
 def test_what_may_be_written_over(name):
     make, operand, by_rows, in_any_order = CASES[name]
     (root,) = simplify([make()])
-    (step,) = plan_steps([root], {}, FLOATS)
+    (step,) = plan_steps([root], {}, Takes(FLOATS))
     assert operand in step.reads()
     assert writes_over(step, root, operand) is by_rows
     assert writes_over(step, root, operand, ordered=False) is in_any_order
@@ -134,7 +135,7 @@ def test_what_is_read_after_the_last_pass_is_not_written_over():
     away = X - max_(X, axis=1, keepdims=True)
     found = gather(X, argmax(X, axis=1, keepdims=True), axis=1)  # the place is known by then
     roots = simplify([away, found])
-    (step,) = plan_steps(roots, {}, FLOATS)
+    (step,) = plan_steps(roots, {}, Takes(FLOATS))
     assert not writes_over(step, roots[0], X)
 
 

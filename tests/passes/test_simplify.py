@@ -15,6 +15,7 @@ from treadle.autograd.backward import gradients
 from treadle.base import knobs
 from treadle.base.dtypes import float32, float64, int32, int64, uint64
 from treadle.base.errors import CompilerError
+from treadle.base.target import Takes
 from treadle.ir.graph import structure, toposort
 from treadle.ir.node import LEAF, full, iota, placeholder, type_of
 from treadle.ir.rewrite import Rewriter
@@ -174,7 +175,7 @@ def test_fast_graphs_stay_near_their_values(data):
 def test_transposed_operands_of_a_product_are_read_in_place():
     a, b = leaf(64, 32), leaf(48, 64)
     for left, right in ((a.T, b.T), (a.T.T.T, b.T), (leaf(32, 64), b.T), (a.T, leaf(64, 48))):
-        steps = plan_steps(simplify([dot(left, right)]), {}, [float32])
+        steps = plan_steps(simplify([dot(left, right)]), {}, Takes((float32,)))
         assert len(steps) == 1
         assert {steps[0].left.base.op, steps[0].right.base.op} == {LEAF}
 

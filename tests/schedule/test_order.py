@@ -10,6 +10,7 @@ import pytest
 import treadle as td
 from treadle.base.dtypes import FLOATS
 from treadle.base.errors import CompilerError
+from treadle.base.target import Takes
 from treadle.ir.graph import toposort
 from treadle.ir.node import LEAF
 from treadle.kernel.plan import as_stored, plan_steps
@@ -63,7 +64,7 @@ def test_kernels_of_a_random_graph_read_what_is_there(part):
         leaves = [node for node in toposort(roots) if node.op is LEAF]
         replaces = {root: leaf for root, leaf in zip(roots, leaves, strict=False)
                     if root.type is leaf.type and root.op is not LEAF}  # fmt: skip
-        steps = plan_steps(roots, replaces, FLOATS)
+        steps = plan_steps(roots, replaces, Takes(FLOATS))
         assert in_order(steps, leaves), seed
         assert {n for n in roots if n.op is not LEAF} <= {n for t in steps for n in t.writes}
         fusion = Fusion(toposort(roots), FLOATS)

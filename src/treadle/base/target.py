@@ -42,4 +42,4 @@ class Takes:
 
     products: tuple[DType, ...] = ()  # multiplied by a template that takes maps along
     converts: tuple[DType, ...] = ()  # what products in float32 read and widen as they go
-    separable: bool = False  # one operand of a product may lie at any places: as windows do
+    separable: tuple[DType, ...] = ()  # products of which one operand may lie anywhere, as windows

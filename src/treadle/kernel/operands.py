@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from treadle.base.dtypes import DType, float32
-from treadle.base.shapes import strides_of
+from treadle.base.shapes import Shape, strides_of
 from treadle.base.target import Takes
 from treadle.ir.node import LEAF, Node
 from treadle.kernel.index import ZERO, Axis, Index, Quotient
@@ -25,6 +25,10 @@ class Strided:
     strides: tuple[int, ...]
 
 
+Place = tuple[Axis, Index]
+"""Where elements lie along an axis: any function of it."""
+
+
 @dataclass(frozen=True)
 class Separable:
     """Element (batch..., i, j) at offset + sum of batch index * stride + rows(i) + columns(j).
@@ -35,11 +39,53 @@ class Separable:
     base: Node
     offset: int
     strides: tuple[int, ...]  # of the batch axes
-    rows: tuple[Axis, Index]
-    columns: tuple[Axis, Index]
+    rows: Place
+    columns: Place
 
 
 Operand = Strided | Separable
+
+
+@dataclass(frozen=True)
+class Side:
+    """An operand as tiles see it: where the product is turned, they see it transposed."""
+
+    operand: Operand
+    shape: Shape  # with the last two axes as they are seen
+    turned: bool
+
+    @property
+    def strides(self) -> tuple[int, int]:
+        """Along the last two axes; of a Separable one they count for nothing."""
+        if isinstance(self.operand, Separable):
+            return 1, 1
+        i, j = self.operand.strides[-2:]
+        return (j, i) if self.turned else (i, j)
+
+    @property
+    def places(self) -> tuple[Place, Place] | None:
+        """Along the last two axes, if strides do not tell."""
+        if isinstance(self.operand, Strided):
+            return None
+        rows, columns = self.operand.rows, self.operand.columns
+        return (columns, rows) if self.turned else (rows, columns)
+
+    def batch(self, rank: int) -> tuple[int, ...]:
+        """Strides along so many batch axes, 0 where it is broadcast."""
+        sizes = self.shape[:-2]
+        own = [0 if n == 1 else s for s, n in zip(self.operand.strides, sizes, strict=False)]
+        return (0,) * (rank - len(own)) + tuple(own)
+
+
+def sides_of(dot: Node, left: Operand, right: Operand, turned: bool) -> tuple[Side, Side]:
+    """What the rows and the columns of tiles are made of."""
+    a, b = (x.shape for x in dot.operands)
+    if not turned:
+        return Side(left, a, False), Side(right, b, False)
+    a, b = ((*shape[:-2], shape[-1], shape[-2]) for shape in (a, b))
+    return Side(right, b, True), Side(left, a, True)
+
+
 LEAST_WORK = 1 << 18  # multiplications: for fewer, tables of places do not pay
 
 
@@ -52,7 +98,7 @@ def operands_of(dot: Node, takes: Takes) -> tuple[Operand, Operand]:
     converts = takes.converts if multiplied and dot.dtype is float32 else ()
     left, right = (located(x, converts) or plain(x) for x in dot.operands)
     small = dot.type.size * dot.operands[0].shape[-1] < LEAST_WORK
-    if not takes.separable or not multiplied or small or dot.dtype.is_storage:
+    if dot.dtype not in takes.separable or small:
         return left, right
     others = [located(x, (), separable=True) if _copied(found) else None
               for x, found in zip(dot.operands, (left, right), strict=True)]  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
-from treadle.kernel.operands import Operand
+from treadle.kernel.operands import Operand, Side, sides_of
 from treadle.schedule.clusters import Cluster
 
 
@@ -70,6 +70,10 @@ class ProductStep(Step):
     right: Operand
     epilogue: Built | None
     turned: bool = False
+
+    def sides(self) -> tuple[Side, Side]:
+        """What the rows and the columns of its tiles are made of."""
+        return sides_of(self.dot, self.left, self.right, self.turned)
 
     def programs(self) -> list[Built]:
         """Every loop program in it."""

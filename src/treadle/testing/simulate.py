@@ -17,7 +17,7 @@ import numpy as np
 from treadle.backends.arrays import numpy_dtype
 from treadle.backends.cpu.products import places_along
 from treadle.backends.reference.eval import evaluate
-from treadle.base.dtypes import FLOATS, STORAGE, DType, int8, uint8
+from treadle.base.dtypes import FLOATS, STORAGE, DType, float32, float64, int8, uint8
 from treadle.base.target import Takes
 from treadle.ir.graph import structure, substitute
 from treadle.ir.node import Node, leaf, placeholder
@@ -45,7 +45,7 @@ class Simulation(Driver):
     - **ordered**: a row is read and written by one thread, as on a CPU
     """
 
-    takes, first_leaf = Takes(FLOATS, (*STORAGE, int8, uint8), separable=True), FIRST_LEAF
+    takes, first_leaf = Takes(FLOATS, (*STORAGE, int8, uint8), (float32, float64)), FIRST_LEAF
 
     def __init__(
         self, roots: Sequence[Node], replaces: dict[int, Node], seed: int, ordered: bool = True

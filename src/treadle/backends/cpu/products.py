@@ -8,60 +8,40 @@ from collections.abc import Callable
 import numpy as np
 
 from treadle.backends.cpu import gemm_plan, gemm_tasks, jit
-from treadle.base.shapes import Shape, strides_of
+from treadle.base.shapes import strides_of
 from treadle.base.target import Target
 from treadle.kernel.index import Axis, Index, Remainder, as_quotient
-from treadle.kernel.operands import Operand, Separable
 from treadle.kernel.places import Place
 from treadle.kernel.steps import ProductStep
 
 SCRATCH = 1  # number of the base address of what threads need for themselves
 
 
-class Sides:
-    """A and B of the product that is computed: where it is turned, of the transposed one."""
+class Words:
+    """What the words of a product's kernels are made of."""
 
     def __init__(self, product: ProductStep) -> None:
-        self.dot = product.dot
-        self.has_epilogue = product.epilogue is not None
-        shapes = [x.shape for x in product.dot.operands]
-        self.a, self.b = product.left, product.right
-        self.a_shape, self.b_shape = shapes
-        self.m, self.n = self.dot.shape[-2:]
-        if product.turned:
-            self.a, self.b = self.b, self.a
-            self.a_shape, self.b_shape = _transposed(shapes[1]), _transposed(shapes[0])
-            self.m, self.n = self.n, self.m
-        self.turned = product.turned
+        self.dot, self.has_epilogue = product.dot, product.epilogue is not None
+        self.a, self.b = product.sides()
 
     def problem(self) -> gemm_plan.Problem:
         """What is to be multiplied."""
-        shape = self.dot.shape
+        m, k = self.a.shape[-2:]
+        n, shape = self.b.shape[-1], self.dot.shape
         rank = len(shape) - 2
-        looked = isinstance(self.a, Separable)
         return gemm_plan.Problem(
-            m=self.m, n=self.n, k=self.a_shape[-1],
-            a_strides=self._strides(self.a), b_strides=self._strides(self.b), c_row=self.n,
-            batch=shape[:-2],
-            a_batch=_batch(self.a, self.a_shape, rank), b_batch=_batch(self.b, self.b_shape, rank),
+            m=m, n=n, k=k, a_strides=self.a.strides, b_strides=self.b.strides, c_row=n,
+            batch=shape[:-2], a_batch=self.a.batch(rank), b_batch=self.b.batch(rank),
             c_batch=strides_of(shape)[:-2],
-            a_dtype=self.a.base.dtype, b_dtype=self.b.base.dtype,
-            has_epilogue=self.has_epilogue, looked=looked,
+            a_dtype=self.a.operand.base.dtype, b_dtype=self.b.operand.base.dtype,
+            has_epilogue=self.has_epilogue, looked=self.a.places is not None,
         )  # fmt: skip
-
-    def _strides(self, operand: Operand) -> tuple[int, int]:
-        if isinstance(operand, Separable):
-            return 1, 1
-        i, j = operand.strides[-2:]
-        return (j, i) if self.turned else (i, j)
 
     def tables(self) -> dict[str, array[int]]:
         """Places of the rows of A, and of its steps along k, where strides do not tell them."""
-        if not isinstance(self.a, Separable):
+        if self.a.places is None:
             return {}
-        rows, steps = self.a.rows, self.a.columns
-        if self.turned:
-            rows, steps = steps, rows
+        rows, steps = self.a.places
         return {"rows": places_along(*rows), "steps": places_along(*steps)}
 
     def argument(
@@ -69,7 +49,7 @@ class Sides:
     ) -> list[int]:
         """The two words of a buffer: the number of its base address, and bytes from there."""
         if name in ("a", "b"):
-            operand = self.a if name == "a" else self.b
+            operand = (self.a if name == "a" else self.b).operand
             base, offset = place(operand.base)
             return [base, offset + operand.offset * operand.base.dtype.size]
         if name == "scratch":
@@ -85,16 +65,6 @@ def job_of(problem: gemm_plan.Problem, target: Target) -> jit.Job:
     if problem.looked:
         return jit.job(gemm_tasks.looked_text, kinds, gemm_tasks.LOOKED, target, 2, True)
     return jit.job(gemm_tasks.text, kinds, gemm_tasks.SYMBOLS, target, 2, True)
-
-
-def _transposed(shape: Shape) -> Shape:
-    return (*shape[:-2], shape[-1], shape[-2])
-
-
-def _batch(operand: Operand, shape: Shape, rank: int) -> tuple[int, ...]:
-    sizes = shape[:-2]
-    own = tuple(0 if n == 1 else s for s, n in zip(operand.strides, sizes, strict=False))
-    return (0,) * (rank - len(own)) + own
 
 
 def places_along(axis: Axis, index: Index) -> array[int]:

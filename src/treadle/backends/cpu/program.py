@@ -17,7 +17,8 @@ from treadle.backends.cpu.emit import kernel_text
 from treadle.backends.cpu.host import host_target
 from treadle.backends.cpu.link import Code
 from treadle.backends.cpu.memory import Buffer, allocate
-from treadle.backends.cpu.products import SCRATCH, Sides, job_of
+from treadle.backends.cpu.products import SCRATCH, job_of
+from treadle.backends.cpu.products import Words as ProductWords
 from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil, part_launcher
 from treadle.backends.cpu.workers import SERIAL
 from treadle.base import trace
@@ -58,7 +59,7 @@ class Entry:
 class Program(Driver):
     """Compiled code for one structure of graph."""
 
-    takes = Takes(FLOATS, (*STORAGE, int8, uint8, int16, uint16), separable=True)
+    takes = Takes(FLOATS, (*STORAGE, int8, uint8, int16, uint16), (float32, float64))
     ordered, first_leaf = True, FIRST_LEAF
 
     def __init__(
@@ -112,15 +113,15 @@ class Program(Driver):
 
     def add_product(self, product: ProductStep, step: int) -> None:
         """A product as one kernel, and those before it that pack an operand for all."""
-        sides = Sides(product)
-        problem = sides.problem()
+        made = ProductWords(product)
+        problem = made.problem()
         plan = gemm_plan.plan(problem, self.target)
         size = product.dot.type.size * max(1, problem.k)
         packed = {"apack": f"left{step}", "bpack": f"right{step}"}
         sizes = {packed["apack"]: plan.apack_bytes, packed["bpack"]: plan.bpack_bytes}
         self.reserve({name: nbytes for name, nbytes in sizes.items() if nbytes}, step)
         self.scratch_bytes = max(self.scratch_bytes, plan.scratch_bytes)
-        tables = {name: _pinned(self.memory, places) for name, places in sides.tables().items()}
+        tables = {name: _pinned(self.memory, places) for name, places in made.tables().items()}
         epilogue = self._epilogue(product, problem.m) if product.epilogue else None
         job = job_of(problem, self.target)
         for phase in plan.phases:
@@ -136,7 +137,7 @@ class Program(Driver):
                         if epilogue is not None:
                             result[at] = epilogue(place)[name == "eparams"]
                     else:
-                        result[at : at + 2] = sides.argument(name, packed, place)
+                        result[at : at + 2] = made.argument(name, packed, place)
                 return result
 
             self.entries.append(Entry(job, phase.entry, phase.blocks, words, step, size))

@@ -12,7 +12,7 @@ from treadle.backends.cuda.narrow import memory_type
 from treadle.backends.cuda.ops import with_helpers
 from treadle.base.dtypes import DType, bfloat16, float16, float32, float64
 from treadle.base.errors import needed
-from treadle.kernel.operands import Operand
+from treadle.kernel.index import Axis, Index, Remainder, as_quotient
 from treadle.kernel.parser import parse
 from treadle.kernel.signature import Signature
 from treadle.kernel.steps import ProductStep
@@ -64,17 +64,16 @@ class Matmul:
 
     def __init__(self, product: ProductStep, processors: int) -> None:
         self.product, self.dot = product, product.dot
-        shape = self.dot.shape
-        self.m, self.n = shape[-2:]
-        self.k = self.dot.operands[0].shape[-1]
-        self.batch = shape[:-2]
+        self.a, self.b = product.sides()
+        self.m, self.k = self.a.shape[-2:]
+        self.n = self.b.shape[-1]
+        self.batch = self.dot.shape[:-2]
         rank = len(self.batch)
-        self.left = _batch_strides(product.left, self.dot.operands[0].shape, rank)
-        self.right = _batch_strides(product.right, self.dot.operands[1].shape, rank)
+        self.left, self.right = self.a.batch(rank), self.b.batch(rank)
         self.tile = choose_tile(self.m, self.n, prod(self.batch), self.dot.dtype, processors)
         loops = product.epilogue.loops if product.epilogue else None
         self.signature = Signature(loops) if loops else None
-        sizes = [self.dot.type.size] + [x.base.type.size for x in (product.left, product.right)]
+        sizes = [self.dot.type.size] + [x.operand.base.type.size for x in (self.a, self.b)]
         self.wide = max(sizes) >= INDEX_LIMIT or (loops is not None and is_wide(loops))
         self.arguments = Arguments()
 
@@ -94,16 +93,20 @@ class Matmul:
 
     def _collect(self) -> None:
         add, product = self.arguments, self.product
-        for name, operand in (("a", product.left), ("b", product.right)):
-            add.memory(name, operand.base.dtype, operand.base)
+        for name, base in (("a", self.a.operand.base), ("b", self.b.operand.base)):
+            add.memory(name, base.dtype, base)
         if product.epilogue:
             add.loops(product.epilogue, self._signature(), self.wide)
         else:
             add.memory("c", self.dot.dtype, self.dot)
         numbers = {"M": self.m, "N": self.n, "K": self.k}
-        numbers |= {"a_offset": product.left.offset, "b_offset": product.right.offset}
-        numbers |= {"a_m": product.left.strides[-2], "a_k": product.left.strides[-1]}
-        numbers |= {"b_k": product.right.strides[-2], "b_n": product.right.strides[-1]}
+        numbers |= {"a_offset": self.a.operand.offset, "b_offset": self.b.operand.offset}
+        numbers |= dict(zip(("a_m", "a_k", "b_k", "b_n"), (*self.a.strides, *self.b.strides),
+                            strict=True))  # fmt: skip
+        if self.a.places is not None:
+            (rows, along), (steps, down) = self.a.places
+            self.rows = self._index(along, {rows: "am"}, numbers)
+            self.steps = self._index(down, {steps: "(start + tl.arange(0, BK)[None, :])"}, numbers)
         for d, size in enumerate(self.batch):
             numbers |= {f"g{d}": size, f"a_g{d}": self.left[d], f"b_g{d}": self.right[d]}
         for name, value in numbers.items():
@@ -144,11 +147,14 @@ class Matmul:
             lines.append(f"rest = rest // g{d}")
         lines.append("am = m" if self.m % self.tile.m == 0 else "am = m % M")
         lines.append("bn = n" if self.n % self.tile.n == 0 else "bn = n % N")
-        left, right = self.product.left.strides, self.product.right.strides
-        ak = f"tl.arange(0, BK)[None, :]{_times('a_k', left[-1])}"
-        bk = f"tl.arange(0, BK)[:, None]{_times('b_k', right[-2])}"
-        lines.append(f"a_at = a + am{_times('a_m', left[-2])} + {ak}")
-        lines.append(f"b_at = b + {bk} + bn{_times('b_n', right[-1])}")
+        left, right = self.a.strides, self.b.strides
+        ak = f"tl.arange(0, BK)[None, :]{_times('a_k', left[1])}"
+        bk = f"tl.arange(0, BK)[:, None]{_times('b_k', right[0])}"
+        if self.a.places is None:
+            lines.append(f"a_at = a + am{_times('a_m', left[0])} + {ak}")
+        else:
+            lines.append(f"a_at = a + {self.rows}")
+        lines.append(f"b_at = b + {bk} + bn{_times('b_n', right[1])}")
         kind = "tl.float64" if self.dot.dtype is float64 else "tl.float32"
         return [*lines, f"acc = tl.zeros((BM, BN), {kind})"]
 
@@ -159,21 +165,42 @@ class Matmul:
             masks = [", mask=start + tl.arange(0, BK)[None, :] < K, other=0",
                      ", mask=start + tl.arange(0, BK)[:, None] < K, other=0"]  # fmt: skip
         kind = memory_type(self.dot.dtype)
-        casts = ["" if x.base.dtype is self.dot.dtype else f".to({kind})"
-                 for x in (self.product.left, self.product.right)]  # fmt: skip
+        casts = ["" if x.operand.base.dtype is self.dot.dtype else f".to({kind})"
+                 for x in (self.a, self.b)]  # fmt: skip
         precision = PRECISION.get(self.dot.dtype)
         option = f', input_precision="{precision}"' if precision else ""
         if self.dot.dtype is float64:
             option += ", out_dtype=tl.float64"
-        left, right = self.product.left.strides, self.product.right.strides
+        moved = self.a.places is None
         return [
             "for start in range(0, K, BK):",
-            f"    x = tl.load(a_at{masks[0]}){casts[0]}",
+            f"    x = tl.load(a_at{'' if moved else ' + ' + self.steps}{masks[0]}){casts[0]}",
             f"    y = tl.load(b_at{masks[1]}){casts[1]}",
             f"    acc = tl.dot(x, y, acc{option})",
-            f"    a_at += BK{_times('a_k', left[-1])}",
-            f"    b_at += BK{_times('b_k', right[-2])}",
+            *([f"    a_at += BK{_times('a_k', self.a.strides[1])}"] if moved else []),
+            f"    b_at += BK{_times('b_k', self.b.strides[0])}",
         ]
+
+    def _index(self, index: Index, names: dict[Axis, str], numbers: dict[str, int]) -> str:
+        """An index as text; its numbers become arguments."""
+
+        def number(value: int) -> str:
+            name = f"x{len(numbers)}"
+            numbers[name] = value
+            return name
+
+        parts = []
+        for atom, factor in index.terms:
+            if isinstance(atom, Axis):
+                text = names[atom]
+            else:
+                part = as_quotient(atom)
+                sign = "%" if isinstance(part, Remainder) else "//"
+                text = f"({self._index(part.of, names, numbers)}) {sign} {number(part.by)}"
+            parts.append(text if factor == 1 else f"({text}) * {number(factor)}")
+        if index.constant or not parts:
+            parts.append(number(index.constant))
+        return " + ".join(parts)
 
     def _finish(self) -> list[str]:
         row = "batch * M + m" if self.batch else "m"
@@ -191,11 +218,6 @@ class Matmul:
 def _times(name: str, value: int) -> str:
     """A stride in the text: 1 is worth knowing to the compiler."""
     return "" if value == 1 else f" * {name}"
-
-
-def _batch_strides(operand: Operand, shape: tuple[int, ...], rank: int) -> tuple[int, ...]:
-    own = tuple(0 if n == 1 else s for s, n in zip(operand.strides[:-2], shape[:-2], strict=True))
-    return (0,) * (rank - len(own)) + own
 
 
 def matmul(product: ProductStep, processors: int) -> Launch:

@@ -24,7 +24,8 @@ FIRST_LEAF = 1  # number of the first leaf's base address, after the arena
 class Plan(Driver):
     """Everything about a program that needs no device."""
 
-    takes, first_leaf = Takes(TEMPLATES, (float16, bfloat16, int8, uint8)), FIRST_LEAF
+    takes = Takes(TEMPLATES, (float16, bfloat16, int8, uint8), separable=TEMPLATES)
+    first_leaf = FIRST_LEAF
     ordered = False  # the programs of a grid run in any order: only equal positions share memory
 
     def __init__(
