@@ -67,7 +67,7 @@ class Meaning:
 
     def follow(self) -> None:
         """Look at the knobs again."""
-        self.value = bool(FAST_MATH.value) + 2 * bool(ROUND.value)
+        self.value = bool(FAST_MATH.value) + 2 * bool(ROUND.value) + 4 * (not WINOGRAD.value)
 
 
 DEBUG = Knob("debug", 0, "1 kernels run, 2 timings, 3 fusion, 4 source, 5 rewrites, 6 assembly")
@@ -79,6 +79,7 @@ POOL_BYTES = Knob("pool_bytes", 4 << 30, "bound of freed memory kept for reuse, 
 VERIFY = Knob("verify", 0, "1: check the graph after every pass")
 EXPLAIN = Knob("explain", 0, "1: every node remembers the line that made it")
 FAST_MATH = Knob("fast_math", 0, "1: allow rewrites that change rounding, NaN or signed zeros")
+WINOGRAD = Knob("winograd", 1, "0: convolutions add up plain products: an inf gives inf, not NaN")
 ROUND = Knob("round", 0, "1: floats of 8 and 16 bits are rounded after every op, not kernel")
 MEANING = Meaning()
 MEANING.follow()

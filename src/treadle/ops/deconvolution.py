@@ -8,10 +8,9 @@ with these taps, and the kinds are woven together.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import product
 from math import gcd, prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from treadle.base.shapes import Shape
 from treadle.ops.contract import dot
@@ -23,8 +22,7 @@ from treadle.ops.windows import windows
 MOST_TAPS = 32  # of a kernel for one channel: more are a reduction
 
 
-@dataclass(frozen=True)
-class Taps:
+class Taps(NamedTuple):
     """Elements first, first + s, ... along an axis, and the taps that reach them."""
 
     first: int

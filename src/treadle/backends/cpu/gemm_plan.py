@@ -22,6 +22,16 @@ _PAD = 16  # elements after a packed row, so that rows do not share cache sets
 
 
 @dataclass(frozen=True)
+class Correlation:
+    """A's rows are 3 x 3 windows of planes: of high x wide of them, moved by one element."""
+
+    plane: int  # elements from a channel to the next
+    line: int  # and from a line to the next
+    high: int
+    wide: int
+
+
+@dataclass(frozen=True)
 class Problem:
     """C[m, n] = A[m, k] B[k, n] for every batch item; strides in elements, 0 to broadcast."""
 
@@ -39,6 +49,7 @@ class Problem:
     b_dtype: DType = float32
     has_epilogue: bool = False
     looked: bool = False  # A lies at places that tables give, its strides count for nothing
+    correlation: Correlation | None = None  # what those places are, if they are that
 
 
 @dataclass(frozen=True)
@@ -70,6 +81,7 @@ class Plan:
     """Phases in order, each complete before the next, and the memory they need."""
 
     phases: tuple[Phase, ...]
+    code: str  # which module the phases are in: "plain", "looked" or "winograd"
     apack_bytes: int  # packed A, one for the product
     bpack_bytes: int  # packed B, if that is one for the product too
     scratch_bytes: int  # for each thread; scratch is threads times this
@@ -78,7 +90,7 @@ class Plan:
 def plan(problem: Problem, target: Target) -> Plan:
     """How to compute problem on target."""
     if problem.m * problem.n * prod(problem.batch) == 0:
-        return Plan((), 0, 0, 0)
+        return Plan((), "plain", 0, 0, 0)
     problem = _normalise(problem)
     tile = tile_for(problem.a_dtype, target)
     return lay_out(problem, choose(problem, tile, target), tile)
@@ -190,9 +202,10 @@ def lay_out(problem: Problem, cut: Cut, tile: Tile) -> Plan:
     if numbers["scratch_stride"]:
         slots["scratch"] = "scratch"
     entry = "gemm_matvec" if cut.matvec else "gemm_block"
-    phases.append(_phase(entry, numbers, problem.batch, strides, slots))
+    phases.append(phase_of(entry, numbers, problem.batch, strides, slots))
     bpack = _pitch(problem, tile) * problem.k * tile.dtype.size if cut.right_once else 0
-    return Plan(tuple(phases), apack, bpack, numbers["scratch_stride"])
+    code = "looked" if problem.looked else "plain"
+    return Plan(tuple(phases), code, apack, bpack, numbers["scratch_stride"])
 
 
 def _pitch(problem: Problem, tile: Tile) -> int:
@@ -294,7 +307,7 @@ def _pack_left(problem: Problem, cut: Cut, tile: Tile) -> tuple[Phase, _Left, in
     numbers = {"m": problem.m, "k": problem.k, "left_row": row, "left_step": step}
     numbers |= {"left_panel": pitch, "left_run": run, "depth": cut.depth}
     numbers |= {"row_blocks": groups, "tasks": groups * runs, "group": 1}
-    phase = _phase(
+    phase = phase_of(
         "gemm_pack_a",
         numbers,
         distinct,
@@ -318,10 +331,10 @@ def _pack_right(problem: Problem, cut: Cut, tile: Tile) -> Phase:
     numbers |= {"right_pitch": _pitch(problem, tile), "depth": cut.depth}
     numbers |= {"block_columns": tile.columns, "row_blocks": blocks}
     numbers |= {"tasks": runs * blocks, "group": 1}
-    return _phase("gemm_pack_right", numbers, (), {}, {"right": "b", "out": "bpack"})
+    return phase_of("gemm_pack_right", numbers, (), {}, {"right": "b", "out": "bpack"})
 
 
-def _phase(
+def phase_of(
     entry: str,
     numbers: dict[str, int],
     extents: tuple[int, ...],

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from treadle.backends.cpu import gemm_plan, gemm_tasks, jit
+from treadle.backends.cpu import gemm_plan, gemm_tasks, jit, winograd, winograd_plan
 from treadle.base.shapes import strides_of
 from treadle.base.target import Target
 from treadle.kernel.index import Axis, Index, Remainder, as_quotient
@@ -23,6 +23,7 @@ class Words:
     def __init__(self, product: ProductStep) -> None:
         self.dot, self.has_epilogue = product.dot, product.epilogue is not None
         self.a, self.b = product.sides()
+        self.tables = self._tables()
 
     def problem(self) -> gemm_plan.Problem:
         """What is to be multiplied."""
@@ -34,10 +35,11 @@ class Words:
             batch=shape[:-2], a_batch=self.a.batch(rank), b_batch=self.b.batch(rank),
             c_batch=strides_of(shape)[:-2],
             a_dtype=self.a.operand.base.dtype, b_dtype=self.b.operand.base.dtype,
-            has_epilogue=self.has_epilogue, looked=self.a.places is not None,
+            has_epilogue=self.has_epilogue, looked=bool(self.tables),
+            correlation=winograd_plan.correlation(**self.tables) if self.tables else None,
         )  # fmt: skip
 
-    def tables(self) -> dict[str, array[int]]:
+    def _tables(self) -> dict[str, array[int]]:
         """Places of the rows of A, and of its steps along k, where strides do not tell them."""
         if self.a.places is None:
             return {}
@@ -59,12 +61,22 @@ class Words:
         return [0, 0] if self.has_epilogue else list(place(self.dot))
 
 
-def job_of(problem: gemm_plan.Problem, target: Target) -> jit.Job:
+def plan_of(problem: gemm_plan.Problem, target: Target) -> gemm_plan.Plan:
+    """How to compute a product."""
+    return winograd_plan.plan(problem, target) or gemm_plan.plan(problem, target)
+
+
+CODE = {
+    "plain": (gemm_tasks.text, gemm_tasks.SYMBOLS),
+    "looked": (gemm_tasks.looked_text, gemm_tasks.LOOKED),
+    "winograd": (winograd.text, winograd.SYMBOLS),
+}
+
+
+def job_of(problem: gemm_plan.Problem, code: str, target: Target) -> jit.Job:
     """The code that all products of two dtypes share."""
-    kinds = problem.a_dtype, problem.b_dtype
-    if problem.looked:
-        return jit.job(gemm_tasks.looked_text, kinds, gemm_tasks.LOOKED, target, 2, True)
-    return jit.job(gemm_tasks.text, kinds, gemm_tasks.SYMBOLS, target, 2, True)
+    write, symbols = CODE[code]
+    return jit.job(write, (problem.a_dtype, problem.b_dtype), symbols, target, 2, True)
 
 
 def places_along(axis: Axis, index: Index) -> array[int]:

@@ -17,7 +17,7 @@ from treadle.backends.cpu.emit import kernel_text
 from treadle.backends.cpu.host import host_target
 from treadle.backends.cpu.link import Code
 from treadle.backends.cpu.memory import Buffer, allocate
-from treadle.backends.cpu.products import SCRATCH, job_of
+from treadle.backends.cpu.products import SCRATCH, job_of, plan_of
 from treadle.backends.cpu.products import Words as ProductWords
 from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil, part_launcher
 from treadle.backends.cpu.workers import SERIAL
@@ -115,15 +115,15 @@ class Program(Driver):
         """A product as one kernel, and those before it that pack an operand for all."""
         made = ProductWords(product)
         problem = made.problem()
-        plan = gemm_plan.plan(problem, self.target)
+        plan = plan_of(problem, self.target)
         size = product.dot.type.size * max(1, problem.k)
         packed = {"apack": f"left{step}", "bpack": f"right{step}"}
         sizes = {packed["apack"]: plan.apack_bytes, packed["bpack"]: plan.bpack_bytes}
         self.reserve({name: nbytes for name, nbytes in sizes.items() if nbytes}, step)
         self.scratch_bytes = max(self.scratch_bytes, plan.scratch_bytes)
-        tables = {name: _pinned(self.memory, places) for name, places in made.tables().items()}
+        tables = {name: _pinned(self.memory, places) for name, places in made.tables.items()}
         epilogue = self._epilogue(product, problem.m) if product.epilogue else None
-        job = job_of(problem, self.target)
+        job = job_of(problem, plan.code, self.target)
         for phase in plan.phases:
 
             def words(
