@@ -19,8 +19,8 @@ from mutations import MUTATIONS, Mutation
 SOURCES = Path(__file__).parents[2] / "src"
 
 
-def found_by_fuzzing(mutation: Mutation, minutes: float, seed: int) -> str:
-    """What the fuzzer says of sources with a bug in them; empty if it finds nothing."""
+def found_by_fuzzing(mutation: Mutation, minutes: float, seed: int) -> tuple[bool, str]:
+    """Does the fuzzer find a bug in sources, and what does it say?"""
     with tempfile.TemporaryDirectory(prefix="treadle-mutation-") as folder:
         shutil.copytree(SOURCES, folder, dirs_exist_ok=True)
         path = Path(folder, "treadle", mutation.file)
@@ -31,10 +31,11 @@ def found_by_fuzzing(mutation: Mutation, minutes: float, seed: int) -> str:
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, env=os.environ | changes
         )
+    lines = done.stdout.splitlines()
     if not done.returncode:
-        return ""
-    said = [line for line in done.stdout.splitlines() if line.startswith("found after")]
-    return said[0] if said else (done.stderr.strip().splitlines() or ["failed"])[-1]
+        return False, lines[-1]
+    said = [line for line in lines if line.startswith("found after")]
+    return True, said[0] if said else (done.stderr.strip().splitlines() or ["failed"])[-1]
 
 
 def main() -> int:
@@ -50,12 +51,12 @@ def main() -> int:
 
     def look(number: int) -> None:
         began = time.monotonic()
-        said = found_by_fuzzing(MUTATIONS[number], given.minutes, given.seed)
-        if not said:
+        caught, said = found_by_fuzzing(MUTATIONS[number], given.minutes, given.seed)
+        if not caught:
             missed.append(number)
         spent = time.monotonic() - began
         mutation = MUTATIONS[number]
-        say(f"{number:2} {spent:4.0f} s {'caught' if said else 'MISSED'}  {mutation.file}: "
+        say(f"{number:2} {spent:4.0f} s {'caught' if caught else 'MISSED'}  {mutation.file}: "
             f"{mutation.breaks}\n              {said[:120]}")  # fmt: skip
 
     with ThreadPoolExecutor(given.workers) as pool:

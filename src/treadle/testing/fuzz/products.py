@@ -1,8 +1,8 @@
-"""Statements that multiply matrices: in batches, with maps over the result, of views."""
+"""Statements that multiply matrices: in batches, with maps over results, of views, windows."""
 
 from __future__ import annotations
 
-from treadle.base.dtypes import bool_, float32, float64
+from treadle.base.dtypes import bfloat16, bool_, float16, float32, float64, int8, int16, uint8
 from treadle.testing.fuzz.generate import Draw, Generation, elements
 
 MOST_PRODUCT = 1 << 24  # multiplications
@@ -89,6 +89,41 @@ def of_views(g: Generation) -> None:
         g.value("unary", "kink", f"{{0}}.{g.draw.one(('relu', 'abs'))}()", made)
 
 
+def widened(g: Generation) -> None:
+    """A product that reads narrow numbers as wider ones."""
+    kind = g.draw.one((float16, bfloat16, int8, uint8, int16))
+    depth = g.size()
+    wide = f"{{0}}{g.draw.one(('', '', '.flip(0)', '[:, ::-1]'))}.cast(td.float32)"
+    if g.draw.coin():
+        sides = g.leaf((g.size(), depth), kind), g.leaf((depth, g.size()), float32)
+        g.value("product", "product", f"{wide} @ {{1}}", *sides)
+    else:
+        sides = g.leaf((depth, g.size()), kind), g.leaf((g.size(), depth), float32)
+        g.value("product", "product", f"{{1}} @ {wide}", *sides)
+
+
+def convolved(g: Generation) -> None:
+    """Images, or lines, and windows that slide over them."""
+    draw, kind = g.draw, g.draw.one((float32, float64))
+    groups, rank = draw.one((1, 1, 2)), draw.number(1, 2)
+    channels, outputs = groups * draw.number(1, 3), groups * draw.number(1, 3)
+    sizes = tuple(min(34 if rank == 1 else 9, g.size()) for _ in range(rank))
+    window = tuple(draw.number(1, 3) for _ in range(rank))
+    x = g.pick_or_make(
+        lambda v: len(v.shape) == rank + 2 and v.shape[1] == channels and v.dtype is kind,
+        (draw.number(1, 3), channels, *sizes), kind,
+    )  # fmt: skip
+    options = f"stride={draw.number(1, 2)}, padding={draw.number(0, 2)}, groups={groups}"
+    options += f", dilation={draw.one((1, 1, 2))}"
+    if draw.rarely(3):
+        weight = g.leaf((channels, outputs // groups, *window), kind)
+        text = f"td.conv_transpose{rank}d({{0}}, {{1}}, {options})"
+    else:
+        weight = g.leaf((outputs, channels // groups, *window), kind)
+        text = f"td.conv{rank}d({{0}}, {{1}}, {options})"
+    g.value("convolution", "windows", text, x, weight)
+
+
 def epilogue(g: Generation) -> None:
     """A product, and maps over it that read another one."""
     x = g.pick(lambda v: len(v.shape) == 2 and v.dtype in (float32, float64) and v.size > 0)
@@ -114,4 +149,6 @@ def epilogue(g: Generation) -> None:
         multiplied(g, total)
 
 
-PRODUCTS: tuple[Draw, ...] = (product, product, batched, epilogue, of_views)
+PRODUCTS: tuple[Draw, ...] = (
+    product, product, batched, epilogue, of_views, widened, convolved,
+)  # fmt: skip
