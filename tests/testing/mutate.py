@@ -19,14 +19,17 @@ from mutations import MUTATIONS, Mutation
 SOURCES = Path(__file__).parents[2] / "src"
 
 
-def found_by_fuzzing(mutation: Mutation, minutes: float, seed: int) -> tuple[bool, str]:
+def found_by_fuzzing(
+    mutation: Mutation, minutes: float, programs: int, seed: int
+) -> tuple[bool, str]:
     """Does the fuzzer find a bug in sources, and what does it say?"""
     with tempfile.TemporaryDirectory(prefix="treadle-mutation-") as folder:
         shutil.copytree(SOURCES, folder, dirs_exist_ok=True)
         path = Path(folder, "treadle", mutation.file)
         path.write_text(path.read_text("utf-8").replace(mutation.old, mutation.new), "utf-8")
         command = [sys.executable, "-m", "treadle.testing.fuzz", "--minutes", str(minutes)]
-        command += ["--seed", str(seed), "--workers", "1", "--most", "1", "--shrink", "1"]
+        command += ["--programs", str(programs), "--seed", str(seed), "--workers", "1"]
+        command += ["--most", "1", "--shrink", "1"]
         changes = {"PYTHONPATH": folder, "OPENBLAS_NUM_THREADS": "1", "TREADLE_CACHE_DIR": "off"}
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, env=os.environ | changes
@@ -42,6 +45,7 @@ def main() -> int:
     """Plant every bug; 1 if more than one in ten is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=3.0)
+    parser.add_argument("--programs", type=int, default=1 << 60, help="at most so many for a bug")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", type=int, nargs="*", help="numbers of mutations")
@@ -51,7 +55,9 @@ def main() -> int:
 
     def look(number: int) -> None:
         began = time.monotonic()
-        caught, said = found_by_fuzzing(MUTATIONS[number], given.minutes, given.seed)
+        caught, said = found_by_fuzzing(
+            MUTATIONS[number], given.minutes, given.programs, given.seed
+        )
         if not caught:
             missed.append(number)
         spent = time.monotonic() - began

@@ -208,18 +208,16 @@ def channels(g: Generation) -> None:
     x = g.value("scan", "scan", f"{{0}}.cumsum({g.draw.number(0, 2)})", x)
     total = g.value("sum", "sum", "{0}.sum((0, 2), keepdims=True)", x)
     less = g.value("binary", "add", "{0} - {1}", x, total)
-    if less is not None and g.draw.rarely(3):
-        beside = g.draw.one(
-            (
-                "{1}[:1, 1:, :1], [(0, 0), (0, 1), (0, 0)]",
-                "{1}[:1, :-1, :1], [(0, 0), (1, 0), (0, 0)]",
-            )
-        )
-        less = g.value("binary", "add", f"{{0}} - td.pad({beside})", less, x)
+    if less is not None and g.draw.coin():
+        after = "[:1, 1:, :1], [(0, 0), (0, 1), (0, 0)]"
+        beside = g.draw.one((after, after, "[:1, :-1, :1], [(0, 0), (1, 0), (0, 0)]"))
+        less = g.value("binary", "add", f"{{0}} - td.pad({{1}}{beside})", less, x)
     elif less is not None and g.draw.coin():
         turned = g.draw.one(("roll(1, 1)", "roll(-1, 1)", "flip(1)"))
         less = g.value("binary", "add", f"{{0}} - {{1}}.{turned}[:1, :, :1]", less, x)
-    if less is not None and g.draw.coin():
+    if less is not None and g.draw.rarely(4):
+        g.value("sum", "sum", "{0}.sum((0, 2))", less)
+    elif less is not None:
         g.value("scan", "scan", f"{{0}}.cumsum({g.draw.number(0, 2)})", less)
 
 
