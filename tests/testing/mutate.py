@@ -19,28 +19,33 @@ from mutations import MUTATIONS, Mutation
 SOURCES = Path(__file__).parents[2] / "src"
 
 
-def found_by_fuzzing(mutation: Mutation, minutes: float, seed: int) -> str:
-    """What the fuzzer says of sources with a bug in them; empty if it finds nothing."""
+def found_by_fuzzing(
+    mutation: Mutation, minutes: float, programs: int, seed: int
+) -> tuple[bool, str]:
+    """Does the fuzzer find a bug in sources, and what does it say?"""
     with tempfile.TemporaryDirectory(prefix="treadle-mutation-") as folder:
         shutil.copytree(SOURCES, folder, dirs_exist_ok=True)
         path = Path(folder, "treadle", mutation.file)
         path.write_text(path.read_text("utf-8").replace(mutation.old, mutation.new), "utf-8")
         command = [sys.executable, "-m", "treadle.testing.fuzz", "--minutes", str(minutes)]
-        command += ["--seed", str(seed), "--workers", "1", "--most", "1", "--shrink", "1"]
+        command += ["--programs", str(programs), "--seed", str(seed), "--workers", "1"]
+        command += ["--most", "1", "--shrink", "1"]
         changes = {"PYTHONPATH": folder, "OPENBLAS_NUM_THREADS": "1", "TREADLE_CACHE_DIR": "off"}
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, env=os.environ | changes
         )
+    lines = done.stdout.splitlines()
     if not done.returncode:
-        return ""
-    said = [line for line in done.stdout.splitlines() if line.startswith("found after")]
-    return said[0] if said else (done.stderr.strip().splitlines() or ["failed"])[-1]
+        return False, lines[-1]
+    said = [line for line in lines if line.startswith("found after")]
+    return True, said[0] if said else (done.stderr.strip().splitlines() or ["failed"])[-1]
 
 
 def main() -> int:
     """Plant every bug; 1 if more than one in ten is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=3.0)
+    parser.add_argument("--programs", type=int, default=1 << 60, help="at most so many for a bug")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", type=int, nargs="*", help="numbers of mutations")
@@ -50,12 +55,14 @@ def main() -> int:
 
     def look(number: int) -> None:
         began = time.monotonic()
-        said = found_by_fuzzing(MUTATIONS[number], given.minutes, given.seed)
-        if not said:
+        caught, said = found_by_fuzzing(
+            MUTATIONS[number], given.minutes, given.programs, given.seed
+        )
+        if not caught:
             missed.append(number)
         spent = time.monotonic() - began
         mutation = MUTATIONS[number]
-        say(f"{number:2} {spent:4.0f} s {'caught' if said else 'MISSED'}  {mutation.file}: "
+        say(f"{number:2} {spent:4.0f} s {'caught' if caught else 'MISSED'}  {mutation.file}: "
             f"{mutation.breaks}\n              {said[:120]}")  # fmt: skip
 
     with ThreadPoolExecutor(given.workers) as pool:

@@ -25,10 +25,10 @@ KINDS = {
     "tensor", "flip", "permute", "slice", "column", "reshape", "expand", "pad", "join", "rearrange",
     "take", "gather", "look up", "search", "unary", "smooth", "square", "scaled", "binary",
     "compare", "choose", "cast", "whole", "clip", "round", "sum", "extreme", "argmax", "mean",
-    "test", "softmax", "scan", "sort", "argsort", "product", "assign", "assign argument",
-    "assign item", "successor", "detach", "view", "array", "from numpy", "number", "realize", "del",
-    "define", "call", "return", "gradient", "nested gradient", "switched", "counted", "collected",
-    "trained", "layers",
+    "test", "softmax", "scan", "sort", "argsort", "product", "convolution", "assign",
+    "assign argument", "assign item", "successor", "detach", "view", "array", "from numpy",
+    "number", "realize", "del", "define", "call", "return", "gradient", "nested gradient",
+    "switched", "counted", "collected", "trained", "layers",
 }  # fmt: skip
 
 

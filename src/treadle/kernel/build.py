@@ -319,11 +319,10 @@ def _tile_axes(dot: Node, cluster: Cluster, turned: bool) -> tuple[list[Axis], A
         fits = fits and ends.index(columns) - ends.index(columns * rows) == 1
     else:
         fits = dot.type.size and extents[-1:] == [columns]
-    if not fits:
-        extents = whole
-        ends = [prod(extents[k:]) for k in range(len(extents))]
-    axes = [Axis(f"a{k}", n) for k, n in enumerate(extents)]
-    return axes, axes[ends.index(columns * rows)] if turned else axes[-1]
+    axes = [Axis(f"a{k}", n) for k, n in enumerate(extents if fits else whole)]
+    if not turned:
+        return axes, axes[-1]
+    return axes, axes[ends.index(columns * rows) if fits else 1]
 
 
 def build_product(dot: Node, stored: frozenset[Node]) -> Built:

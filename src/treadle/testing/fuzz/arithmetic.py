@@ -1,15 +1,13 @@
-"""Statements that compute: elements, rows, running totals, orders, products."""
+"""Statements that compute: elements, rows, running totals, orders."""
 
 from __future__ import annotations
 
 from treadle.base.dtypes import ALL, DType, bool_, float16, float32, float64
 from treadle.testing.fuzz.bounds import Value
-from treadle.testing.fuzz.generate import Draw, Generation, elements
+from treadle.testing.fuzz.generate import Draw, Generation
 
 SMOOTH = ("sin", "cos", "sigmoid", "tanh", "erf", "atan", "softsign", "gelu", "silu")
 CONTINUOUS = ("relu", "abs", "neg")
-MOST_PRODUCT = 1 << 24  # multiplications
-MOST_SLOW = 1 << 17  # of dtypes that NumPy multiplies one by one
 
 
 def _is_number(x: Value) -> bool:
@@ -200,20 +198,27 @@ def centred(g: Generation) -> None:
 
 
 def channels(g: Generation) -> None:
-    """What batch norm does to images, with a look at one element of the channel before."""
+    """What batch norm does to images, with a look at one element of another channel.
+
+    A scan before and after: what is read and what is made are memory that nobody else needs.
+    """
     kind = g.draw.one((float32, float64))
     x = g.pick(lambda v: len(v.shape) == 3 and v.dtype in (float32, float64) and v.size > 0)
     x = x if x is not None and g.draw.coin() else g.leaf((g.draw.number(2, 5), g.size(), 4), kind)
-    x = g.value("scaled", "add", "{0} + 2", x)
+    x = g.value("scan", "scan", f"{{0}}.cumsum({g.draw.number(0, 2)})", x)
     total = g.value("sum", "sum", "{0}.sum((0, 2), keepdims=True)", x)
     less = g.value("binary", "add", "{0} - {1}", x, total)
     if less is not None and g.draw.coin():
-        before = g.draw.one(
-            ("roll(1, 1)[:1, :, :1]", "roll(-1, 1)[:1, :, :1]", "flip(1)[:1, :, :1]")
-        )
-        less = g.value("binary", "add", f"{{0}} - {{1}}.{before}", less, x)
-    if less is not None and g.draw.coin():
+        after = "[:1, 1:, :1], [(0, 0), (0, 1), (0, 0)]"
+        beside = g.draw.one((after, after, "[:1, :-1, :1], [(0, 0), (1, 0), (0, 0)]"))
+        less = g.value("binary", "add", f"{{0}} - td.pad({{1}}{beside})", less, x)
+    elif less is not None and g.draw.coin():
+        turned = g.draw.one(("roll(1, 1)", "roll(-1, 1)", "flip(1)"))
+        less = g.value("binary", "add", f"{{0}} - {{1}}.{turned}[:1, :, :1]", less, x)
+    if less is not None and g.draw.rarely(4):
         g.value("sum", "sum", "{0}.sum((0, 2))", less)
+    elif less is not None:
+        g.value("scan", "scan", f"{{0}}.cumsum({g.draw.number(0, 2)})", less)
 
 
 def crossed(g: Generation) -> None:
@@ -257,72 +262,6 @@ def order(g: Generation) -> None:
         g.value("sort", "pick", f"{{0}}.sort({axis}{down})", x)
 
 
-# ---- products
-
-
-def product(g: Generation) -> None:
-    """A matrix product; the other side is made for it if there is none."""
-    left = g.pick_or_make(lambda v: len(v.shape) >= 2 and _is_number(v), g.shape(2))
-    if left is not None:
-        multiplied(g, left)
-
-
-def multiplied(g: Generation, left: str) -> str | None:
-    """The product of a tensor and one that fits."""
-    v, draw = g.model[left], g.draw
-    depth = v.shape[-1]
-    batch = tuple(1 if draw.rarely(3) else n for n in v.shape[:-2])[draw.number(0, 2) :]
-    shape = (*batch, depth, 1 if draw.rarely(6) else g.size())
-    right = g.pick_or_make(
-        lambda o: len(o.shape) >= 2 and o.shape[-2] == depth and o.dtype is v.dtype, shape, v.dtype
-    )
-    turned = g.pick(lambda o: len(o.shape) == 2 and o.shape[-1] == depth and o.dtype is v.dtype)
-    flops = elements(v.shape) * (g.model[right].shape[-1] if right else 1)
-    if flops > (MOST_PRODUCT if v.dtype in (float32, float64) else MOST_SLOW):
-        return None
-    if turned is not None and draw.rarely(3) and g.model[turned].shape[0] < 200:
-        return g.value("product", "product", "{0} @ {1}.mT", left, turned)
-    return g.value("product", "product", "{0} @ {1}", left, right)
-
-
-def batched(g: Generation) -> None:
-    """A product with many batch axes, some of them of size 1."""
-    draw = g.draw
-    rank, kind = draw.number(2, 5), draw.one((float32, float64, g.root.main))
-    batch = [draw.one((1, 2, 2, 3)) for _ in range(rank)]
-    rows, depth, columns = (draw.one((1, 2, 3, 5)) for _ in range(3))
-    sides = [[1 if draw.rarely(3) else n for n in batch] for _ in range(2)]
-    left = g.leaf((*sides[0], rows, depth), kind)
-    right = g.leaf((*sides[1][draw.one((0, 0, 1)) :], depth, columns), kind)
-    if kind is not bool_:
-        g.value("product", "product", "{0} @ {1}", left, right)
-
-
-def epilogue(g: Generation) -> None:
-    """A product, and maps over it that read another one."""
-    x = g.pick(lambda v: len(v.shape) == 2 and v.dtype in (float32, float64) and v.size > 0)
-    first = multiplied(g, x) if x is not None else None
-    if first is None:
-        return
-    rows, columns = g.model[first].shape[-2:]
-    kind = g.model[first].dtype
-    beside = g.pick_or_make(lambda v: v.shape == (rows, columns) and v.dtype is kind,
-                            (rows, columns), kind)  # fmt: skip
-    if g.draw.coin():  # a product that nobody needs afterwards
-        depth = g.size()
-        sides = [g.leaf(shape, kind) for shape in ((rows, depth), (depth, columns))]
-        beside = g.value("product", "product", "{0} @ {1}", *sides)
-    total = g.value("binary", "add", "{0} + {1}", first, beside)
-    if g.draw.rarely(3):  # rows or columns of the product itself, turned around
-        turned = g.draw.one(("::-1", ":, ::-1", ":1", ":, :1"))
-        total = g.value("binary", "add", f"{{0}} - {{0}}[{turned}]", first)
-    if total is not None and g.draw.coin():
-        key = g.draw.one((":, :1", ":, :1", ":, -1:", ":1", "::-1", ":, ::-1"))
-        total = g.value("binary", "add", f"{{0}} - {{1}}[{key}]", total, beside)
-    if total is not None and g.draw.coin():
-        multiplied(g, total)
-
-
 ELEMENTS: tuple[Draw, ...] = (
     unary, smooth, square, scaled, scaled, binary, binary, binary, compare, choose, cast, cast,
     whole, clip, rounded,
@@ -340,4 +279,3 @@ ROWS: tuple[Draw, ...] = (
     crossed,
 )
 LINES: tuple[Draw, ...] = (scan, order, order)
-PRODUCTS: tuple[Draw, ...] = (product, product, batched, epilogue)

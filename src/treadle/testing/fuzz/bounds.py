@@ -180,6 +180,18 @@ def _product_mass(f: Facts) -> float:
     return f.depth * max(1.0, a.largest) * max(1.0, b.largest)
 
 
+def _windowed(f: Facts) -> float:
+    """Of a convolution: no element sums more products than there are weights."""
+    a, b = f.inputs[:2]
+    carried = a.error * b.largest + b.error * a.largest + a.error * b.error
+    return b.size * carried + (b.size + 4) * f.step * _windowed_mass(f)
+
+
+def _windowed_mass(f: Facts) -> float:
+    a, b = f.inputs[:2]
+    return b.size * max(1.0, a.largest) * max(1.0, b.largest)
+
+
 def _shares(f: Facts) -> float:
     """Of a softmax and its like: results below 1 or near the operand."""
     longest = max((n for x in f.inputs for n in x.shape), default=1)
@@ -221,6 +233,7 @@ RULES: dict[str, Rule] = {
     "sum": Rule(_summed, _sum_mass),
     "scan": Rule(_scanned, _scan_mass),
     "product": Rule(_product, _product_mass),
+    "windows": Rule(_windowed, _windowed_mass),
     "shares": Rule(_shares, always=True),
     "jump": Rule(_moved, sharp=True),
     "loose": Rule(_loose, always=True, sharp=True),

@@ -12,9 +12,13 @@ from dataclasses import dataclass
 from treadle.testing.fuzz.program import Statement
 
 SLOPES = """
-def slopes(f, *start):
+def slopes(f, *start, looks=False):
     leaves = [x.detach().requires_grad_() for x in start]
-    return [g.detach() for g in td.gradients(f(*leaves), leaves)]
+    given = [x * 1 for x in leaves] if looks else leaves
+    found = f(*given)
+    if looks:
+        td.realize(found, *given)
+    return [g.detach() for g in td.gradients(found, leaves)]
 """
 COLLECTED = """
 def collected(f, *start, times=1):

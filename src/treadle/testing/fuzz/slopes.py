@@ -29,26 +29,32 @@ def _terms(g: Generation, inner: Generation) -> tuple[str, list[str]]:
     return " + ".join(parts), chosen
 
 
-def _forms(count: int) -> list[tuple[str, int]]:
-    """Ways to take a gradient by so many arguments: text, number of results."""
+def _forms(count: int) -> list[tuple[str, int, str]]:
+    """Ways to take a gradient by so many arguments: text, number of results, what it means.
+
+    The last is empty where the text says it.
+    """
     places = ", ".join(f"{{{k}}}" for k in range(count))
     numbers = f"tuple(range({count}))"
+    plain, looked = f"slopes({{f}}, {places})", f"slopes({{f}}, {places}, looks=True)"
     if count == 1:
         return [
-            ("td.grad({f})({0})", 1),
-            ("td.compile(td.grad({f}))({0})", 1),
-            ("slopes({f}, {0})[0]", 1),
-            ("td.compile(lambda x: slopes({f}, x)[0])({0})", 1),
-            ("td.value_and_grad({f})({0})", 2),
-            ("td.jvp({f}, ({0},), ({0},))", 2),
-            ("td.grad(lambda x: td.grad({f})(x).square().sum())({0})", 1),
-            ("td.grad(lambda x: (td.grad({f})(x) * {0}).sum() + {f}(x))({0})", 1),
+            ("td.grad({f})({0})", 1, ""),
+            ("td.compile(td.grad({f}))({0})", 1, ""),
+            (f"{plain}[0]", 1, ""),
+            (f"{looked}[0]", 1, f"{plain}[0]"),
+            ("td.compile(lambda x: slopes({f}, x)[0])({0})", 1, ""),
+            ("td.value_and_grad({f})({0})", 2, ""),
+            ("td.jvp({f}, ({0},), ({0},))", 2, ""),
+            ("td.grad(lambda x: td.grad({f})(x).square().sum())({0})", 1, ""),
+            ("td.grad(lambda x: (td.grad({f})(x) * {0}).sum() + {f}(x))({0})", 1, ""),
         ]
     return [
-        (f"td.grad({{f}}, {numbers})({places})", count),
-        (f"td.compile(td.grad({{f}}, {numbers}))({places})", count),
-        (f"slopes({{f}}, {places})", count),
-        (f"td.compile(lambda *x: slopes({{f}}, *x))({places})", count),
+        (f"td.grad({{f}}, {numbers})({places})", count, ""),
+        (f"td.compile(td.grad({{f}}, {numbers}))({places})", count, ""),
+        (plain, count, ""),
+        (looked, count, plain),
+        (f"td.compile(lambda *x: slopes({{f}}, *x))({places})", count, ""),
     ]
 
 
@@ -83,10 +89,11 @@ def gradient(values: Draws) -> Draw:
         chosen, params = _promoted(inner, chosen, params)
         text, terms = _terms(g, inner)
         end = Statement("return", "return", "move", (), tuple(terms), text)
-        form, count = draw.one(_forms(len(chosen)))
+        form, count, meaning = draw.one(_forms(len(chosen)))
         targets = tuple(g.new_name() for _ in range(count))
-        g.add(Statement("gradient", "value", "loose", targets, tuple(chosen), form, params,
-                        (*inner.statements, end)))  # fmt: skip
+        how = "story" if meaning else "value"  # nobody can look while a function is traced
+        g.add(Statement("gradient", how, "loose", targets, tuple(chosen), form, params,
+                        (*inner.statements, end), meaning))  # fmt: skip
 
     return define
 

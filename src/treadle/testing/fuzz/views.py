@@ -134,10 +134,11 @@ def rearranged(g: Generation) -> None:
 
 
 def index_leaf(g: Generation, shape: tuple[int, ...], size: int) -> str:
-    """A tensor of whole numbers below a size."""
+    """A tensor of whole numbers below a size; some count from the end."""
     sizes = ", ".join(map(str, shape))
     comma = ", " if sizes else ""
     text = f"td.tensor(data({sizes}{comma}seed={g.draw.number(1, 30)}) % {size}"
+    text += f" - {g.draw.number(1, size)}" if g.draw.rarely(4) else ""
     kind = g.draw.one((int64, int64, int32))
     return g.leaf(shape, kind, f"{text}, dtype=td.{kind.name})")
 
@@ -175,9 +176,12 @@ def look_up(g: Generation) -> None:
     if rest * g.model[where].size > 50_000:
         return
     size = g.model[table].shape[0]
-    kind = draw.one(("int64", "int64", "int32", "uint8"))
     modulus = min(size, draw.number(1, size), 100)
-    g.value("look up", "jump", f"{{0}}[{{1}}.cast(td.{kind}) % {modulus}]", table, where)
+    if draw.rarely(3):  # from the end
+        index = f"{{1}}.cast(td.{draw.one(('int64', 'int32'))}) % {modulus} - {modulus}"
+    else:
+        index = f"{{1}}.cast(td.{draw.one(('int64', 'int64', 'int32', 'uint8'))}) % {modulus}"
+    g.value("look up", "jump", f"{{0}}[{index}]", table, where)
 
 
 def search(g: Generation) -> None:

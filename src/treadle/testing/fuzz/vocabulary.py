@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from treadle.testing.fuzz.arithmetic import ELEMENTS, LINES, PRODUCTS, ROWS
+from treadle.testing.fuzz.arithmetic import ELEMENTS, LINES, ROWS
 from treadle.testing.fuzz.generate import Draws
+from treadle.testing.fuzz.products import PRODUCTS
 from treadle.testing.fuzz.scenes import scene
 from treadle.testing.fuzz.slopes import gradient, nested
 from treadle.testing.fuzz.state import SHARING, STATES, call_again, function
