@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import linecache
 import os
@@ -265,3 +266,21 @@ def test_an_interrupt_at_any_line_leaves_all_in_order(part):
         for root, value in zip(roots, expected, strict=True):
             np.testing.assert_allclose(root.numpy(), value.numpy(), rtol=1e-4, atol=1e-5)
     assert obeyed > 0.75 * POINTS
+
+
+def test_an_interrupt_while_elements_are_set_leaves_the_old_or_the_new_value():
+    x = td.zeros(4).realize()
+
+    def change():
+        x[1:3] = 7.0
+
+    change()
+    count = Interrupt(0).during(change)
+    for at in range(1, count + 1):
+        x[1:3] = 1.0
+        kept = x.numpy() if at % 2 else None
+        with contextlib.suppress(KeyboardInterrupt):
+            Interrupt(at).during(change)
+        assert in_another_thread(x.tolist) in ([[0.0, 1.0, 1.0, 0.0]], [[0.0, 7.0, 7.0, 0.0]])
+        assert kept is None or kept.tolist() == [0.0, 1.0, 1.0, 0.0]
+        assert in_another_thread(lambda: x.__setitem__(3, 0.0)) == [None]

@@ -15,7 +15,7 @@ from treadle.backends.registry import Program, backend_of
 from treadle.ir.graph import with_numbers
 from treadle.ir.node import Node, Type, placeholder
 
-BUILT_IN = 2  # programs of a structure that have all numbers built in, at most
+BUILT_IN = 2  # programs of a structure that have all numbers built in, at most; 0: all are given
 Graph = tuple[Sequence[Node], Sequence[Node], dict[int, int]]
 """Roots and leaves, and which root takes over the memory of which leaf, by their numbers."""
 Compile = Callable[[Sequence[Node], Sequence[Node], dict[int, int]], Program]
@@ -84,7 +84,7 @@ class Family:
         known: dict[tuple[int, Any], int] = {}
         pairs = zip(self.groups or [0] * len(values), values, strict=True)
         groups = [known.setdefault(pair, k) for k, pair in enumerate(pairs)]
-        changed = self.changed | {k for k, v in enumerate(values) if v != first[k]}
+        changed = self.changed | {k for k, v in enumerate(values) if v != first[k] or not BUILT_IN}
         few = len(before) < BUILT_IN and not any(variant.given for variant in before)
         same = {} if few else {k: groups[k] for k in sorted(changed)}
         places: dict[tuple[int, Type], Node] = {}
