@@ -30,7 +30,7 @@ SYMBOLS = ("gemm_pack_a", "gemm_block", "gemm_matvec")
 
 def text(dtype: DType, right: DType, target: Target) -> str:
     """The IR module of products of dtype (A) with right (B)."""
-    tile = tile_for(dtype, target)
+    tile = tile_for(dtype, target, right)
     kernels = [micro_kernel(tile, h, v) for h in tile.heights for v in tile.widths]
     shared = [merge(tile), pack_b(tile, right), pack_a(tile, dtype)]
     return module([*kernels, *shared, block(tile, right), matvec(tile, dtype, right)])

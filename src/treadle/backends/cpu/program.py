@@ -19,7 +19,7 @@ from treadle.backends.cpu.memory import Buffer, allocate
 from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil, part_launcher
 from treadle.backends.cpu.workers import SERIAL
 from treadle.base import trace
-from treadle.base.dtypes import FLOATS, DType, float32, float64
+from treadle.base.dtypes import NUMBERS, DType, float32, float64
 from treadle.base.errors import needed
 from treadle.base.knobs import DEBUG
 from treadle.base.shapes import strides_of
@@ -74,7 +74,7 @@ class Program:
         self.epilogue_code: list[Code] = []
         self.temporaries: dict[object, Temporary] = {}
         with trace.stage("plan"):
-            self.tasks = plan_tasks(self.roots, replaces, FLOATS)
+            self.tasks = plan_tasks(self.roots, replaces, NUMBERS)
         self.places = Places(
             self.tasks, self.roots, self.leaves, replaces, FIRST_LEAF, ordered=True
         )
