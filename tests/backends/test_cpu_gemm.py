@@ -265,7 +265,7 @@ def test_the_epilogue_gets_every_element_once_at_its_position(shape, depth):
     assert np.abs(out - expected).max() <= 8e-6 * (np.sqrt(k) + 1)
 
 
-@pytest.mark.parametrize("dtype", dtypes.FLOATS, ids=repr)
+@pytest.mark.parametrize("dtype", [*dtypes.FLOATS, dtypes.int16, dtypes.uint64], ids=repr)
 @pytest.mark.parametrize("target", [AVX2, AARCH64], ids=lambda target: target.cpu)
 def test_it_compiles_for_other_processors(target, dtype):
     text = gemm_tasks.text(dtype, dtype, target)

@@ -9,6 +9,9 @@ import pytest
 
 import treadle as td
 from treadle.base.dtypes import ALL
+from treadle.ir.graph import structure
+from treadle.kernel.steps import ProductStep
+from treadle.runtime.realize import compile_graph
 from treadle.testing.arrays import array_type, unit_roundoff
 from treadle.testing.choice import Choice
 
@@ -167,3 +170,42 @@ def test_values_at_computed_indices(maker, shape):
         index = values.cast(td.int64) % 7
         found = ours(index).numpy()
         np.testing.assert_array_equal(found, numpys(expected.astype(np.int64) % 7), err_msg=name)
+
+
+# ---- integers
+
+WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+SIZES = [(1, 70, 33), (33, 70, 1), (7, 3, 9), (67, 300, 75), (2, 1, 5), (130, 64, 128)]
+
+
+def of_all_sizes(rng, shape, kind):
+    limits = np.iinfo(kind)
+    return rng.integers(limits.min, limits.max, shape, kind, endpoint=True)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("right", WHOLE)
+@pytest.mark.parametrize("left", WHOLE)
+def test_products_of_integers_are_exact_or_wrap_around(left, right, size):
+    rng = np.random.default_rng(0)
+    m, k, n = size
+    x, y = of_all_sizes(rng, (m, k), left), of_all_sizes(rng, (n, k), right).T
+    a, b = td.tensor(x), td.tensor(y.T).T
+    if {left, right} & {"uint64"} and not all(kind[0] == "u" for kind in (left, right)):
+        pytest.skip("they meet in no integer")
+    found = a @ b
+    kind = str(found.dtype).split(".")[1]
+    expected = x.astype(kind) @ y.astype(kind)
+    np.testing.assert_array_equal(found.numpy(), expected)
+    mapped = ((a @ b) * 3 - 7).numpy()
+    np.testing.assert_array_equal(
+        mapped, expected * expected.dtype.type(3) - expected.dtype.type(7)
+    )
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+def test_products_of_integers_go_through_the_caches_in_blocks(kind):
+    a = td.tensor(np.ones((40, 50), kind))
+    roots = [(a @ a.T)._node]
+    (step,) = compile_graph(roots, structure(roots)[1], {}).steps
+    assert isinstance(step, ProductStep)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import linecache
 import os
@@ -140,7 +141,8 @@ def test_a_program_run_entry_by_entry_gives_the_same_bits(always_long):
     x = td.tensor(np.random.default_rng(1).standard_normal((30, 40)).astype(np.float32))
     roots = many(x)
     td.realize(*roots)
-    (made,) = runtime._PROGRAMS.values()
+    ((variant,),) = [family.variants for family in runtime._PROGRAMS.values()]
+    made = variant.program
     assert made.launch is program._launch_in_parts
     assert len(made.entries) > 2
     whole = td.compile(many)(x)
@@ -229,7 +231,8 @@ def is_with(name, number):
 
 
 def graph(k, x):
-    """Another structure for every k, of kernels that are known."""
+    """A graph to be planned anew, of kernels that are known."""
+    runtime._PROGRAMS.clear()
     y = td.softmax(x * (1.0 + k)) @ x.T
     return [y + k, td.flip(y, 0).sum(1), (x - k).max()]
 
@@ -263,3 +266,21 @@ def test_an_interrupt_at_any_line_leaves_all_in_order(part):
         for root, value in zip(roots, expected, strict=True):
             np.testing.assert_allclose(root.numpy(), value.numpy(), rtol=1e-4, atol=1e-5)
     assert obeyed > 0.75 * POINTS
+
+
+def test_an_interrupt_while_elements_are_set_leaves_the_old_or_the_new_value():
+    x = td.zeros(4).realize()
+
+    def change():
+        x[1:3] = 7.0
+
+    change()
+    count = Interrupt(0).during(change)
+    for at in range(1, count + 1):
+        x[1:3] = 1.0
+        kept = x.numpy() if at % 2 else None
+        with contextlib.suppress(KeyboardInterrupt):
+            Interrupt(at).during(change)
+        assert in_another_thread(x.tolist) in ([[0.0, 1.0, 1.0, 0.0]], [[0.0, 7.0, 7.0, 0.0]])
+        assert kept is None or kept.tolist() == [0.0, 1.0, 1.0, 0.0]
+        assert in_another_thread(lambda: x.__setitem__(3, 0.0)) == [None]

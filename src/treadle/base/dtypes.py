@@ -92,6 +92,16 @@ class DType:
             return 1
         return (1 << (self.bits - (self.kind == "int"))) - 1
 
+    def tells_apart(self, value: float) -> bool:
+        """Is a finite number in memory of this type all that it is beside a tensor of the type?
+
+        Beside floats of 8 and 16 bits it is more precise, and -0.0 is equal to another number.
+        """
+        if not self.is_float:
+            return self.is_integer
+        plain = value != 0 or copysign(1.0, value) > 0
+        return plain and not self.is_storage and abs(value) <= self.largest
+
     def nearest(self, value: float) -> float:
         """The float of this type that is nearest to a number, the even one of two.
 

@@ -72,26 +72,32 @@ def is_realised(node: Node) -> bool:
     return node.buffer is not None
 
 
-Structure = tuple[Call | int, ...]
+Structure = tuple[Any, ...]
 
 
 def structure(
-    roots: Sequence[Node], held: list[Node] | None = None
+    roots: Sequence[Node], held: list[Node] | None = None, values: list[Any] | None = None
 ) -> tuple[Structure, list[Node]]:
     """A key equal for graphs of the same shape, and the leaves in the order the key numbers them.
 
     Each node adds its Call and the numbers of its operands; the numbers of the roots come last,
-    and then those of pending nodes that somebody else holds, which are added to held.
+    and then those of pending nodes that somebody else holds, which are added to held. A constant
+    stands where it is read, and its value in values; without these it is part of the key.
     """
     number: dict[Node, int] = {}
     key: list[Any] = []
     leaves: list[Node] = []
     costly: list[Call] = []
+    found: list[Any] = [] if values is None else values
+    for root in roots:
+        if root.call.slot is not None and root.buffer is None:
+            number.setdefault(root, len(number))
+            key.append(root.call)
     try:
         for root in roots:
             if root not in number:
                 if root.buffer is None:
-                    _visit(root, number, key, leaves, costly)
+                    _visit(root, number, key, leaves, costly, found)
                 else:
                     number[root] = len(number)
                     key.append(root.call.type)
@@ -99,7 +105,10 @@ def structure(
     except RecursionError:
         key.clear()
     if not key:  # out here, where the error holds no frames any more, and they no nodes
-        number, leaves = _visit_deep(roots, key)
+        del found[:]
+        number, leaves = _visit_deep(roots, key, found)
+    if values is None:
+        key += found
     key += [number[root] for root in roots]
     if held is not None and (costly or len(number) > FEW):
         ends = set(roots)
@@ -109,31 +118,40 @@ def structure(
 
 
 def _visit(
-    node: Node, number: dict[Node, int], key: list[Any], leaves: list[Node], costly: list[Call]
-) -> None:
+    node: Node, number: dict[Node, int], key: list[Any], leaves: list[Node], costly: list[Call],
+    values: list[Any],
+) -> None:  # fmt: skip
     """Number a pending node after its operands."""
     operands = node.operands
     for x in operands:
         if x not in number:
-            if x.buffer is None:
-                _visit(x, number, key, leaves, costly)
-            else:  # written out here: half of all nodes are leaves
+            if x.buffer is not None:  # written out here: half of all nodes are leaves
                 number[x] = len(number)
                 key.append(x.call.type)
                 leaves.append(x)
+            elif x.call.slot is None:
+                _visit(x, number, key, leaves, costly, values)
     call = node.call
     if call.costly:
         costly.append(call)
     key.append(call)
     for x in operands:
-        key.append(number[x])  # noqa: PERF401 - for one or two, faster than a list
+        known = number.get(x)
+        if known is None:  # a constant
+            key.append(x.call.slot)
+            values.append(x.call.arg)
+        else:
+            key.append(known)
     number[node] = len(number)
 
 
-def _visit_deep(roots: Sequence[Node], key: list[Any]) -> tuple[dict[Node, int], list[Node]]:
+def _visit_deep(
+    roots: Sequence[Node], key: list[Any], values: list[Any]
+) -> tuple[dict[Node, int], list[Node]]:
     """The same without recursion, for graphs of any depth."""
     leaves: list[Node] = []
-    order = toposort(roots, is_realised)
+    ends = set(roots)
+    order = [n for n in toposort(roots, is_realised) if not _is_given(n, ends)]
     number = {node: k for k, node in enumerate(order)}
     for node in order:
         if node.buffer is not None:
@@ -141,8 +159,30 @@ def _visit_deep(roots: Sequence[Node], key: list[Any]) -> tuple[dict[Node, int],
             leaves.append(node)
         else:
             key.append(node.call)
-            key += [number[operand] for operand in node.operands]
+            key += [number.get(x, x.call.slot) for x in node.operands]
+            values += [x.call.arg for x in node.operands if x not in number]
     return number, leaves
+
+
+def _is_given(node: Node, roots: set[Node]) -> bool:
+    """Does a node count as a number where it is read, and not as a node of the structure?"""
+    return node.call.slot is not None and node.buffer is None and node not in roots
+
+
+def with_numbers(roots: Sequence[Node], given: Callable[[int, Node], Node]) -> list[Node]:
+    """Roots with other nodes for their numbers, which are counted as the structure counts them."""
+    done: dict[Node, Node] = {}
+    ends, count = set(roots), 0
+    for node in toposort(roots, is_realised):
+        done[node] = node
+        if node.buffer is None:
+            operands = []
+            for x in node.operands:
+                known = _is_given(x, ends)
+                operands.append(given(count, x) if known else done[x])
+                count += known
+            done[node] = rebuild(node, tuple(operands))
+    return [done[root] for root in roots]
 
 
 FEW = 24  # nodes that are computed again sooner than it is found out who holds them

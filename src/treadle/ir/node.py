@@ -13,7 +13,7 @@ import operator
 from collections.abc import Callable, Iterator
 from itertools import repeat
 from math import copysign, prod
-from typing import Any
+from typing import Any, TypeVar
 
 from treadle.base.device import CPU, Device
 from treadle.base.dtypes import DType, int64, weak
@@ -30,6 +30,8 @@ from treadle.ir.recording import GRADIENTS, RECORDING
 from treadle.ops.defs import Elementwise, Kind, Op
 from treadle.ops.elementwise import cast
 from treadle.ops.syntax import Syntax
+
+T = TypeVar("T")
 
 
 class Type:
@@ -49,12 +51,13 @@ class Type:
 class Call:
     """An op with its arg and the type of its result; one object each."""
 
-    __slots__ = ("arg", "casts", "costly", "op", "smooth", "type")
+    __slots__ = ("arg", "casts", "costly", "op", "slot", "smooth", "type")
 
     def __init__(self, op: Op, arg: Any, type_: Type, casts: tuple[DType | None, ...]) -> None:
         self.op, self.arg, self.type, self.casts = op, arg, type_, casts
         self.smooth = type_.dtype.is_float  # may carry a gradient
         self.costly = False  # to compute: worth keeping where somebody might want it again
+        self.slot: Call | None = None  # of a number that programs may be given: the same without it
 
     def __repr__(self) -> str:
         return f"{self.op}({self.arg}) -> {self.type}"
@@ -230,7 +233,7 @@ def apply(op: Op, operands: tuple[Any, ...], arg: Any = None) -> Node:
         call = _first_call(op, operands, arg)
         size = max([x.call.type.size for x in operands], default=0)
         call.costly = op.flops * size >= (COSTLY if op.kind is Kind.ELEMENTWISE else MANY)
-        call = _remembered(key, call)
+        call = _one_of(_CALLS, key, call, MOST_CALLS)
     if call.casts:
         operands = tuple(
             x if d is None else apply(cast, (x,), d)
@@ -246,15 +249,15 @@ recorded_call = _CALLS.get
 """The Call of (op, arg, operand types) if it was made before."""
 
 
-def _remembered(key: tuple[Any, ...], call: Call) -> Call:
-    """The one Call of a key; where there are too many, the older half is forgotten.
+def _one_of(table: dict[Any, T], key: tuple[Any, ...], made: T, most: int) -> T:
+    """The one thing of a key; where there are too many, the older half is forgotten.
 
     What was forgotten is made anew, and programs that hold the old one are compiled once more.
     """
-    if len(_CALLS) >= MOST_CALLS:
-        for old in list(_CALLS)[: MOST_CALLS // 2]:
-            _CALLS.pop(old, None)
-    return _CALLS.setdefault(key, call)
+    if len(table) >= most:
+        for old in list(table)[: most // 2]:
+            table.pop(old, None)
+    return table.setdefault(key, made)
 
 
 def _as_pair(op: Op, a: Any, b: Any) -> tuple[Node, Node]:
@@ -275,8 +278,7 @@ def beside(value: bool | int | float, type_: Type) -> Node:
     found = _SCALARS.get(key)
     if found is None:
         found = const(value, weak(value, type_.dtype), type_.device)
-        if len(_SCALARS) < MOST_SCALARS:
-            found = _SCALARS.setdefault(key, found)
+        found = _one_of(_SCALARS, key, found, MOST_SCALARS)
     return found
 
 
@@ -352,7 +354,7 @@ def placeholder(type_: Type, op: Op = LEAF) -> Node:
     key = (op, type_)
     call = _CALLS.get(key)
     if call is None:
-        call = _remembered(key, Call(op, None, type_, ()))
+        call = _one_of(_CALLS, key, Call(op, None, type_, ()), MOST_CALLS)
     return new_node(call, ())
 
 
@@ -373,10 +375,9 @@ def const(value: bool | int | float, dtype: DType, device: Device = CPU) -> Node
     key = (CONST, repr(value) if value == 0 or value != value else value, dtype, device)
     found = _CONSTANTS.get(key)
     if found is None:
-        if len(_CONSTANTS) >= MOST_SCALARS:
-            _CONSTANTS.clear()  # programs made of them are compiled once more
-        call = Call(CONST, value, type_of((), dtype, device), ())
-        found = _CONSTANTS.setdefault(key, new_node(call, ()))
+        call = Call(CONST, value, type_ := type_of((), dtype, device), ())
+        call.slot = placeholder(type_, CONST).call if dtype.tells_apart(value) else None
+        found = _one_of(_CONSTANTS, key, new_node(call, ()), MOST_SCALARS)
     return found
 
 
@@ -394,5 +395,5 @@ def iota(shape: Shape, axis: int, device: Device = CPU) -> Node:
     key = (IOTA, axis, type_)
     call = _CALLS.get(key)
     if call is None:
-        call = _remembered(key, Call(IOTA, axis, type_, ()))
+        call = _one_of(_CALLS, key, Call(IOTA, axis, type_, ()), MOST_CALLS)
     return new_node(call, ())

@@ -5,11 +5,15 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 from treadle.base import knobs
 
 PACKAGE = __file__[: -len("ir/recording.py")]  # frames of ours are not the user's line
+
+_SITE: ContextVar[str | None] = ContextVar("site", default=None)
+"""Given to new nodes instead of the user's line; what a compiler sets goes with its context."""
 
 
 class Watcher:
@@ -31,7 +35,6 @@ class Wishes(threading.local):
     """What a thread wants to know about the nodes it makes."""
 
     def __init__(self) -> None:
-        self.site: str | None = None  # given to new nodes instead of the user's line
         self.sites = bool(knobs.EXPLAIN.value or knobs.DEBUG.value >= 2)  # remember the line?
         self.made: set[Any] | None = None  # new nodes are added to it
         self.watcher: Watcher | None = None  # there if one of these is wanted
@@ -50,9 +53,9 @@ class Recording:
 
     # fmt: off
     @property
-    def site(self) -> str | None: return self.wishes.site
+    def site(self) -> str | None: return _SITE.get()
     @site.setter
-    def site(self, site: str | None) -> None: self.wishes.site = site
+    def site(self, site: str | None) -> None: _SITE.set(site)
     @property
     def sites(self) -> bool: return self.wishes.sites
     @property
@@ -77,7 +80,8 @@ class Recording:
         """Do what is asked for with a new node."""
         mine = self.wishes
         if mine.sites:
-            node.site = user_site() if mine.site is None else mine.site
+            site = self.site
+            node.site = user_site() if site is None else site
         if mine.made is not None:
             mine.made.add(node)
 

@@ -97,6 +97,8 @@ def operands_of(dot: Node, takes: Takes) -> tuple[Operand, Operand]:
     multiplied = dot.dtype in takes.products
     converts = takes.converts if multiplied and dot.dtype is float32 else ()
     left, right = (located(x, converts) or plain(x) for x in dot.operands)
+    if dot.dtype.is_float and left.base.dtype.is_integer and right.base.dtype.is_integer:
+        left = located(dot.operands[0], ()) or plain(dot.operands[0])  # one says it is floats
     small = dot.type.size * dot.operands[0].shape[-1] < LEAST_WORK
     if dot.dtype not in takes.separable or small:
         return left, right

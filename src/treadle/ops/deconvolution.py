@@ -28,7 +28,7 @@ class Taps(NamedTuple):
     first: int
     tap: int  # the first tap, of every so many: step
     step: int
-    count: int
+    reach: int  # how many there are
     apart: int  # elements between the operands of two taps
     before: int  # zeros before the operand
 
@@ -77,14 +77,14 @@ def _of_kind(
     """All elements of one kind."""
     edges = [(0, 0), (0, 0)]
     for taps, length, size in zip(chosen, lengths, y.shape[2:], strict=True):
-        needed = length + (taps.count - 1) * taps.apart
+        needed = length + (taps.reach - 1) * taps.apart
         edges.append((taps.before, needed - size - taps.before))
     misses = any(-min(edge) >= n for edge, n in zip(edges[2:], y.shape[2:], strict=True))
-    if misses or not all(taps.count for taps in chosen):  # nothing is sent there
+    if misses or not all(taps.reach for taps in chosen):  # nothing is sent there
         zero = cast(y.iota_like(0, 1), y.dtype)
         return zero.expand((y.shape[0], weight.shape[0], *lengths))
     ranges = [(0, n, 1) for n in weight.shape[:2]]
-    ranges += [(t.tap, t.tap + (t.count - 1) * t.step + 1, t.step) for t in chosen]
+    ranges += [(t.tap, t.tap + (t.reach - 1) * t.step + 1, t.step) for t in chosen]
     kernel = flip(slice_(weight, ranges), tuple(range(2, weight.ndim)))
     apart = tuple([max(1, taps.apart) for taps in chosen])
     return convolve(pad(y, edges), kernel, dilation=apart, groups=groups)

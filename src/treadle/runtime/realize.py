@@ -18,10 +18,11 @@ from treadle.ops.defs import Kind
 from treadle.passes.pipeline import simplify
 from treadle.runtime.devices import compile_for_devices
 from treadle.runtime.explain import show_compiled
+from treadle.runtime.families import Family, Variant
 from treadle.runtime.once import once
 
 MOST_PROGRAMS = 4096
-_PROGRAMS: dict[Structure, Program] = {}
+_PROGRAMS: dict[Structure, Family] = {}
 _SINGLE: dict[Call, Program] = {}
 _MADE: WeakSet[Program] = WeakSet()
 _READING = threading.RLock()
@@ -51,8 +52,9 @@ class _Work(NamedTuple):
     nodes: list[Node]
     inputs: list[Any]  # memory of the leaves
     key: Structure
-    program: Program | None
-    graph: tuple[list[Node], list[Node]]  # roots and leaves of a copy, if there is no program
+    numbers: list[Any]  # that are no part of the key
+    found: Variant | None
+    graph: tuple[list[Node], list[Node]]  # roots and leaves of a copy, if nothing is found
 
 
 def realize(nodes: Sequence[Node], alone: bool = False) -> None:
@@ -61,14 +63,14 @@ def realize(nodes: Sequence[Node], alone: bool = False) -> None:
     What they are computed from and somebody else holds is kept too, unless they are to be alone.
     """
     work = _read(nodes, alone)
-    if work and work.program is None and len(work.key) > LONG and in_pieces(nodes):
+    if work and work.found is None and len(work.key) > LONG and in_pieces(nodes):
         work = _read(nodes, alone)
     if work is None:
         return
-    program = work.program
-    if program is None:
-        program = _remembered(_PROGRAMS, work.key, *work.graph)
-    _give(work.nodes, program.run(work.inputs))
+    found = work.found
+    if found is None:
+        found = _found_or_made(work.key, work.numbers, *work.graph)
+    _give(work.nodes, found.run(work.inputs, work.numbers))
 
 
 def _read(nodes: Sequence[Node], alone: bool) -> _Work | None:
@@ -78,20 +80,24 @@ def _read(nodes: Sequence[Node], alone: bool) -> _Work | None:
         if not pending:
             return None
         held: list[Node] = []
-        key, leaves = structure(pending, None if alone else held)
-        if MEANING.value:
-            key = (MEANING.value, *key)  # programs of its own
-        program = _PROGRAMS.get(key)
-        pending += held
-        graph = _copy(pending, leaves) if program is None else ([], [])
-        return _Work(pending, [leaf.buffer for leaf in leaves], key, program, graph)
+        numbers: list[Any] = []
+        meaning = MEANING.value  # other than usual: programs of its own, with all numbers built in
+        key, leaves = structure(pending, None if alone else held, None if meaning else numbers)
+        if meaning:
+            key = (meaning, *key)
+        family = _PROGRAMS.get(key)
+        found = None if family is None else family.find(numbers)
+        graph = _copy(pending, held, leaves) if found is None else ([], [])
+        return _Work(pending + held, [x.buffer for x in leaves], key, numbers, found, graph)
 
 
-def _copy(pending: Sequence[Node], leaves: Sequence[Node]) -> tuple[list[Node], list[Node]]:
+def _copy(
+    pending: Sequence[Node], held: Sequence[Node], leaves: Sequence[Node]
+) -> tuple[list[Node], list[Node]]:
     if any(n.op is LEAF and n.buffer is None for n in toposort(pending, is_realised)):
         wrong = "a tensor made while a function was traced has no value"
         raise ArgumentError(explain("compile", wrong, "return it from the function"))
-    return copied(pending, leaves)
+    return copied([*pending, *held], leaves)
 
 
 def _give(nodes: Sequence[Node], buffers: Sequence[Any]) -> None:
@@ -118,14 +124,16 @@ def realize_one(node: Node) -> None:
         buffer = program.run((first, second))[0]
     else:
         held: list[Node] = []
+        numbers: list[Any] = []
         # Without the lock: where a thread takes operands away meanwhile, the key fits no program.
-        key, leaves = structure((node,), held)
-        program = _PROGRAMS.get(key)
-        if program is None or MEANING.value:
+        key, leaves = structure((node,), held, numbers)
+        family = _PROGRAMS.get(key)
+        found = None if family is None else family.find(numbers)
+        if found is None or MEANING.value:
             held.clear()
             realize((node,))
             return
-        buffer, *others = program.run([leaf.buffer for leaf in leaves])
+        buffer, *others = found.run([leaf.buffer for leaf in leaves], numbers)
         if held:
             _give(held, others)
     with _READING:
@@ -216,23 +224,35 @@ def in_memory(node: Node) -> bool:
     return node.buffer is not None and node.buffer is not TRACED
 
 
-def _remembered(
-    programs: dict[Any, Program], key: Any, roots: Sequence[Node], leaves: Sequence[Node]
-) -> Program:
-    """The program of a key, which a copy of its graph is compiled to if there is none."""
+def _found_or_made(
+    key: Structure, numbers: list[Any], roots: Sequence[Node], leaves: Sequence[Node]
+) -> Variant:
+    """The program of a key and numbers, which a copy of its graph is compiled to if need be."""
 
-    def make() -> Program:
-        program = compile_graph(roots, leaves, {})
-        _bound(programs)
-        programs[key] = program
-        return program
+    def find() -> Variant | None:
+        family = _PROGRAMS.get(key)
+        return None if family is None else family.find(numbers)
 
-    return once(key, lambda: programs.get(key), make)
+    def make() -> Variant:
+        family = _PROGRAMS.get(key) or Family()
+        made = family.make(numbers, (roots, leaves, {}), compile_graph)
+        _bound(_PROGRAMS)
+        _PROGRAMS[key] = family
+        return made
+
+    return once(key, find, make)
 
 
 def _remember_one(node: Node, operands: tuple[Node, ...]) -> Program:
     alone = new_node(node.call, operands)  # another thread may take the node's operands away
-    return _remembered(_SINGLE, node.call, [alone], operands)
+
+    def make() -> Program:
+        program = compile_graph([alone], operands, {})
+        _bound(_SINGLE)
+        _SINGLE[node.call] = program
+        return program
+
+    return once(node.call, lambda: _SINGLE.get(node.call), make)
 
 
 def programs() -> list[Program]:
@@ -250,7 +270,7 @@ def _forget() -> None:
 RELIEF.append(_forget)
 
 
-def _bound(programs: dict[Any, Program]) -> None:
+def _bound(programs: dict[Any, Any]) -> None:
     """Make room for one more: forget the older half where there are too many."""
     if len(programs) >= MOST_PROGRAMS:
         for old in list(programs)[: MOST_PROGRAMS // 2]:

@@ -20,11 +20,14 @@ from treadle.schedule.clusters import (
 )  # fmt: skip
 
 MOST_FLOPS = 60.0  # per element: more is not computed twice
-MOST_LOADS = 2  # arrays read to compute it again; keeping it costs a write and a read
+MOST_LOADS = 2  # elements read to compute one again; keeping it costs a write and a read
 FREE_FLOPS = 200.0  # what may be spent where nothing is read at all, as for random bits
 MOST_PARTS = 64  # of a concat: whoever reads it where it stands looks for the part of each element
 WRITTEN_OUT = (m.concat, m.pad, shear)  # views that have no strides
-NEVER = (float("inf"), frozenset[Node]())
+MOST_READS = 32  # elements: of those who read more, nobody asks how many
+Reads = frozenset[tuple[Node, object]]
+"""Arrays in memory, and the views through which an element of each is read."""
+NEVER: tuple[float, Reads] = (float("inf"), frozenset())
 
 
 def keep(
@@ -45,50 +48,74 @@ def keep(
         elif node.op is m.concat and len(node.operands) > MOST_PARTS:
             forced.add(node)
     crossing = _crossing(order, of)
-    crossing |= {base for node in forced if is_virtual(node) for base in bases_of(node)}
+    for node in forced:
+        if is_virtual(node):
+            crossing |= {base: 1 for base in bases_of(node) if base not in crossing}
     kept: set[Node] = set()
-    again: dict[Node, tuple[float, frozenset[Node]]] = {}
+    again: dict[Node, tuple[float, Reads]] = {}
     for node in order:
-        cost, loads = again[node] = _again(node, again)
-        size = max(1, node.type.size)
-        large = sum(1 for x in loads if 2 * x.type.size > size)
-        fine = cost <= (FREE_FLOPS if not large else MOST_FLOPS) and large <= MOST_LOADS
+        again[node] = _again(node, again)
         cluster = of.get(node)
         alone = cluster is not None and (cluster.level[node] == COLUMN or node.op.kind in APART)
-        needed = node in forced or (node in crossing and (alone or not fine))
+        times = crossing.get(node, 0)
+        needed = node in forced or (times and (alone or not _is_cheap(node, times, *again[node])))
         if needed and node.op is not LEAF:
             kept.add(node)
-            again[node] = (0.0, frozenset([node]))
+            again[node] = (0.0, frozenset([(node, None)]))
     return frozenset(kept)
 
 
-def _crossing(order: Sequence[Node], of: dict[Node, Cluster]) -> set[Node]:
-    """Nodes read by another kernel than their own, or through views that do not line up."""
-    found = set()
+def _is_cheap(node: Node, times: int, cost: float, reads: Reads) -> bool:
+    """Is computing node again, so many times for each element of a reader, no more than a read?"""
+    size = max(1, node.type.size)
+    large = sum(1 for x, _ in reads if 2 * x.type.size > size)
+    if not large:
+        return cost * times <= FREE_FLOPS
+    more = (large - 1) * times
+    return cost * times <= MOST_FLOPS and large <= MOST_LOADS and more <= MOST_LOADS
+
+
+def _crossing(order: Sequence[Node], of: dict[Node, Cluster]) -> dict[Node, int]:
+    """Nodes read by another kernel than their own, or through views that do not line up.
+
+    And at how many places a kernel reads each, at most.
+    """
+    found: dict[Node, int] = {}
+    places: dict[tuple[Cluster, Node], set[tuple[Node, int]]] = {}
     for node in order:
         if is_virtual(node):
             continue
+        cluster, views = of[node], False
         for read in reads_of(node):
-            if of[read.base] is not of[node] or not read.aligned:
-                found.add(read.base)
+            if of[read.base] is not cluster or not read.aligned:
+                found.setdefault(read.base, 1)
+            views = views or not read.aligned
+        for operand in node.operands if views else ():
+            for k, base in enumerate(bases_of(operand)):
+                places.setdefault((cluster, base), set()).add((operand, k))
+    for (_, base), where in places.items():
+        if base in found:
+            found[base] = max(found[base], len(where))
     return found
 
 
-def _again(
-    node: Node, again: dict[Node, tuple[float, frozenset[Node]]]
-) -> tuple[float, frozenset[Node]]:
-    """(flops per element, arrays read) to compute node where it is read; NEVER: far too many."""
+def _again(node: Node, again: dict[Node, tuple[float, Reads]]) -> tuple[float, Reads]:
+    """(flops per element, elements read) to compute node where it is read; NEVER: far too many."""
     if node.op is LEAF:
-        return 0.0, frozenset([node])
+        return 0.0, frozenset([(node, None)])
     if node.op.kind is Kind.REDUCE or node.op.kind in APART:
         return NEVER
     if node.op is gather and node.shape[node.arg] != 1:
         return NEVER
-    cost, loads = float(node.op.flops), frozenset[Node]()
+    cost, found = float(node.op.flops), frozenset[tuple[Node, object]]()
     for operand in node.operands:
-        flops, arrays = again[operand]
+        flops, reads = again[operand]
         cost += flops
-        if cost > FREE_FLOPS:  # arrays of long chains would be collected at every step
+        if (
+            cost > FREE_FLOPS or len(found) > MOST_READS
+        ):  # long chains would collect them at every step
             return NEVER
-        loads |= arrays
-    return cost, loads
+        found |= reads
+    if node.op.kind is Kind.MOVEMENT and node.op not in (m.reshape, m.expand):
+        found = frozenset([(array, (node, path)) for array, path in found])
+    return cost, found

@@ -19,6 +19,7 @@ from treadle.tensor.assignment import assign_item
 from treadle.tensor.gradients import gradients, no_grad, own_node, owned
 from treadle.tensor.indexing import index_node
 from treadle.tensor.methods import Methods
+from treadle.tensor.overwriting import overwrite
 from treadle.tensor.tracing import TRACE
 from treadle.tensor.values import Readable
 
@@ -127,7 +128,9 @@ class Tensor(Readable, Methods):
         return Tensor(index_node(self._node, _unwrapped(key)))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        assign_item(self, _unwrapped(key), _unwrapped(value))
+        key, value = _unwrapped(key), _unwrapped(value)
+        if not overwrite(self, key, value):
+            assign_item(self, key, value)
 
     # ---- state
 

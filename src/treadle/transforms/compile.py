@@ -17,6 +17,7 @@ from treadle.base.errors import ArgumentError, explain, require_function
 from treadle.base.knobs import MEANING
 from treadle.base.trees import Structure, flatten
 from treadle.ir.recording import GRADIENTS
+from treadle.runtime.families import Family
 from treadle.runtime.once import once
 from treadle.runtime.stacks import ThreadStack
 from treadle.tensor.tensor import Tensor
@@ -36,6 +37,7 @@ class Compiled:
         self.entries: dict[Any, list[Traced]] = {}
         # By the types of plain tensor arguments alone; without gradients, and with them.
         self.short: tuple[dict[Any, Traced], dict[Any, Traced]] = ({}, {})
+        self.families: dict[Any, Family] = {}  # programs: traces may differ in numbers only
         self.bound: dict[int, Compiled] = {}  # methods, by the id of their instance
         update_wrapper(self, function)
 
@@ -102,7 +104,7 @@ class Compiled:
         """A trace in which every tensor has one name, also if it is closed over and an argument."""
         known: frozenset[Tensor] = frozenset()
         while True:
-            traced = Traced(self.function, shape, leaves, twins, known)
+            traced = Traced(self.function, shape, leaves, twins, known, self.families)
             found = known | traced.own.intersection(leaves)
             if found == known:
                 return traced
@@ -110,7 +112,7 @@ class Compiled:
 
     def _remembered(self, key: Any, traced: Traced) -> Traced:
         if sum(map(len, self.entries.values())) >= MOST_TRACES:
-            for known in (self.entries, *self.short):
+            for known in (self.entries, self.families, *self.short):
                 known.clear()
         self.entries.setdefault(key, []).append(traced)
         return traced

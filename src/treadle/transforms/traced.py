@@ -13,12 +13,14 @@ from typing import Any
 
 from treadle.base import forks
 from treadle.base.errors import ArgumentError, explain
+from treadle.base.knobs import MEANING
 from treadle.base.trace import stage
 from treadle.base.trees import Structure, builder, flatten, unflatten
 from treadle.ir.graph import is_realised, structure, toposort
 from treadle.ir.node import COMPILED, CONST, IOTA, Call, Node, leaf, new_node, placeholder
 from treadle.ir.recording import RECORDING
 from treadle.runtime.draws import Draws, begin_draws, end_draws
+from treadle.runtime.families import Family, Graph, Variant
 from treadle.runtime.realize import TRACED, compile_graph, realize
 from treadle.tensor.gradients import INSIDE, needs_none
 from treadle.tensor.tensor import Tensor
@@ -39,7 +41,9 @@ class Traced:
     def __init__(
         self, function: Callable[..., Any], shape: Structure, arguments: Sequence[Tensor],
         twins: Sequence[int] = (), known: Collection[Tensor] = (),
+        families: dict[Any, Family] | None = None,
     ) -> None:  # fmt: skip
+        self.families = {} if families is None else families
         stand_ins = [t if t in known else _stand_in(t) for t in arguments]
         self.same = [(k, t) for k, t in enumerate(arguments) if t in known]
         self.stand_ins = [stand_ins[k] for k in twins] if twins else stand_ins
@@ -131,7 +135,8 @@ class Traced:
 
     def _bind(self, roots: list[Node], states: list[Held], trace: Tracing) -> None:
         """Find what the graph reads: arguments, random keys, and what it closes over."""
-        _, leaves = structure(roots)
+        numbers: list[Any] = []
+        key, leaves = structure(roots, None, None if MEANING.value else numbers)
         order = [t._node for t in self.stand_ins]
         order += [self.draws.leaf] if self.draws.leaf is not None else []
         inside = set(order)
@@ -150,7 +155,10 @@ class Traced:
             if not held.gradient or _has_gradient(held.owner(self.stand_ins))
         }  # fmt: skip
         replaces = {k: number[node] for k, node in before.items() if node in number}
-        self.program = compile_graph(roots, order, replaces)
+        read = (tuple([number[n] for n in leaves]), tuple([n.type for n in order]))
+        known = (MEANING.value, key, read, *replaces.items())
+        found = self._found(known, numbers, (roots, order, replaces))
+        self.program, self.numbers = found.program, found.inputs(numbers)
         over = self.program.overwrites
         calls = [placeholder(root.type).call for root in roots[self.count :]]
         self.outputs = [
@@ -159,6 +167,11 @@ class Traced:
         ]
         self._let_go(order)
 
+    def _found(self, key: Any, numbers: list[Any], graph: Graph) -> Variant:
+        """The program of another trace that differs in numbers only, or a new one."""
+        family = self.families.setdefault(key, Family())
+        return family.find(numbers) or family.make(numbers, graph, compile_graph)
+
     def _let_go(self, order: Sequence[Node]) -> None:
         """Nothing of the arguments is kept; what else is read decides how calls go."""
         for stand_in in self.number:
@@ -166,7 +179,9 @@ class Traced:
         if self.draws.leaf is not None:
             self.draws.leaf.buffer = None
         self.followed = [(t, t.requires_grad) for t in self.closed]
-        self.closes_over = bool(self.closed or self.collected or self.draws.leaf is not None)
+        self.closes_over = bool(
+            self.closed or self.collected or self.numbers or self.draws.leaf is not None
+        )
         self.replaces = bool(self.outputs or self.left)
         touched = [output.held for output in self.outputs] + [held for held, _ in self.left]
         self.own = frozenset(  # one of these among the arguments is two names for one tensor
@@ -195,7 +210,8 @@ class Traced:
 
         def read() -> list[Any]:
             inputs = [_memory(x) for x in arguments] + key + [_memory(x) for x in self.closed]
-            return inputs + [_memory(held.tensor(arguments)) for held in self.collected]
+            inputs += [_memory(held.tensor(arguments)) for held in self.collected]
+            return inputs + self.numbers
 
         if self.outputs:
             buffers = Update(self.outputs, self.count, arguments).run(self.program, read)
@@ -212,6 +228,7 @@ class Traced:
         inputs += [_memory(x) for x in self.closed]
         if self.collected:
             inputs += [_memory(held.tensor(arguments)) for held in self.collected]
+        inputs += self.numbers
 
     def _built(self, buffers: Sequence[Any]) -> Any:
         if self.is_one:

@@ -153,6 +153,6 @@ def _lane_sum(w: Writer, tile: Tile, value: str) -> str:
     while distance:
         lanes = [(i + distance) % tile.lanes for i in range(tile.lanes)]
         moved = w.shuffle(tile.scalar, value, value, lanes, tile.lanes)
-        value = w.op(f"fadd {tile.vector} {value}, {moved}")
+        value = w.op(f"{tile.add} {tile.vector} {value}, {moved}")
         distance //= 2
     return w.op(f"extractelement {tile.vector} {value}, i32 0")

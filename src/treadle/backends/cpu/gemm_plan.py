@@ -92,7 +92,7 @@ def plan(problem: Problem, target: Target) -> Plan:
     if problem.m * problem.n * prod(problem.batch) == 0:
         return Plan((), "plain", 0, 0, 0)
     problem = _normalise(problem)
-    tile = tile_for(problem.a_dtype, target)
+    tile = tile_for(problem.a_dtype, target, problem.b_dtype)
     return lay_out(problem, choose(problem, tile, target), tile)
 
 

@@ -32,7 +32,7 @@ LOOKED = ("gemm_pack_right", "gemm_block")
 
 def text(dtype: DType, right: DType, target: Target) -> str:
     """The IR module of products of dtype (A) with right (B)."""
-    tile = tile_for(dtype, target)
+    tile = tile_for(dtype, target, right)
     kernels = [micro_kernel(tile, h, v) for h in tile.heights for v in tile.widths]
     packing = [pack_b(tile, right), pack_right(tile, right), pack_a(tile, dtype)]
     last = [block(tile, right), matvec(tile, dtype, right)]

@@ -15,6 +15,7 @@ from treadle.backends.cpu.vector import Vec
 from treadle.backends.cpu.writer import Int, Writer
 from treadle.base.dtypes import DType, bfloat16, float32, float64
 from treadle.base.target import Target
+from treadle.ops.rules import summed_in
 
 _SCALARS = {"float16": "half", "float32": "float", "float64": "double"}
 
@@ -23,10 +24,11 @@ _SCALARS = {"float16": "half", "float32": "float", "float64": "double"}
 class Tile:
     """The largest block of C that fits the registers, and the arithmetic it is computed in."""
 
-    dtype: DType  # float32 or float64
+    dtype: DType  # float32 or float64, or the integers that products add up in
     lanes: int
     rows: int
     vectors: int
+    halves: bool = False  # do factors of sums of 64 bits take 32, at most?
 
     @property
     def columns(self) -> int:
@@ -56,14 +58,23 @@ class Tile:
     @property
     def suffix(self) -> str:
         """The part of an intrinsic's name that says the vector type."""
-        return f"v{self.lanes}f{self.dtype.bits}"
+        return f"v{self.lanes}{'f' if self.dtype.is_float else 'i'}{self.dtype.bits}"
+
+    @property
+    def add(self) -> str:
+        """LLVM's instruction that adds two registers."""
+        return "fadd" if self.dtype.is_float else "add"
 
 
-def tile_for(dtype: DType, target: Target) -> Tile:
+def tile_for(dtype: DType, target: Target, right: DType | None = None) -> Tile:
     """The tile for products of dtype: 24 sums in 32 registers, 12 in 16, the rest for A and B."""
-    compute = float64 if dtype is float64 else float32
+    kinds = (dtype, right or dtype)
+    compute = float64 if float64 in kinds else float32
+    if all(kind.is_integer for kind in kinds):
+        compute = summed_in(kinds)
+    halves = compute.is_integer and compute.bits == 64 and max(d.bits for d in kinds) <= 32
     lanes = target.vector_bytes // compute.size
-    return Tile(compute, lanes, rows=6, vectors=4 if target.registers >= 32 else 2)
+    return Tile(compute, lanes, 6, 4 if target.registers >= 32 else 2, halves)
 
 
 def read_vector(w: Writer, tile: Tile, dtype: DType, pointer: str, mask: str = "") -> str:
@@ -101,8 +112,10 @@ def _widen(w: Writer, tile: Tile, dtype: DType, value: str, lanes: int) -> str:
     if dtype is tile.dtype:
         return value
     if dtype.is_integer:
-        how = "sitofp" if dtype.kind == "int" else "uitofp"
-        return w.op(f"{how} {named(element(dtype))} {value} to {named(tile.scalar)}")
+        wider = "sext" if dtype.kind == "int" else "zext"
+        if tile.dtype.is_float:
+            wider = "sitofp" if dtype.kind == "int" else "uitofp"
+        return w.op(f"{wider} {named(element(dtype))} {value} to {named(tile.scalar)}")
     if dtype.bits == 8:
         lone = lanes == 1  # LLVM's vectors of one element are not its scalars
         value = w.op(f"bitcast i8 {value} to <1 x i8>") if lone else value
@@ -129,11 +142,22 @@ def write_vector(w: Writer, tile: Tile, value: str, pointer: str, mask: str) -> 
 
 
 def fma(w: Writer, tile: Tile, a: str, b: str, c: str) -> str:
-    """a * b + c, rounded once."""
+    """a * b + c, rounded once; integers wrap around."""
     vector = tile.vector
+    if tile.halves:  # says what packing has made the compiler forget: one multiplication does
+        a, b = (_half(w, tile, x) for x in (a, b))
+    if not tile.dtype.is_float:
+        return w.op(f"add {vector} {c}, {w.op(f'mul {vector} {a}, {b}')}")
     return w.call(
         vector, f"llvm.fma.{tile.suffix}", f"{vector} {a}", f"{vector} {b}", f"{vector} {c}"
     )
+
+
+def _half(w: Writer, tile: Tile, value: str) -> str:
+    """The same integers, whose upper halves are known to be signs."""
+    half = f"<{tile.lanes} x i{tile.dtype.bits // 2}>"
+    cut = w.op(f"trunc {tile.vector} {value} to {half}")
+    return w.op(f"sext {half} {cut} to {tile.vector}")
 
 
 def kernel_name(rows: int, vectors: int) -> str:
@@ -227,7 +251,7 @@ def merge(tile: Tile) -> Writer:
             place = w.gep(into, j, scalar)
             before = read_vector(w, tile, tile.dtype, place, summed)
             fresh = read_vector(w, tile, tile.dtype, w.gep(source, j, scalar), mask)
-            total = w.op(f"fadd {tile.vector} {fresh}, {before}")
+            total = w.op(f"{tile.add} {tile.vector} {fresh}, {before}")
             write_vector(w, tile, total, place, mask)
     return w
 

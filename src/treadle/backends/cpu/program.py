@@ -22,7 +22,17 @@ from treadle.backends.cpu.products import Words as ProductWords
 from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil, part_launcher
 from treadle.backends.cpu.workers import SERIAL
 from treadle.base import trace
-from treadle.base.dtypes import FLOATS, STORAGE, DType, float32, float64, int8, int16, uint8, uint16
+from treadle.base.dtypes import (
+    NUMBERS,
+    STORAGE,
+    DType,
+    float32,
+    float64,
+    int8,
+    int16,
+    uint8,
+    uint16,
+)
 from treadle.base.errors import needed
 from treadle.base.knobs import DEBUG
 from treadle.base.target import Takes, Target
@@ -59,7 +69,7 @@ class Entry:
 class Program(Driver):
     """Compiled code for one structure of graph."""
 
-    takes = Takes(FLOATS, (*STORAGE, int8, uint8, int16, uint16), (float32, float64))
+    takes = Takes(NUMBERS, (*STORAGE, int8, uint8, int16, uint16), (float32, float64))
     ordered, first_leaf = True, FIRST_LEAF
 
     def __init__(

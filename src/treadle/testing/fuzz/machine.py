@@ -22,6 +22,7 @@ LIMITS: dict[str, dict[str, int]] = {
     "ops.ordering": {"FEW": 2},
     "ir.graph": {"FEW": 3},
     "runtime.realize": {"MOST_PROGRAMS": 32, "SMALLEST": 4, "LARGEST": 8, "LONG": 120},
+    "runtime.families": {"BUILT_IN": 0},
     "transforms.compile": {"MOST_TRACES": 2},
 }  # fmt: skip
 """Module to names and values."""

@@ -1,0 +1,46 @@
+"""What is computed again must not multiply along a chain of ops that read neighbours."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import treadle as td
+from treadle.ir.graph import structure
+from treadle.runtime.realize import compile_graph
+
+CHAINS = {
+    "a stencil by rolling": lambda x: (
+        (x.roll(1, 0) + x.roll(-1, 0) + x.roll(1, 1) + x.roll(-1, 1)) * 0.25
+    ),
+    "a sum of neighbours": lambda x: (x[1:] + x[:-1]) * 0.5,
+    "zeros beside": lambda x: x + td.pad(x, ((1, 0), (0, 0)))[:-1] * 0.5,
+    "turned round": lambda x: x + td.flip(x, 0) * 0.5,
+    "transposed": lambda x: x + x.T * 0.5,
+    "window": lambda x: td.maximum(td.maximum(x[2:], x[1:-1]), x[:-2]),
+    "costly and shifted": lambda x: td.gelu(x) + td.gelu(x).roll(1, 0) + td.gelu(x).roll(2, 1),
+}
+
+
+def work(f, times):
+    """(ops on elements in all kernels, the results in memory) of f applied so many times."""
+    x = y = td.tensor(np.random.default_rng(0).standard_normal((40, 40)).astype(np.float32))
+    for _ in range(times):
+        y = f(y)
+    roots = [y._node]
+    leaves = structure(roots)[1]
+    program = compile_graph(roots, leaves, {})
+    kernels = [built.loops for step in program.steps for built in step.programs()]
+    (found,) = program.run([leaf.buffer for leaf in leaves])
+    flat = np.frombuffer(found.view(), np.float32, y.size).reshape(y.shape)
+    for _ in range(times):
+        x = f(x).realize()
+    np.testing.assert_allclose(flat, x.numpy(), rtol=1e-5, atol=1e-6)
+    return sum(len(loops.order()) for loops in kernels)
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_the_work_of_a_chain_grows_with_its_length(name):
+    alone = work(CHAINS[name], 1)
+    for times in (2, 6):
+        assert work(CHAINS[name], times) <= 2.0 * times * alone
