@@ -140,6 +140,7 @@ EXAMPLES = {
     "product-of-zeros-float": lambda leaf: zeros(leaf, "float32"),
     "sum-reshape": lambda leaf: sum_(leaf((3, 4)).reshape(12)),
     **{f"split-{op}": lambda leaf, op=op: op(leaf((5 * CHUNK + 7,))) for op in REDUCTIONS},
+    "lone-row": lambda leaf: dot(leaf((2, 1, 5)), leaf((2, 5, 4)) * 2.0),
     "few-batch-axes": lambda leaf: dot(leaf((2, 1, 3, 1, 2, 3, 4)), leaf((1, 2, 3, 2, 1, 4, 5))),
     **{f"widen-{op}": lambda leaf, op=op: op(
         leaf((3,), "bfloat16"), iota((12,), 0) % 2, leaf((12,), "bfloat16"), axis=0)
