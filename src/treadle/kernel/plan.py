@@ -10,6 +10,8 @@ from treadle.base.dtypes import DType
 from treadle.base.shapes import strides_of
 from treadle.ir.graph import toposort
 from treadle.ir.node import LEAF, Node
+from treadle.kernel.chain import Chained, why_not
+from treadle.kernel.chain_build import build_chain
 from treadle.kernel.build import (
     Built,
     build_cluster,
@@ -21,6 +23,7 @@ from treadle.kernel.build import (
 from treadle.kernel.index import ZERO, Axis, Index
 from treadle.kernel.lower import Lowering
 from treadle.ops.defs import Kind
+from treadle.schedule.chains import Chains
 from treadle.schedule.clusters import FULL, Cluster, without_reshape
 from treadle.schedule.fuse import Fusion
 from treadle.schedule.keep import WRITTEN_OUT, below_views, keep
@@ -62,6 +65,7 @@ class Task:
     kernels: list[Built] = field(default_factory=list)
     product: Product | None = None
     scan: Scan | None = None
+    chain: Chained | None = None
     writes: list[Node] = field(default_factory=list)
 
     def reads(self) -> set[Node]:
@@ -73,6 +77,8 @@ class Task:
             parts += [self.product.epilogue] if self.product.epilogue else []
         if self.scan:
             found.add(self.scan.source)
+        if self.chain:
+            found |= self.chain.reads()
         for built in parts:
             for argument, buffer in zip(built.loops.arguments, built.buffers, strict=True):
                 if isinstance(buffer, Node) and not argument.written:
@@ -89,22 +95,30 @@ def as_stored(
 
 
 def plan_tasks(
-    roots: Sequence[Node], replaces: dict[Node, Node], templates: Sequence[DType]
-) -> list[Task]:
+    roots: Sequence[Node], replaces: dict[Node, Node], templates: Sequence[DType],
+    chained: Sequence[DType] = (),
+) -> list[Task]:  # fmt: skip
     """Tasks that compute roots, in the order to run them.
 
     replaces maps a root to the leaf whose memory it takes over, if that turns out to be possible.
     templates are the dtypes that the backend multiplies by a template; others become loops.
+    chained are those whose products it can chain.
     """
     order = toposort(roots)
-    fusion = Fusion(order, templates)
-    with trace.stage("fuse"):
-        fusion.run()
-    trace.tell("refused", fusion.refused)
     in_place = {x: strided(x) for n in order if n.op.kind is Kind.CONTRACT for x in n.operands}
-    stored = keep(order, fusion.of, roots, lambda x: in_place.get(x) is not None)
+    with trace.stage("fuse"):
+        chains = Chains(order, roots, chained, lambda chain: why_not(chain, in_place))
+        order = chains.order
+        fusion = Fusion(order, templates, chains.of)
+        fusion.run()
+    trace.tell("refused", [*chains.refused, *fusion.refused])
+    stored = keep(order, fusion.of, roots, lambda x: in_place.get(x) is not None, chains)
     tasks = {c: _task(c, stored, in_place, templates) for c in fusion.clusters
-             if any(n in stored for n in c.level)}  # fmt: skip
+             if c.kind != "chain" and any(n in stored for n in c.level)}  # fmt: skip
+    for chain, cluster in fusion.chains.items():
+        writes = [node for node in cluster.level if node in stored]
+        built = build_chain(chain, writes, stored, in_place)
+        tasks[cluster] = Task(cluster, chain=built, writes=writes)
     for node in stored:
         if node not in fusion.of:
             cluster = Cluster(fusion.position[node], "copy", node.type.size)

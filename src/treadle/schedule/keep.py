@@ -9,6 +9,7 @@ from treadle.ops import movement as m
 from treadle.ops.contract import gather
 from treadle.ops.defs import Kind
 from treadle.ops.windows import shear
+from treadle.schedule.chains import Chains
 from treadle.schedule.clusters import (
     APART,
     COLUMN,
@@ -32,15 +33,18 @@ def keep(
     of: dict[Node, Cluster],
     roots: Sequence[Node],
     strided: Callable[[Node], bool],
+    chains: Chains,
 ) -> frozenset[Node]:
     """Roots, operands of products, and what other kernels read and is not cheap to compute again.
 
     strided tells whether a product can read an operand in place through its views.
     """
-    forced = {root for root in roots if root.op is not LEAF}
+    hidden = chains.hidden
+    forced = {root for root in roots if root.op is not LEAF} | chains.kept
     for node in order:
         if node.op.kind is Kind.CONTRACT:
-            forced |= {_in_memory(x, strided) for x in node.operands}
+            shown = [x for x in node.operands if below_views(x) not in hidden]
+            forced |= {_in_memory(x, strided) for x in shown}
         elif node.op.kind is Kind.SCATTER:
             forced |= {base for x in node.operands for base in bases_of(x)}
         elif node.op.kind is Kind.SCAN:
@@ -54,6 +58,9 @@ def keep(
     kept: set[Node] = set()
     again: dict[Node, tuple[float, frozenset[Node]]] = {}
     for node in order:
+        if node in hidden:
+            again[node] = NEVER
+            continue
         cost, loads = again[node] = _again(node, again)
         size = max(1, node.type.size)
         large = sum(1 for x in loads if 2 * x.type.size > size)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from treadle.backends.cpu import gemm_plan, gemm_tasks, jit, scan, show, sort
+from treadle.backends.cpu import chain_plan, chain_tasks, gemm_plan, gemm_tasks, jit, scan, show, sort
 from treadle.backends.cpu.along import Step
+from treadle.backends.cpu.chain_emit import tile_text
 from treadle.backends.cpu.emit import kernel_text
 from treadle.backends.cpu.host import host_target
 from treadle.backends.cpu.link import Code
@@ -26,8 +27,9 @@ from treadle.base.shapes import strides_of
 from treadle.base.target import Target
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
+from treadle.kernel.chain import Chained
 from treadle.kernel.choose import Style, choose, units
-from treadle.kernel.levels import scratch_bytes
+from treadle.kernel.levels import kept_count, scratch_bytes
 from treadle.kernel.places import ARENA, Place, Places, Temporary
 from treadle.kernel.plan import Product, Scan, as_stored, plan_tasks
 from treadle.kernel.signature import Signature
@@ -38,7 +40,10 @@ DONE, BASES = 4, 5  # words of a launch: set when it has ended, and the first ba
 SHORT = 1 << 16  # elements: programs below are called without letting go of the interpreter
 LONG = 1 << 22  # elements: programs above can be interrupted between two entries
 ENTRY_BYTES = 32
+CHAINED = (float32, float64)
 Words = Callable[[Callable[[object], Place]], list[int]]
+Part = Callable[[Callable[[object], Place]], Place]
+"""(address of the code, address of its parameters), once memory is laid out."""
 
 
 @dataclass(eq=False)
@@ -74,7 +79,7 @@ class Program:
         self.epilogue_code: list[Code] = []
         self.temporaries: dict[object, Temporary] = {}
         with trace.stage("plan"):
-            self.tasks = plan_tasks(self.roots, replaces, FLOATS)
+            self.tasks = plan_tasks(self.roots, replaces, FLOATS, CHAINED)
         self.places = Places(
             self.tasks, self.roots, self.leaves, replaces, FIRST_LEAF, ordered=True
         )
@@ -87,6 +92,8 @@ class Program:
                 self._add_product(task.product, number)
             if task.scan:
                 self._add_scan(task.scan, number)
+            if task.chain:
+                self._add_chain(task.chain, number)
         with trace.stage("code"):
             self._write()
         self.size = sum(entry.size for entry in self.entries)
@@ -165,23 +172,43 @@ class Program:
             size = int(node.op.flops) * node.type.size
             self.entries.append(Entry(job, symbol, step.blocks, words, task, size))
 
-    def _epilogue(self, product: Product) -> Callable[[Callable[[object], Place]], Place]:
-        """(address of the code, address of its parameters), once memory is laid out."""
+    def _add_chain(self, chain: Chained, task: int) -> None:
+        kept = max(kept_count(Signature(built.loops).text) for built in chain.programs())
+        cut = chain_plan.cut(chain, self.target, kept)
+        self.scratch_bytes = max(self.scratch_bytes, cut.nbytes)
+        style, where = Style(level=2), {name: (0, at) for name, at in cut.offsets.items()}
+        parts = [self._part(built, style, tile_text, 0, where) for built in chain.programs()]
+        sweeps = len(chain.sweeps)
+
+        def words(place: Callable[[object], Place]) -> list[int]:
+            first, *others = [part(place) for part in parts]
+            table = chain_plan.Table(cut, SCRATCH, place)
+            return table.fill(first, others[:sweeps], others[sweeps:])
+
+        symbols = chain_tasks.SYMBOLS
+        job = jit.job(chain_tasks.text, (chain.dtype,), symbols, self.target, 2, True)
+        blocks = cut.blocks * cut.items
+        self.entries.append(Entry(job, symbols[0], blocks, words, task, chain.size))
+
+    def _epilogue(self, product: Product) -> Part:
         built = needed("program", product.epilogue, "epilogue")
-        loops = built.loops
-        target, memory, codes = self.target, self.memory, self.epilogue_code
-        style = choose(loops, target)
-        style = type(style)(1, False, style.level)
-        signature = Signature(loops)
-        height = product.dot.shape[-2]
-        job = kernel_job(signature.text, style, target)
-        number = len(self.epilogues)
-        self.epilogues.append(job)
+        style = Style(level=choose(built.loops, self.target).level)
+        return self._part(built, style, kernel_text, product.dot.shape[-2], {})
+
+    def _part(
+        self, built: Built, style: Style, text: Callable[..., str], height: int,
+        where: dict[str, Place],
+    ) -> Part:  # fmt: skip
+        """Code that a kernel calls on its tiles; where: pieces of scratch that it works on."""
+        signature = Signature(built.loops)
+        memory, codes, number = self.memory, self.epilogue_code, len(self.epilogues)
+        key = (signature.text, style)
+        self.epilogues.append(jit.job(text, key, ("kernel",), self.target, style.level))
 
         def addresses(place: Callable[[object], Place]) -> Place:
-            words = [0, height, 0, 0]
+            words = [0, height, *where.get(chain_plan.KEPT, (0, 0))]
             for buffer in built.buffers:
-                words += place(buffer)
+                words += (isinstance(buffer, str) and where.get(buffer)) or place(buffer)
             words += [_encoded(value, dtype) for dtype, value in signature.values]
             return codes[number]["kernel"], _pinned(memory, words)
 

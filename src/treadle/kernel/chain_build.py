@@ -1,0 +1,294 @@
+"""The loop programs of a chain: what runs on each tile, before the first and after the last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from treadle.base.dtypes import DType, bool_
+from treadle.base.errors import CompilerError, explain
+from treadle.ir.node import Node
+from treadle.kernel.build import Builder, Built, passes_of
+from treadle.kernel.chain import Chained, Consumer, Frame, Sweep, frame_of, operands_of
+from treadle.kernel.index import ZERO, Axis, Index, of_axis, ravel, unravel
+from treadle.kernel.limits import limits_of
+from treadle.kernel.loops import Ex, Loops, Reduce, Store
+from treadle.kernel.lower import Guards, Lowering, Position, narrowed
+from treadle.kernel.running import Runs, Total
+from treadle.passes.tiles import Sink
+from treadle.schedule.chains import Chain
+
+if TYPE_CHECKING:
+    from treadle.kernel.plan import Strided
+
+ONES = "ones"  # a local row: the factor of sums that are never scaled
+JOINS = {"sum": "add", "max": "maximum", "min": "minimum"}
+
+
+class Program(Lowering):
+    """One loop program: nodes that are given stand for local values or totals."""
+
+    def __init__(self, frame: Frame, stored: frozenset[Node], own: frozenset[Node]) -> None:
+        self.frame, self.builder = frame, Builder(stored, own)
+        outer = [*frame.batch, frame.lane]
+        rows = sum((of_axis(a) for a in outer), start=ZERO)
+        super().__init__(self.builder.slot_of, rows, frame.whole)
+        self.given: dict[Node, Ex] = {}
+        self.totals: list[Reduce] = []
+        self.stores: list[Store] = []
+        self.row_stores: list[Store] = []
+
+    def _element(self, node: Node, index: Position, guards: Guards) -> Ex:
+        found = self.given.get(node)
+        return found if found is not None else super()._element(node, index, guards)
+
+    def local(self, name: str, dtype: DType, position: Index) -> Ex:
+        """A value in scratch."""
+        number = self.builder.slot(name, dtype)
+        self.builder.arguments[number].local = True
+        return self.make("load", (), dtype, (number, position, ()))
+
+    def keep(self, name: str, dtype: DType, value: Ex, position: Index | None = None) -> None:
+        """Write to scratch: at a place in a tile, or to a row."""
+        number = self.builder.slot(name, dtype, written=True)
+        self.builder.arguments[number].local = True
+        if position is None:
+            self.row_stores.append(Store(number, self.frame.row, value))
+        else:
+            self.stores.append(Store(number, position, value))
+
+    def constant(self, value: float, dtype: DType) -> Ex:
+        """A number."""
+        return self.make("const", (), dtype, value)
+
+    def total(self, kind: str, value: Ex, dtype: DType) -> Ex:
+        """A reduction of this program's elements."""
+        found = Reduce(f"t{len(self.totals)}", kind, value, dtype)
+        self.totals.append(found)
+        return self.make("reduced", (), dtype, found)
+
+    def element(self, node: Node) -> Ex:
+        """A node at the point of the iteration space: a tile's element, or a row's value."""
+        full = node.type.size == self.frame.rows_count * self.frame.columns
+        return self.at(node, unravel(self.frame.whole if full else self.frame.rows, node.shape))
+
+    def finish(self, inner: Sequence[Axis]) -> Built:
+        """The program with its buffers."""
+        frame = self.frame
+        passes = passes_of(self.totals, self.stores) if inner else []
+        loops = Loops([], [*frame.batch, frame.lane], list(inner), passes, self.row_stores)
+        loops.across, loops.tile = True, True
+        return self.builder.finish(loops)
+
+
+class ChainBuilder:
+    """One chain on its way to programs."""
+
+    def __init__(
+        self, chain: Chain, nodes: Iterable[Node], stored: frozenset[Node],
+        in_place: Mapping[Node, Strided | None],
+    ) -> None:  # fmt: skip
+        self.chain, self.stored = chain, stored
+        frame = frame_of(chain)
+        found = frame if isinstance(frame, str) else operands_of(chain, frame, in_place)
+        if isinstance(frame, str) or isinstance(found, str):
+            raise CompilerError(explain("chain", f"it cannot be: {found}"))
+        self.frame = frame
+        self.producers, self.fed = found
+        self.wide = chain.producers[0].dtype.compute
+        own = {*chain.members, *chain.stats, *(s.dot for s in chain.sinks)}
+        self.writes = [node for node in nodes if node in stored]
+        self.own = frozenset(own)
+        self.results = {s.dot: [n for n in self.writes if n is s.dot] for s in chain.sinks}
+        self.runs = Runs(chain, self._is_fixed)
+        self.made: dict[Node, Total] = self.runs.totals
+        self.locals: dict[str, int] = {}
+        self.limits: list[list[tuple[int, int, int]]] = []
+
+    def build(self) -> Chained:
+        """All of it."""
+        sweeps = [self._sweep(run) for run in range(self.runs.count)]
+        last = [self._result(k, total) for k, total in enumerate(self.runs.fed)]
+        kept = [node for node in self.writes if node in self.chain.stats]
+        last += [self._stats(kept)] if kept else []
+        common = [x for x in self.limits[0] if all(x in other for other in self.limits)]
+        dtype = self.producers[0].lane.base.dtype
+        made = Chained(self.frame, dtype, self.producers, self._first(), sweeps, last)
+        made.locals, made.limits = self.locals, common
+        return made
+
+    def _program(self) -> Program:
+        return Program(self.frame, self.stored, self.own)
+
+    def _is_fixed(self, node: Node) -> bool:
+        """Is an operand of a tile the same all along the stream?"""
+        probe = self._program()
+        if not self.chain.turned:
+            probe.given = {n: probe.local("any", n.dtype, self.frame.row)
+                           for n in (*self.chain.stats, *self.chain.loaded)}  # fmt: skip
+        shape = next(iter(self.chain.members)).shape
+        index = unravel(self.frame.whole, shape)
+        if node.ndim > len(shape) or any(a not in (1, b) for a, b in
+                                         zip(reversed(node.shape), reversed(shape), strict=False)):  # fmt: skip
+            return False
+        below = self.chain.space.operand(node)
+        if below in self.chain.members or (self.chain.turned and below is not None):
+            return False
+        return self.frame.stream not in probe.at(node, narrowed(index, node.shape)).axes
+
+    # ---- names of scratch
+
+    def _name(self, total: Total) -> str:
+        totals = list(self.made.values())
+        return f"state{totals.index(total)}"
+
+    def _local(self, name: str, rows: int) -> str:
+        self.locals[name] = rows
+        return name
+
+    # ---- programs
+
+    def _first(self) -> Built:
+        """Values to start from."""
+        program = self._program()
+        for total in self.made.values():
+            start = program.constant(self._start(total), self.wide)
+            program.keep(self._local(self._name(total), 1), self.wide, start)
+        if ONES in self.locals:
+            program.keep(ONES, self.wide, program.constant(1, self.wide))
+        return program.finish([])
+
+    def _start(self, total: Total) -> float:
+        """What adding nothing leaves a total at."""
+        return {"sum": 0, "max": self.wide.least, "min": self.wide.greatest}[total.kind]
+
+    def _sweep(self, run: int) -> Sweep:
+        program = self._program()
+        for k, node in enumerate(self.chain.producers):
+            name = self._local(f"tile{k}", 0)
+            program.given[node] = program.local(name, self.wide, self.frame.place)
+        for node, total in self.made.items():
+            if total.ready < run:
+                program.given[node] = self._value(program, total)
+        now = [t for t in self.made.values() if t.run == run]
+        factors: dict[Total, Ex] = {}
+        for total in sorted(now, key=lambda t: t.scaled is not None):
+            self._advance(program, total, factors)
+        consumers = []
+        feeds: dict[Node, str] = {}
+        for k, total in enumerate(self.runs.fed):
+            if total.run == run:
+                consumers.append(self._feed(program, k, total, feeds))
+        built = program.finish([self.frame.stream])
+        loads = {name for name in built.buffers if isinstance(name, str)}
+        used = [k for k in range(len(self.producers)) if f"tile{k}" in loads]
+        return Sweep(used, built, consumers)
+
+    def _advance(self, program: Program, total: Total, factors: dict[Total, Ex]) -> None:
+        """A total over one more tile."""
+        name, d = self._name(total), self.wide
+        value = program.converted(program.element(total.core), d)
+        self.limits.append(limits_of(value, self._start(total), self.frame))
+        before = program.local(name, d, self.frame.row)
+        found = program.total(total.kind, value, d)
+        if total.scaled is not None:
+            before = program.make("mul", (before, factors[total.scaled]), d)
+        now = program.make(JOINS[total.kind], (before, found), d)
+        program.keep(name, d, now)
+        if any(t.scaled is total for t in (*self.made.values(), *self.runs.fed)):
+            base = self._finite(program, now)
+            program.given[total.source] = base  # type: ignore[index]
+            change = program.make("exp", (program.make("sub", (before, base), d),), d)
+            factors[total] = change
+            program.keep(self._local(f"factor-{name}", 1), d, change)
+
+    def _finite(self, program: Program, top: Ex) -> Ex:
+        """A running maximum, or 0 as long as there is none: minus infinity less itself is no number."""
+        none = program.make("eq", (top, program.constant(self.wide.least, self.wide)), bool_)
+        return program.make("where", (none, program.constant(0, self.wide), top), self.wide)
+
+    def _feed(self, program: Program, k: int, total: Total, feeds: dict[Node, str]) -> Consumer:
+        value = program.converted(program.element(total.core), self.wide)
+        self.limits.append(limits_of(value, 0, self.frame))
+        if total.core not in feeds:
+            feeds[total.core] = self._local(f"feed{k}", 0)
+            program.keep(feeds[total.core], self.wide, value, self.frame.place)
+        sink = total.source
+        if not isinstance(sink, Sink):
+            raise CompilerError(explain("chain", "only products are fed"))
+        columns = sink.dot.shape[-1] if sink.left else sink.dot.shape[-2]
+        factor = f"factor-{self._name(total.scaled)}" if total.scaled else self._local(ONES, 1)
+        into = self._local(f"acc{k}", columns)
+        return Consumer(feeds[total.core], self.fed[k], columns, into, factor)
+
+    def _value(self, program: Program, total: Total, position: Index | None = None) -> Ex:
+        """A finished total: no number where its terms were relative to none."""
+        node = total.source
+        d = self.wide
+        if isinstance(node, Sink):
+            raw = program.local(f"acc{self.runs.fed.index(total)}", d, position or ZERO)
+        else:
+            raw = program.local(self._name(total), d, self.frame.row)
+        if total.scaled is not None:
+            top = program.local(self._name(total.scaled), d, self.frame.row)
+            none = program.make("eq", (top, program.constant(d.least, d)), bool_)
+            raw = program.make("where", (none, program.constant(float("nan"), d), raw), d)
+        for layer, k in reversed(total.layers):
+            shape = layer.shape
+            index = unravel(self.frame.whole, shape)
+            args = [
+                raw if j == k else program.at(x, narrowed(index, x.shape))
+                for j, x in enumerate(layer.operands)
+            ]
+            raw = program.make(layer.op.name, tuple(args), layer.dtype)
+        return raw
+
+    def _give_all(self, program: Program) -> None:
+        for node, total in self.made.items():
+            program.given[node] = self._value(program, total)
+
+    def _stats(self, kept: Sequence[Node]) -> Built:
+        """Values per row to memory."""
+        program = self._program()
+        self._give_all(program)
+        for node in kept:
+            value = program.element(node)
+            number = program.builder.slot(node, node.dtype, written=True)
+            program.row_stores.append(Store(number, self.frame.rows, value))
+        return program.finish([])
+
+    def _result(self, k: int, total: Total) -> Built:
+        """A finished product to memory."""
+        sink = total.source
+        if not isinstance(sink, Sink):
+            raise CompilerError(explain("chain", "only products leave"))
+        program = self._program()
+        self._give_all(program)
+        dot, frame = sink.dot, self.frame
+        columns = self.locals[f"acc{k}"]
+        axis = Axis(f"a{len(frame.batch) + 2}", columns)
+        place = of_axis(frame.lane) + of_axis(axis) * (frame.place.coefficient(frame.stream))
+        shape = (*dot.shape[:-2], frame.rows_count // max(1, _count(dot.shape[:-2])))
+        *batch, row = unravel(frame.rows, shape)
+        own = of_axis(frame.lane) if frame.turned else row
+        index = (*batch, own, of_axis(axis)) if sink.left else (*batch, of_axis(axis), own)
+        value = self._value(program, total, place)
+        position = ravel(index, dot.shape)
+        number = program.builder.slot(dot, dot.dtype, written=True)
+        program.stores.append(Store(number, position, value))
+        return program.finish([axis])
+
+
+def _count(shape: Sequence[int]) -> int:
+    total = 1
+    for n in shape:
+        total *= n
+    return total
+
+
+def build_chain(
+    chain: Chain, nodes: Iterable[Node], stored: frozenset[Node],
+    in_place: Mapping[Node, Strided | None],
+) -> Chained:  # fmt: skip
+    """The step of a chain."""
+    return ChainBuilder(chain, nodes, stored, in_place).build()
