@@ -49,13 +49,6 @@ class Space:
         """Products that make tiles."""
         return [node for node in self.members if node.op.kind is Kind.CONTRACT]
 
-    def levels(self, turned: bool) -> list[int]:
-        """Levels at which tiles leave along rows, or along columns."""
-        found = {self.level[s.dot] for s in self.sinks if s.turned is turned}
-        if not turned:
-            found |= {self.level[node] for node in self.stats}
-        return sorted(found)
-
     def operand(self, node: Node) -> Node | None:
         """The member or stat that an operand stands for, seen through views; None: neither."""
         while node not in self.members and node not in self.stats:

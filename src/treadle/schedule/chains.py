@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from treadle.base.dtypes import DType
 from treadle.ir.node import Node
@@ -13,6 +14,9 @@ from treadle.passes.tiles import Sink, Space, find_spaces
 FEWEST_ROWS = 16  # and columns: a vector of lanes at least
 SMALL = 1 << 17  # elements: what stays in the caches may as well be written
 DEEPEST = 512  # elements read for every column of a block of rows: more is cheaper written out
+FEWEST_ITEMS = 8  # of a batch, for each to be one thread's work from end to end
+BOTH, TOGETHER, APART = "both", "together", "apart"
+"""Sinks over rows: with those over columns, in one kernel of their own, or as they come."""
 LARGE = 1 << 24  # elements: what memory is spared then counts more than time
 
 
@@ -40,31 +44,49 @@ class Chain:
 
 
 class Chains:
-    """The chains of one graph, what they hide, and what they keep for each other."""
+    """The chains of one graph, what they hide, and what they keep for each other.
+
+    - **dtypes**: of products that the backend chains
+    - **why_not**: why it cannot have a chain, after all
+    - **both**: may one kernel fill sinks of both directions, item after item?
+    """
 
     def __init__(
         self, order: Sequence[Node], roots: Sequence[Node], dtypes: Sequence[DType],
-        why_not: Callable[[Chain], str],
+        why_not: Callable[[Chain], str], both: bool = False,
+    ) -> None:  # fmt: skip
+        self.why_not, self.dtypes = why_not, dtypes
+        spaces = find_spaces(order, roots) if dtypes else []
+        ways = [BOTH, TOGETHER, APART] if both else [TOGETHER, APART]
+        arranged: list[Node] | None = None
+        while arranged is None and ways:  # they may wait for each other
+            self._choose(spaces, order, roots, ways)
+            arranged = self._arranged(order) if self.list else list(order)
+            del ways[0]
+        if arranged is None:
+            self._choose([], order, roots, [])
+        self.order = arranged or list(order)
+
+    def _choose(
+        self, spaces: Sequence[Space], order: Sequence[Node], roots: Sequence[Node],
+        ways: Sequence[str],
     ) -> None:  # fmt: skip
         self.list: list[Chain] = []
         self.of: dict[Node, Chain] = {}  # by the nodes that a chain stands for in the order
         self.hidden: set[Node] = set()
         self.kept: set[Node] = set()
         self.refused: list[tuple[Node, Node, str]] = []
-        for space in find_spaces(order, roots) if dtypes else ():
+        for space in spaces:
             why = space.why or _why_not(space)
-            if any(node.dtype not in dtypes for node in space.producers):
+            if any(node.dtype not in self.dtypes for node in space.producers):
                 why = "products of such a dtype are not chained"
-            if not why:
-                chains, kept = _chains_of(space, order, roots)
-                why = next((w for chain in chains if (w := why_not(chain))), "")
+            for way in () if why else ways:
+                chains, kept = _chains_of(space, order, roots, way)
+                why = next((w for chain in chains if (w := self.why_not(chain))), "")
                 if not why:
                     self._add(space, chains, kept)
+                    break
             self.refused += [(s.dot, s.tile, why) for s in space.sinks if why]
-        arranged = self._arranged(order) if self.list else list(order)
-        if arranged is None:  # they would wait for each other
-            self.list, self.of, self.hidden, self.kept = [], {}, set(), set()
-        self.order = arranged or list(order)
 
     def _add(self, space: Space, chains: Sequence[Chain], kept: set[Node]) -> None:
         self.kept |= kept
@@ -126,7 +148,7 @@ class Chains:
 
 
 def _chains_of(
-    space: Space, order: Sequence[Node], roots: Sequence[Node]
+    space: Space, order: Sequence[Node], roots: Sequence[Node], way: str
 ) -> tuple[list[Chain], set[Node]]:
     """The chains of a space, those along rows first, and the stats that are kept in memory."""
     inside = {*space.members, *space.stats}
@@ -134,13 +156,23 @@ def _chains_of(
     for node in order:
         if node not in inside:
             kept |= {y for x in node.operands if (y := space.operand(x)) in space.stats}
+    levels = {s: space.level[s.dot] for s in space.sinks}
+    turned = [s for s in space.sinks if s.turned]
+    last = max((levels[s] for s in turned), default=0)
+    if way != APART:
+        levels |= dict.fromkeys(turned, last)
+    along = [s for s in space.sinks if not s.turned]
+    items = min((prod(s.dot.shape[:-2]) for s in turned), default=0)
+    if way == BOTH and items >= FEWEST_ITEMS and any(levels[s] == last for s in along):
+        along, turned = along + turned, []
     chains = []
-    for turned in (True, False):
-        for level in reversed(space.levels(turned)):
-            sinks = [s for s in space.sinks if s.turned is turned and space.level[s.dot] == level]
-            chain = Chain(space, turned, sinks, level)
-            wanted = [s.tile for s in sinks]
-            if not turned:
+    for sinks in (turned, along):
+        mine = {levels[s] for s in sinks}
+        mine |= {space.level[x] for x in space.stats} if sinks is along else set()
+        for level in sorted(mine, reverse=True):
+            chain = Chain(space, sinks is turned, [s for s in sinks if levels[s] == level], level)
+            wanted = [s.tile for s in chain.sinks]
+            if not chain.turned:
                 wanted += [x for x in space.stats if x in kept and space.level[x] == level]
             _collect(chain, wanted)
             kept |= set(chain.loaded)
