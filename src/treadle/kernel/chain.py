@@ -14,7 +14,7 @@ loop programs whose vectors run along the lanes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -59,13 +59,18 @@ class Producer:
 
 @dataclass(frozen=True)
 class Consumer:
-    """acc[column, lane] = acc times factor[lane], plus sum over stream of operand times feed."""
+    """acc[column, lane] = acc times factor[lane], plus sum over stream of operand times feed.
+
+    Or across lanes: acc[stream, column] += sum over lanes of feed times operand, which goes on from
+    block to block of an item.
+    """
 
     feed: str
-    stream: Operand  # depth: along the columns of the result
+    operand: Operand  # along the stream, or the lanes; depth: along the columns of the result
     columns: int
     into: str
     factor: str  # a local row
+    across: bool
 
 
 @dataclass(eq=False)
@@ -79,7 +84,12 @@ class Sweep:
 
 @dataclass(eq=False)
 class Chained:
-    """All of it. locals: rows of each piece of scratch; 0 for one as long as a tile."""
+    """All of it.
+
+    - **locals**: rows of lanes of each piece of scratch; 0 for one as long as a tile
+    - **sums**: columns of pieces that have a row for every stream position
+    - **last**, **end**: what runs after each block, and after the last block of an item
+    """
 
     frame: Frame
     dtype: DType  # of the operands in memory
@@ -87,6 +97,8 @@ class Chained:
     first: Built
     sweeps: list[Sweep] = field(default_factory=list)
     last: list[Built] = field(default_factory=list)
+    end: list[Built] = field(default_factory=list)
+    sums: dict[str, int] = field(default_factory=dict)
     locals: dict[str, int] = field(default_factory=dict)
     limits: list[tuple[int, int, int]] = field(default_factory=list)
     """Tiles matter only where lane * a + stream * b + c >= 0 for each."""
@@ -100,12 +112,12 @@ class Chained:
 
     def programs(self) -> list[Built]:
         """Every loop program of it."""
-        return [self.first, *(sweep.program for sweep in self.sweeps), *self.last]
+        return [self.first, *(sweep.program for sweep in self.sweeps), *self.last, *self.end]
 
     def operands(self) -> list[Operand]:
         """What its products read from memory."""
         found = [x for p in self.producers for x in (p.lane, p.stream)]
-        return found + [c.stream for sweep in self.sweeps for c in sweep.consumers]
+        return found + [c.operand for sweep in self.sweeps for c in sweep.consumers]
 
     def reads(self) -> set[Node]:
         """Nodes whose memory is read."""
@@ -125,9 +137,9 @@ class Chained:
                 p = self.producers[k]
                 lines.append(f"  tile{k} = [lane] {p.lane} . [stream] {p.stream}, {p.depth} deep")
             lines += ["  " + line for line in str(sweep.program.loops).splitlines()]
-            lines += [f"  {c.into} = {c.into} * {c.factor} + {c.feed} . {c.stream}"
+            lines += [f"  {c.into} = {c.into} * {c.factor} + {c.feed} . {c.operand}"
                       for c in sweep.consumers]  # fmt: skip
-        for built in self.last:
+        for built in (*self.last, *self.end):
             lines += ["  " + line for line in str(built.loops).splitlines()]
         return "\n".join(lines)
 
@@ -146,6 +158,11 @@ class Frame:
     turned: bool
 
     @property
+    def exchanged(self) -> Frame:
+        """With what streamed as lanes."""
+        return replace(self, lane=self.stream, stream=self.lane)
+
+    @property
     def place(self) -> Index:
         """Of an element in a local tile."""
         return of_axis(self.lane) + of_axis(self.stream) * LANES
@@ -154,6 +171,11 @@ class Frame:
     def row(self) -> Index:
         """Of a value in a local row."""
         return of_axis(self.lane)
+
+
+def pitch(columns: int) -> int:
+    """Elements from row to row of sums across lanes: whole vectors."""
+    return -(-columns // LANES) * LANES
 
 
 def frame_of(chain: Chain) -> Frame | str:
@@ -170,7 +192,8 @@ def frame_of(chain: Chain) -> Frame | str:
         least = max([least, *(shape[-1] for shape in inside)])
     while len(extents) > 1 and extents[-1] < least:
         extents[-2:] = [extents[-2] * extents[-1]]
-    if chain.turned and any(shape[-1] != extents[-1] for shape in inside):
+    turned = [_rows_of(sink.dot.shape, space.rows) for sink in chain.sinks if sink.turned]
+    if any(shape[-1] != extents[-1] for shape in turned):
         return "products over rows of another length"
     rows = [Axis(f"a{k}", n) for k, n in enumerate(extents)]
     columns = Axis(f"a{len(rows)}", space.columns)
@@ -207,18 +230,23 @@ def operands_of(
             return "an operand has neither neighbouring rows nor columns"
         producers.append(Producer(lane, stream, dot.operands[0].shape[-1]))
     fed = []
+    columns = frame.lane if chain.turned else frame.stream
     for sink in chain.sinks:
         shape = _rows_of(sink.dot.shape, chain.space.rows)
         if prod(shape) != chain.space.rows:
             return "tiles are repeated for a product"
         *batch, row = unravel(frame.rows, shape)
-        along = row if chain.turned else of_axis(frame.stream)
+        along = row if sink.turned else of_axis(columns)
         d = Index([(depth, 1)])
         index = (*batch, along, d) if sink.left else (*batch, d, along)
         found = _operand(sink.other, index, in_place)
-        if not _is_of(found, frame.stream, frame.lane):
+        axes = [frame.lane, frame.stream]
+        own, other = axes if sink.turned is not chain.turned else axes[::-1]
+        if not _is_of(found, own, other):
             return "an operand does not lie along the tiles"
-        fed.append(_strides(found, frame, frame.stream, depth))
+        fed.append(_strides(found, frame, own, depth))
+        if sink.turned is not chain.turned and 1 not in (fed[-1].along, fed[-1].depth):
+            return "an operand has neither neighbouring rows nor columns"
     dtypes = {x.base.dtype for p in producers for x in (p.lane, p.stream)}
     if len(dtypes | {x.base.dtype for x in fed}) > 1:
         return "operands of several dtypes"

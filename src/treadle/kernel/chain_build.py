@@ -9,7 +9,7 @@ from treadle.base.dtypes import DType, bool_
 from treadle.base.errors import CompilerError, explain
 from treadle.ir.node import Node
 from treadle.kernel.build import Builder, Built, passes_of
-from treadle.kernel.chain import Chained, Consumer, Frame, Sweep, frame_of, operands_of
+from treadle.kernel.chain import LANES, Chained, Consumer, Frame, Sweep, frame_of, operands_of, pitch
 from treadle.kernel.index import ZERO, Axis, Index, of_axis, ravel, unravel
 from treadle.kernel.limits import limits_of
 from treadle.kernel.loops import Ex, Loops, Reduce, Store
@@ -103,25 +103,28 @@ class ChainBuilder:
         self.runs = Runs(chain, self._is_fixed)
         self.made: dict[Node, Total] = self.runs.totals
         self.locals: dict[str, int] = {}
+        self.sums: dict[str, int] = {}
         self.limits: list[list[tuple[int, int, int]]] = []
 
     def build(self) -> Chained:
         """All of it."""
         sweeps = [self._sweep(run) for run in range(self.runs.count)]
-        last = [self._result(k, total) for k, total in enumerate(self.runs.fed)]
+        last, end = [], []
+        for k, total in enumerate(self.runs.fed):
+            (end if self.runs.is_across(total.source) else last).append(self._result(k, total))
         kept = [node for node in self.writes if node in self.chain.stats]
         last += [self._stats(kept)] if kept else []
         common = [x for x in self.limits[0] if all(x in other for other in self.limits)]
         dtype = self.producers[0].lane.base.dtype
         made = Chained(self.frame, dtype, self.producers, self._first(), sweeps, last)
-        made.locals, made.limits = self.locals, common
+        made.locals, made.limits, made.end, made.sums = self.locals, common, end, self.sums
         return made
 
     def _program(self) -> Program:
         return Program(self.frame, self.stored, self.own)
 
-    def _is_fixed(self, node: Node) -> bool:
-        """Is an operand of a tile the same all along the stream?"""
+    def _is_fixed(self, node: Node, across: bool) -> bool:
+        """Is an operand of a tile the same all along the stream, or the lanes?"""
         probe = self._program()
         if not self.chain.turned:
             probe.given = {n: probe.local("any", n.dtype, self.frame.row)
@@ -134,7 +137,8 @@ class ChainBuilder:
         below = self.chain.space.operand(node)
         if below in self.chain.members or (self.chain.turned and below is not None):
             return False
-        return self.frame.stream not in probe.at(node, narrowed(index, node.shape)).axes
+        axis = self.frame.lane if across else self.frame.stream
+        return axis not in probe.at(node, narrowed(index, node.shape)).axes
 
     # ---- names of scratch
 
@@ -218,8 +222,9 @@ class ChainBuilder:
             raise CompilerError(explain("chain", "only products are fed"))
         columns = sink.dot.shape[-1] if sink.left else sink.dot.shape[-2]
         factor = f"factor-{self._name(total.scaled)}" if total.scaled else self._local(ONES, 1)
-        into = self._local(f"acc{k}", columns)
-        return Consumer(feeds[total.core], self.fed[k], columns, into, factor)
+        into, across = f"acc{k}", self.runs.is_across(sink)
+        (self.sums if across else self.locals)[into] = columns
+        return Consumer(feeds[total.core], self.fed[k], columns, into, factor, across)
 
     def _value(self, program: Program, total: Total, position: Index | None = None) -> Ex:
         """A finished total: no number where its terms were relative to none."""
@@ -263,14 +268,18 @@ class ChainBuilder:
         if not isinstance(sink, Sink):
             raise CompilerError(explain("chain", "only products leave"))
         program = self._program()
-        self._give_all(program)
-        dot, frame = sink.dot, self.frame
-        columns = self.locals[f"acc{k}"]
+        dot, frame, across = sink.dot, self.frame, self.runs.is_across(sink)
+        columns = (self.sums if across else self.locals)[f"acc{k}"]
         axis = Axis(f"a{len(frame.batch) + 2}", columns)
-        place = of_axis(frame.lane) + of_axis(axis) * (frame.place.coefficient(frame.stream))
+        place = of_axis(frame.lane) + of_axis(axis) * LANES
+        if across:
+            program.frame = frame = frame.exchanged
+            place = of_axis(frame.lane) * pitch(columns) + of_axis(axis)
+        else:
+            self._give_all(program)
         shape = (*dot.shape[:-2], frame.rows_count // max(1, _count(dot.shape[:-2])))
         *batch, row = unravel(frame.rows, shape)
-        own = of_axis(frame.lane) if frame.turned else row
+        own = of_axis(frame.lane) if sink.turned else row
         index = (*batch, own, of_axis(axis)) if sink.left else (*batch, of_axis(axis), own)
         value = self._value(program, total, place)
         position = ravel(index, dot.shape)

@@ -96,18 +96,18 @@ def as_stored(
 
 def plan_tasks(
     roots: Sequence[Node], replaces: dict[Node, Node], templates: Sequence[DType],
-    chained: Sequence[DType] = (),
+    chained: Sequence[DType] = (), both: bool = False,
 ) -> list[Task]:  # fmt: skip
     """Tasks that compute roots, in the order to run them.
 
     replaces maps a root to the leaf whose memory it takes over, if that turns out to be possible.
     templates are the dtypes that the backend multiplies by a template; others become loops.
-    chained are those whose products it can chain.
+    chained are those whose products it can chain (both: in both directions by one kernel).
     """
     order = toposort(roots)
     in_place = {x: strided(x) for n in order if n.op.kind is Kind.CONTRACT for x in n.operands}
     with trace.stage("fuse"):
-        chains = Chains(order, roots, chained, lambda chain: why_not(chain, in_place))
+        chains = Chains(order, roots, chained, lambda chain: why_not(chain, in_place), both)
         order = chains.order
         fusion = Fusion(order, templates, chains.of)
         fusion.run()

@@ -45,7 +45,7 @@ class Runs:
     """The totals of a chain, each in its run over the stream."""
 
     chain: Chain
-    is_fixed: Callable[[Node], bool]  # does an operand stay the same all along the stream?
+    is_fixed: Callable[[Node, bool], bool]  # is an operand the same along the stream, or lanes?
     totals: dict[Node, Total] = field(default_factory=dict)  # by reduction
     fed: list[Total] = field(default_factory=list)
 
@@ -58,6 +58,10 @@ class Runs:
             else:
                 self.needs[node] = self._needed(node)
         self.fed = [self._total(sink, sink.tile, True) for sink in self.chain.sinks]
+
+    def is_across(self, source: Node | Sink) -> bool:
+        """Does a sink add up lanes, where the others add up what streams by?"""
+        return isinstance(source, Sink) and source.turned is not self.chain.turned
 
     @property
     def count(self) -> int:
@@ -89,14 +93,15 @@ class Runs:
         if core is None:
             core = value
         layers: list[Layer] = []
-        while linear and (found := self._peeled(core)) is not None:
+        across = self.is_across(source)
+        while linear and (found := self._peeled(core, across)) is not None:
             layers.append((core, found))
             core = self.chain.space.operand(core.operands[found])  # type: ignore[assignment]
         total = Total(source, core, layers)
         bounds: list[tuple[int, Total]] = []
         for node in self.needs[core]:
             m = self.totals[node]
-            if linear and node.op is max_ and self._is_scaled(core, node):
+            if linear and not across and node.op is max_ and self._is_scaled(core, node):
                 bounds.append((m.run, m))
             else:
                 total.run = max(total.run, m.ready + 1)
@@ -114,15 +119,15 @@ class Runs:
         others = [self.chain.space.operand(x) for j, x in enumerate(layer.operands) if j != k]
         return set().union(*(self.needs[y] for y in others if y in self.needs))
 
-    def _peeled(self, node: Node) -> int | None:
-        """The operand that a map is linear in, the others being fixed along the stream."""
+    def _peeled(self, node: Node, across: bool) -> int | None:
+        """The operand that a map is linear in, the others being the same along what is added."""
         members = self.chain.members
         inside = [k for k, x in enumerate(node.operands) if self.chain.space.operand(x) in members]
         if node.op.kind is not Kind.ELEMENTWISE or len(inside) != 1:
             return None
         k = inside[0]
         others = [x for j, x in enumerate(node.operands) if j != k]
-        if not all(self.is_fixed(x) for x in others):
+        if not all(self.is_fixed(x, across) for x in others):
             return None
         if node.op in (e.mul, e.neg) or (node.op is e.div and k == 0):
             return k

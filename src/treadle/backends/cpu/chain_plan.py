@@ -10,7 +10,7 @@ from treadle.backends.cpu.chain_tasks import BATCH, HEADER, POSITION, SWEEP
 from treadle.backends.cpu.gemm_tiles import tile_for
 from treadle.base.errors import CompilerError, explain
 from treadle.base.target import Target
-from treadle.kernel.chain import LANES, Chained, Consumer, Operand, Producer
+from treadle.kernel.chain import LANES, Chained, Consumer, Operand, Producer, pitch
 from treadle.kernel.places import Place
 
 KEPT = "kept"  # the name of scratch for that
@@ -27,11 +27,18 @@ class Cut:
     nbytes: int = 0
     zeros: int = 0
     zero_count: int = 0
+    sums: int = 0
+    sum_count: int = 0
+
+    @property
+    def span(self) -> int:
+        """Blocks of a task: all of an item where it adds up across them."""
+        return -(-self.chain.frame.lane.extent // LANES) if self.chain.sums else 1
 
     @property
     def blocks(self) -> int:
         """Tasks of one batch item."""
-        return -(-self.chain.frame.lane.extent // LANES)
+        return -(-self.chain.frame.lane.extent // LANES) // self.span
 
     @property
     def items(self) -> int:
@@ -69,9 +76,26 @@ def cut(chain: Chained, target: Target, kept: int) -> Cut:
         if name.startswith("acc"):
             room(name, LANES * rows)
     found.zero_count = (found.nbytes - found.zeros) // size
+    found.sums = found.nbytes
+    for name, columns in chain.sums.items():
+        room(name, chain.frame.stream.extent * pitch(columns))
+    found.sum_count = (found.nbytes - found.sums) // size
+    for name, columns in chain.sums.items():
+        room(f"panel-{name}", LANES * pitch(columns))
+    _share_tiles(found)
     found.nbytes += 64 + 16 * size  # an odd number of lines: threads do not share cache sets
     found.nbytes = -(-found.nbytes // 128) * 128 + 64
     return found
+
+
+def _share_tiles(found: Cut) -> None:
+    """What is fed takes the place of a tile, where no later pass of the program reads one."""
+    for sweep in found.chain.sweeps:
+        loops, names = sweep.program.loops, sweep.program.buffers
+        late = [names[s.buffer] for s in loops.passes[-1].stores]
+        feeds = [name for name in dict.fromkeys(c.feed for c in sweep.consumers) if name in late]
+        for name, k in zip(feeds, sweep.producers, strict=False):
+            found.offsets[name] = found.offsets[f"tile{k}"]
 
 
 class Table:
@@ -90,6 +114,9 @@ class Table:
         self.set("blocks", found.blocks)
         self.set("total", found.blocks * found.items)
         self.set("group", 1)
+        self.set("span", found.span)
+        self.set("sums", found.sums)
+        self.set("sum_count", found.sum_count)
         self.set("zeros", found.zeros)
         self.set("zero_count", found.zero_count)
         ahead = BATCH - len(frame.batch)
@@ -100,24 +127,31 @@ class Table:
         """A number of the header."""
         self.words[POSITION[name]] = value
 
-    def fill(self, first: Place, sweeps: Sequence[Place], lasts: Sequence[Place]) -> list[int]:
+    def fill(self, first: Place, sweeps: Sequence[Place], others: Sequence[Place]) -> list[int]:
         """All words, given the programs' addresses and parameters."""
         chain = self.chain
         self.set("first", self._add([*first, 0]))
         packs = [self._producer(k, p) for k, p in enumerate(chain.producers)]
         self._many("packs", "pack_count", packs)
-        records = []
+        records, turns = [], []
         for sweep, program in zip(chain.sweeps, sweeps, strict=True):
             made = [packs[k] for k in sweep.producers]
-            fed = [self._consumer(c) for c in sweep.consumers]
-            at = [self._add(word for record in group for word in record) for group in (made, fed)]
-            records.append([*program, at[0], len(made), at[1], len(fed)])
+            fed = [[self._consumer(c) for c in sweep.consumers if c.across is across]
+                   for across in (False, True)]  # fmt: skip
+            turns += fed[1]
+            records.append([*program])
+            for group in (made, *fed):
+                at = self._add(word for record in group for word in record)
+                records[-1] += [at, len(group)]
             if len(records[-1]) != len(SWEEP):
                 raise CompilerError(explain("chain", "a record of another length"))
         self._many("sweeps", "sweep_count", records)
-        counts = [prod(axis.extent for axis in built.loops.inner) for built in chain.last]
-        ends = [[*p, count] for p, count in zip(lasts, counts, strict=True)]
-        self._many("lasts", "last_count", ends)
+        built = (*chain.last, *chain.end)
+        counts = [prod(axis.extent for axis in b.loops.inner) for b in built]
+        ends = [[*p, count] for p, count in zip(others, counts, strict=True)]
+        self._many("lasts", "last_count", ends[: len(chain.last)])
+        self._many("ends", "end_count", ends[len(chain.last) :])
+        self._many("turns", "turn_count", turns)
         self._many("limits", "limit_count", [list(limit) for limit in chain.limits])
         return self.words
 
@@ -139,7 +173,8 @@ class Table:
     def _consumer(self, c: Consumer) -> list[int]:
         at = self.cut.offsets
         head = [c.columns, at[c.feed], at[c.into], at[c.factor], at.get("strip", 0)]
-        return head + self._operand(c.stream)
+        head += [at.get(f"panel-{c.into}", 0), pitch(c.columns)]
+        return head + self._operand(c.operand)
 
     def _operand(self, operand: Operand) -> list[int]:
         base, offset = self.place(operand.base)

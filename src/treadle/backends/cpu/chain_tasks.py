@@ -28,10 +28,12 @@ BATCH = 8  # batch axes at most
 NUMBERS = (
     "scratch", "scratch_stride",  # number of the base address, bytes of a thread
     "lanes", "streams", "block", "step",  # extents, lanes of a task, stream positions of a tile
-    "blocks", "total", "group",  # tasks of an item, of all, and for one call
-    "zeros", "zero_count",  # where sums begin in scratch, and how many elements they are
+    "blocks", "total", "group", "span",  # tasks of an item, of all, for one call; blocks of a task
+    "zeros", "zero_count",  # where sums of a block begin in scratch, and how many elements they are
+    "sums", "sum_count",  # those of an item
     "first",  # the program before all
-    "packs", "pack_count", "sweeps", "sweep_count", "lasts", "last_count",
+    "packs", "pack_count", "turns", "turn_count", "sweeps", "sweep_count",
+    "lasts", "last_count", "ends", "end_count",
     "limits", "limit_count",
 )  # fmt: skip
 POSITION = {name: k for k, name in enumerate(NUMBERS)}
@@ -39,8 +41,9 @@ POSITION |= {f"extent_{k}": len(NUMBERS) + k for k in range(BATCH)}
 HEADER = len(POSITION)
 OPERAND = ("base", "offset", "along", "depth", *(f"batch_{k}" for k in range(BATCH)))
 PRODUCER = ("deep", "panel", "tile", "strip")  # then two operands: lane, stream
-CONSUMER = ("columns", "feed", "into", "factor", "strip")  # then an operand
-SWEEP = ("code", "params", "producers", "producer_count", "consumers", "consumer_count")
+CONSUMER = ("columns", "feed", "into", "factor", "strip", "panel", "pitch")  # then an operand
+SWEEP = ("code", "params", "producers", "producer_count", "consumers", "consumer_count",
+         "crossings", "crossing_count")  # fmt: skip
 PROGRAM = ("code", "params", "count")  # count: of its inner axis
 LIMIT = ("lane", "stream", "offset")
 PRODUCER_WORDS = len(PRODUCER) + 2 * len(OPERAND)
@@ -141,33 +144,49 @@ class Task:
         self.p = p = Words(w, POSITION, POSITION, {})
         self.digits = w.alloca(f"[{BATCH} x i64]")
         with p.items() as task:
-            # Late lanes have most to do where a mask is causal: they go first.
-            block = w.sub(w.sub(p["blocks"], 1), w.rem(task, p["blocks"]))
             self.item = w.div(task, p["blocks"])
-            self.lane = w.mul(block, p["block"])
-            self.count = w.smaller(p["block"], w.sub(p["lanes"], self.lane))
-            lanes = w.add(self.count, tile.lanes - 1)
-            self.vectors = w.div(lanes, tile.lanes)
             start = w.load("ptr", w.gep("%bases", p["scratch"], "ptr"), 8)
             self.scratch = w.gep(start, w.mul("%tid", p["scratch_stride"]))
-            self._block()
+            # Late lanes have most to do where a mask is causal: they go first.
+            last = w.sub(w.sub(p["blocks"], 1), w.rem(task, p["blocks"]))
+            self._item(w.mul(last, p["span"]))
 
-    # ---- the block
-
-    def _block(self) -> None:
-        w, p = self.w, self.p
+    def _item(self, first: Int) -> None:
+        """The blocks of a task, one after the other."""
+        w, p, tile = self.w, self.p, self.tile
         rest: Int = self.item
         for k in reversed(range(BATCH)):
             digit = w.rem(rest, p[f"extent_{k}"])
             w.store("i64", str(digit), w.gep(self.digits, k, "i64"), 8)
             rest = w.div(rest, p[f"extent_{k}"])
+        self._clear("sums", "sum_count")
+        with w.loop(0, p["span"]) as (k, _, _):
+            self.lane = w.mul(w.add(first, k), p["block"])
+            self.count = w.smaller(p["block"], w.sub(p["lanes"], self.lane))
+            self.vectors = w.div(w.add(self.count, tile.lanes - 1), tile.lanes)
+            self._block()
+        self.lane, self.count = 0, p["streams"]
+        with w.loop(0, p["end_count"]) as (k, _, _):
+            end = Record(w, w.add(p["ends"], w.mul(k, len(PROGRAM))), PROGRAM)
+            self._call(end, 0, end["count"])
+
+    def _clear(self, where: str, count: str) -> None:
+        w, tile = self.w, self.tile
+        zeros = w.gep(self.scratch, self.p[where])
+        with w.loop(0, self.p[count], tile.lanes) as (i, _, _):
+            place = w.gep(zeros, i, tile.scalar)
+            w.store(tile.vector, "zeroinitializer", place, tile.dtype.size)
+
+    # ---- the block
+
+    def _block(self) -> None:
+        w, p = self.w, self.p
         self._call(Record(w, p["first"], PROGRAM), 0, 0)
-        zeros = w.gep(self.scratch, p["zeros"])
-        with w.loop(0, p["zero_count"], self.tile.lanes) as (i, _, _):
-            place = w.gep(zeros, i, self.tile.scalar)
-            w.store(self.tile.vector, "zeroinitializer", place, self.tile.dtype.size)
+        self._clear("zeros", "zero_count")
         with w.loop(0, p["pack_count"]) as (k, _, _):
             self._pack(w.add(p["packs"], w.mul(k, PRODUCER_WORDS)))
+        with w.loop(0, p["turn_count"]) as (k, _, _):
+            self._turn(w.add(p["turns"], w.mul(k, CONSUMER_WORDS)))
         with w.loop(0, p["sweep_count"]) as (k, _, _):
             self._sweep(Record(w, w.add(p["sweeps"], w.mul(k, len(SWEEP))), SWEEP))
         with w.loop(0, p["last_count"]) as (k, _, _):
@@ -204,6 +223,18 @@ class Task:
         sizes = f"i64 {producer['deep']}, i64 {self.count}"
         w.do(f"call void @gemm_pack_b(ptr {source}, {strides}, ptr {into}, {sizes})")
 
+    def _turn(self, at: Int) -> None:
+        """The operand of a product across lanes."""
+        w = self.w
+        consumer = Record(w, at, CONSUMER)
+        start, operand = self._operand(w.add(at, len(CONSUMER)))
+        along = operand["along"]
+        source = w.gep(start, w.mul(self.lane, along), element(self.dtype))
+        into = w.gep(self.scratch, consumer["panel"])
+        strides = f"i64 {along}, i64 {operand['depth']}"
+        sizes = f"i64 {self.count}, i64 {consumer['columns']}"
+        w.do(f"call void @gemm_pack_b(ptr {source}, {strides}, ptr {into}, {sizes})")
+
     # ---- the stream
 
     def _sweep(self, sweep: Record) -> None:
@@ -216,6 +247,8 @@ class Task:
             self._call(sweep, at, count)
             with w.loop(0, sweep["consumer_count"]) as (k, _, _):
                 self._consume(w.add(sweep["consumers"], w.mul(k, CONSUMER_WORDS)), at, count)
+            with w.loop(0, sweep["crossing_count"]) as (k, _, _):
+                self._cross(w.add(sweep["crossings"], w.mul(k, CONSUMER_WORDS)), at, count)
 
     def _limits(self) -> tuple[str, str]:
         """The stream positions at which a mask leaves something of this block."""
@@ -291,6 +324,27 @@ class Task:
                 into = w.gep(out, w.add(w.mul(i, block), j), tile.scalar)
                 values = (here, right, count, step, row, block, into, block)
                 self._kernel(adding_name, height, width, values, w.gep(factor, j, tile.scalar))
+
+    def _cross(self, at: Int, first: Int, count: Int) -> None:
+        """What is fed, times the lanes' own rows, added to sums whose rows stream by."""
+        w, tile = self.w, self.tile
+        consumer = Record(w, at, CONSUMER)
+        feed = w.gep(self.scratch, consumer["feed"])
+        panel = w.gep(self.scratch, consumer["panel"])
+        ones = w.gep(self.scratch, consumer["factor"])
+        row = consumer["pitch"]
+        out = w.gep(w.gep(self.scratch, consumer["into"]), w.mul(first, row), tile.scalar)
+        vectors = w.div(w.add(consumer["columns"], tile.lanes - 1), tile.lanes)
+        block = self.p["block"]
+        with pieces(w, count, tile.heights) as (i, height):
+            here = w.gep(feed, w.mul(i, block), tile.scalar)
+            with pieces(w, vectors, tile.widths) as (v, width):
+                whole = w.mul(w.div(v, tile.vectors), tile.columns)
+                j = w.mul(v, tile.lanes)
+                right = w.gep(panel, w.add(w.mul(whole, self.count), w.sub(j, whole)), tile.scalar)
+                into = w.gep(out, w.add(w.mul(i, row), j), tile.scalar)
+                values = (here, right, self.count, block, 1, tile.columns, into, row)
+                self._kernel(adding_name, height, width, values, ones)
 
     def _kernel(self, name, height: str, width: str, values: tuple[Int, ...], more: str = "") -> None:  # type: ignore[no-untyped-def]
         w, tile = self.w, self.tile

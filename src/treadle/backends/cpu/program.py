@@ -79,7 +79,7 @@ class Program:
         self.epilogue_code: list[Code] = []
         self.temporaries: dict[object, Temporary] = {}
         with trace.stage("plan"):
-            self.tasks = plan_tasks(self.roots, replaces, FLOATS, CHAINED)
+            self.tasks = plan_tasks(self.roots, replaces, FLOATS, CHAINED, True)
         self.places = Places(
             self.tasks, self.roots, self.leaves, replaces, FIRST_LEAF, ordered=True
         )
