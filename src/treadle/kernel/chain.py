@@ -25,6 +25,7 @@ from treadle.kernel.axes import linear, refined
 from treadle.kernel.build import Built
 from treadle.kernel.index import Axis, Index, of_axis, unravel
 from treadle.kernel.lower import narrowed
+from treadle.ops.elementwise import cast
 from treadle.schedule.chains import Chain
 
 if TYPE_CHECKING:
@@ -277,6 +278,12 @@ def _strides(found: Found, frame: Frame, axis: Axis, depth: Axis) -> Operand:
     batch = tuple(position.coefficient(a) for a in frame.batch)
     steps = position.coefficient(axis), position.coefficient(depth)
     return Operand(base, position.constant, batch, *steps)
+
+
+def widened(node: Node) -> Node:
+    """What a product's operand is a wider copy of: a chain reads it as it lies in memory."""
+    narrow = node.op is cast and node.dtype.is_float and node.operands[0].dtype.compute is node.dtype
+    return node.operands[0] if narrow else node
 
 
 def why_not(chain: Chain, in_place: Mapping[Node, Strided | None]) -> str:

@@ -15,6 +15,7 @@ from treadle.kernel.limits import limits_of
 from treadle.kernel.loops import Ex, Loops, Reduce, Store
 from treadle.kernel.lower import Guards, Lowering, Position, narrowed
 from treadle.kernel.running import Runs, Total
+from treadle.ops.defs import Kind
 from treadle.passes.tiles import Sink
 from treadle.schedule.chains import Chain
 
@@ -96,10 +97,10 @@ class ChainBuilder:
         self.frame = frame
         self.producers, self.fed = found
         self.wide = chain.producers[0].dtype.compute
-        own = {*chain.members, *chain.stats, *(s.dot for s in chain.sinks)}
         self.writes = [node for node in nodes if node in stored]
-        self.own = frozenset(own)
-        self.results = {s.dot: [n for n in self.writes if n is s.dot] for s in chain.sinks}
+        hidden = {*chain.space.members} - {*chain.loaded}
+        self.own = frozenset({*nodes, *hidden, *chain.stats, *(s.dot for s in chain.sinks)})
+        self.dots = {s.dot for s in chain.sinks}
         self.runs = Runs(chain, self._is_fixed)
         self.made: dict[Node, Total] = self.runs.totals
         self.locals: dict[str, int] = {}
@@ -123,17 +124,13 @@ class ChainBuilder:
     def _program(self) -> Program:
         return Program(self.frame, self.stored, self.own)
 
-    def _is_fixed(self, node: Node, across: bool) -> bool:
+    def _is_fixed(self, node: Node, tile: Node, across: bool) -> bool:
         """Is an operand of a tile the same all along the stream, or the lanes?"""
         probe = self._program()
         if not self.chain.turned:
             probe.given = {n: probe.local("any", n.dtype, self.frame.row)
                            for n in (*self.chain.stats, *self.chain.loaded)}  # fmt: skip
-        shape = next(iter(self.chain.members)).shape
-        index = unravel(self.frame.whole, shape)
-        if node.ndim > len(shape) or any(a not in (1, b) for a, b in
-                                         zip(reversed(node.shape), reversed(shape), strict=False)):  # fmt: skip
-            return False
+        index = unravel(self.frame.whole, tile.shape)
         below = self.chain.space.operand(node)
         if below in self.chain.members or (self.chain.turned and below is not None):
             return False
@@ -281,11 +278,26 @@ class ChainBuilder:
         *batch, row = unravel(frame.rows, shape)
         own = of_axis(frame.lane) if sink.turned else row
         index = (*batch, own, of_axis(axis)) if sink.left else (*batch, of_axis(axis), own)
-        value = self._value(program, total, place)
+        program.given[dot] = self._value(program, total, place)
         position = ravel(index, dot.shape)
-        number = program.builder.slot(dot, dot.dtype, written=True)
-        program.stores.append(Store(number, position, value))
+        for node in self.writes:
+            if node is dot or dot in self._below(node):
+                value = program.at(node, unravel(position, node.shape))
+                number = program.builder.slot(node, node.dtype, written=True)
+                program.stores.append(Store(number, position, value))
         return program.finish([axis])
+
+
+    def _below(self, node: Node) -> set[Node]:
+        """Products of this chain that a map runs on."""
+        found, stack = set(), [node]
+        while stack:
+            for x in stack.pop().operands:
+                if x in self.dots:
+                    found.add(x)
+                elif x in self.own or x.op.kind is Kind.MOVEMENT:
+                    stack.append(x)
+        return found if node not in self.chain.stats and node not in self.dots else set()
 
 
 def _count(shape: Sequence[int]) -> int:

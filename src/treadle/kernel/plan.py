@@ -10,7 +10,7 @@ from treadle.base.dtypes import DType
 from treadle.base.shapes import strides_of
 from treadle.ir.graph import toposort
 from treadle.ir.node import LEAF, Node
-from treadle.kernel.chain import Chained, why_not
+from treadle.kernel.chain import Chained, why_not, widened
 from treadle.kernel.chain_build import build_chain
 from treadle.kernel.build import (
     Built,
@@ -106,8 +106,11 @@ def plan_tasks(
     """
     order = toposort(roots)
     in_place = {x: strided(x) for n in order if n.op.kind is Kind.CONTRACT for x in n.operands}
+    narrow = {x: y for x in in_place if (y := widened(x)) is not x} if chained else {}
+    in_place |= {y: strided(y) for y in narrow.values()}
+    in_chains = in_place | {x: in_place[y] or _plain(y) for x, y in narrow.items()}
     with trace.stage("fuse"):
-        chains = Chains(order, roots, chained, lambda chain: why_not(chain, in_place), both)
+        chains = Chains(order, roots, chained, lambda chain: why_not(chain, in_chains), both)
         order = chains.order
         fusion = Fusion(order, templates, chains.of)
         fusion.run()
@@ -117,7 +120,7 @@ def plan_tasks(
              if c.kind != "chain" and any(n in stored for n in c.level)}  # fmt: skip
     for chain, cluster in fusion.chains.items():
         writes = [node for node in cluster.level if node in stored]
-        built = build_chain(chain, writes, stored, in_place)
+        built = build_chain(chain, list(cluster.level), stored, in_chains)
         tasks[cluster] = Task(cluster, chain=built, writes=writes)
     for node in stored:
         if node not in fusion.of:

@@ -45,7 +45,8 @@ class Runs:
     """The totals of a chain, each in its run over the stream."""
 
     chain: Chain
-    is_fixed: Callable[[Node, bool], bool]  # is an operand the same along the stream, or lanes?
+    is_fixed: Callable[[Node, Node, bool], bool]
+    """Is an operand of a tile the same along the stream, or along the lanes?"""
     totals: dict[Node, Total] = field(default_factory=dict)  # by reduction
     fed: list[Total] = field(default_factory=list)
 
@@ -127,7 +128,7 @@ class Runs:
             return None
         k = inside[0]
         others = [x for j, x in enumerate(node.operands) if j != k]
-        if not all(self.is_fixed(x, across) for x in others):
+        if not all(self.is_fixed(x, node, across) for x in others):
             return None
         if node.op in (e.mul, e.neg) or (node.op is e.div and k == 0):
             return k

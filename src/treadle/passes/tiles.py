@@ -18,6 +18,10 @@ from treadle.ops.defs import Kind
 from treadle.ops.reduce import max_, min_, sum_
 
 LEVELS = 4  # at most; more are not looked at
+FEWEST_ROWS = 16  # and columns: a vector of lanes at least
+SMALL = 1 << 17  # elements: what stays in the caches may as well be written
+DEEPEST = 512  # elements read for every column of a block of rows: more is cheaper written out
+LARGE = 1 << 24  # elements: what memory is spared then counts more than time
 REDUCTIONS = (sum_, max_, min_)
 
 
@@ -65,13 +69,37 @@ def is_swap(node: Node) -> bool:
 
 
 def find_spaces(order: Sequence[Node], roots: Sequence[Node]) -> list[Space]:
-    """The spaces of a graph that something leaves by a sink or a stat, with their levels."""
+    """The spaces of a graph that something leaves by a sink or a stat, with their levels.
+
+    Those that are better off in memory say why.
+    """
     if not any(node.op.kind is Kind.CONTRACT for node in order):
         return []
     found = _Finder(order, roots).spaces()
-    if found:
+    taken: set[Node] = set()
+    for space in sorted(found, key=_size, reverse=True):
+        space.why = space.why or _too_dear(space)
+        dots = {*space.producers, *(sink.dot for sink in space.sinks)}
+        if not space.why and dots & taken:
+            space.why = "its products are part of a larger chain"
+        taken |= dots if not space.why else set()
+    if not all(space.why for space in found):
         _set_levels(order, found)
     return found
+
+
+def _too_dear(space: Space) -> str:
+    """Why a space is better off in memory; empty if it is not."""
+    if min(space.rows, space.columns) < FEWEST_ROWS:
+        return "a chain of products needs more rows"
+    size = space.rows * space.columns
+    if size < (SMALL if space.sinks else LARGE):
+        return "what lies between the products is small enough to be written"
+    deep = sum(d.operands[0].shape[-1] for d in space.producers)
+    deep += sum(s.dot.shape[-1] if s.left else s.dot.shape[-2] for s in space.sinks)
+    if deep > DEEPEST * max(1, len(space.sinks)) and size < LARGE:
+        return "reading operands again would cost more than writing what lies between"
+    return ""
 
 
 class _Finder:
@@ -95,7 +123,7 @@ class _Finder:
 
     def spaces(self) -> list[Space]:
         """Those that hold together, without maps over rows that no tile reads."""
-        found = [s for s in dict.fromkeys(self.of.values()) if not s.why]
+        found = list(dict.fromkeys(self.of.values()))
         for space in found:
             needed = {
                 y for x in space.members for o in x.operands if (y := space.operand(o)) is not None
@@ -220,6 +248,7 @@ def _set_levels(order: Sequence[Node], spaces: Sequence[Space]) -> None:
 
     Every node carries, as bits, the levels of each space at which it depends on what left it.
     """
+    spaces = [space for space in spaces if not space.why]
     number = {space: k for k, space in enumerate(spaces)}
     home = {node: s for s in spaces for node in (*s.members, *s.stats)}
     leaves = {sink.dot: s for s in spaces for sink in s.sinks}

@@ -11,13 +11,9 @@ from treadle.ir.node import Node
 from treadle.ops.defs import Kind
 from treadle.passes.tiles import Sink, Space, find_spaces
 
-FEWEST_ROWS = 16  # and columns: a vector of lanes at least
-SMALL = 1 << 17  # elements: what stays in the caches may as well be written
-DEEPEST = 512  # elements read for every column of a block of rows: more is cheaper written out
 FEWEST_ITEMS = 8  # of a batch, for each to be one thread's work from end to end
 BOTH, TOGETHER, APART = "both", "together", "apart"
 """Sinks over rows: with those over columns, in one kernel of their own, or as they come."""
-LARGE = 1 << 24  # elements: what memory is spared then counts more than time
 
 
 @dataclass(eq=False)
@@ -77,7 +73,7 @@ class Chains:
         self.kept: set[Node] = set()
         self.refused: list[tuple[Node, Node, str]] = []
         for space in spaces:
-            why = space.why or _why_not(space)
+            why = space.why
             if any(node.dtype not in self.dtypes for node in space.producers):
                 why = "products of such a dtype are not chained"
             for way in () if why else ways:
@@ -198,17 +194,3 @@ def _collect(chain: Chain, wanted: Iterable[Node]) -> None:
         stack += [y for x in node.operands if (y := space.operand(x)) is not None]
     chain.members = {node: None for node in space.members if node in found}
     chain.stats = {node: None for node in space.stats if node in found}
-
-
-def _why_not(space: Space) -> str:
-    """Why a space is better off in memory; empty if it is not."""
-    if min(space.rows, space.columns) < FEWEST_ROWS:
-        return "a chain of products needs more rows"
-    size = space.rows * space.columns
-    if size < (SMALL if space.sinks else LARGE):
-        return "what lies between the products is small enough to be written"
-    deep = sum(d.operands[0].shape[-1] for d in space.producers)
-    deep += sum(s.dot.shape[-1] if s.left else s.dot.shape[-2] for s in space.sinks)
-    if deep > DEEPEST * max(1, len(space.sinks)) and size < LARGE:
-        return "reading operands again would cost more than writing what lies between"
-    return ""

@@ -221,8 +221,8 @@ class Fusion:
             cluster = self.of.get(node)
             if cluster is None or node.op.kind is not Kind.CONTRACT:
                 continue
-            if node.dtype not in self.templates or cluster.kind != "dot":
-                continue  # it becomes plain loops, or part of a chain
+            if node.dtype not in self.templates:
+                continue  # it becomes plain loops
             for other in self._readers(cluster):
                 if self._is_map_of(other, node, cluster):
                     self._absorb(cluster, other)
@@ -235,14 +235,22 @@ class Fusion:
         if not plain or not other.before[cluster] or depends(other, cluster, True):
             return False
         columns = node.shape[-1]
+        if cluster.kind == "chain" and not self._reads_only(other, node, cluster):
+            return False
         return all(
             n.type.size == other.size and n.shape and n.shape[-1] == columns for n in other.level
         )
 
+    def _reads_only(self, other: Cluster, node: Node, cluster: Cluster) -> bool:
+        """Is a product all that a map reads of a chain?"""
+        bases = {read.base for n in other.level for read in reads_of(n)}
+        return {base for base in bases if self.of[base] is cluster} == {node}
+
     def _absorb(self, cluster: Cluster, other: Cluster) -> None:
-        cluster.kind = "loop"  # for the time of the merge
+        kind, size = cluster.kind, cluster.size
+        cluster.kind, cluster.size = "loop", other.size  # for the time of the merge
         self._merge(cluster, other)
-        cluster.kind = "dot"
+        cluster.kind, cluster.size = kind, size
 
 
 def _lines_up(read: Read, other: Cluster) -> bool:

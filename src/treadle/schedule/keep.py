@@ -8,6 +8,7 @@ from treadle.ir.node import LEAF, Node
 from treadle.ops import movement as m
 from treadle.ops.contract import gather
 from treadle.ops.defs import Kind
+from treadle.ops.elementwise import cast
 from treadle.ops.windows import shear
 from treadle.schedule.chains import Chains
 from treadle.schedule.clusters import (
@@ -44,6 +45,8 @@ def keep(
     for node in order:
         if node.op.kind is Kind.CONTRACT:
             shown = [x for x in node.operands if below_views(x) not in hidden]
+            if node in chains.of:  # which widen what they read
+                shown = [x.operands[0] if x.op is cast else x for x in shown]
             forced |= {_in_memory(x, strided) for x in shown}
         elif node.op.kind is Kind.SCATTER:
             forced |= {base for x in node.operands for base in bases_of(x)}

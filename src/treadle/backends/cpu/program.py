@@ -40,7 +40,7 @@ DONE, BASES = 4, 5  # words of a launch: set when it has ended, and the first ba
 SHORT = 1 << 16  # elements: programs below are called without letting go of the interpreter
 LONG = 1 << 22  # elements: programs above can be interrupted between two entries
 ENTRY_BYTES = 32
-CHAINED = (float32, float64)
+CHAINED = FLOATS
 Words = Callable[[Callable[[object], Place]], list[int]]
 Part = Callable[[Callable[[object], Place]], Place]
 """(address of the code, address of its parameters), once memory is laid out."""
