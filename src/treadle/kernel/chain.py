@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import TYPE_CHECKING
 
 from treadle.base.dtypes import DType
 from treadle.base.shapes import Shape, strides_of
@@ -28,11 +27,17 @@ from treadle.kernel.lower import narrowed
 from treadle.ops.elementwise import cast
 from treadle.schedule.chains import Chain
 
-if TYPE_CHECKING:
-    from treadle.kernel.plan import Strided
-
 LANES = 64  # rows of tiles in a block: a few vectors on any processor
 SHORTEST = 16  # lanes of a block that is worth it
+
+
+@dataclass(frozen=True)
+class Strided:
+    """A product's operand in memory: element (batch..., i, j) at offset + sum of index * stride."""
+
+    base: Node
+    offset: int
+    strides: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -222,11 +227,11 @@ def operands_of(
         k = Index([(depth, 1)])
         left = _operand(dot.operands[0], (*batch, i, k), in_place)
         right = _operand(dot.operands[1], (*batch, k, j), in_place)
-        sides = [right, left] if chain.turned else [left, right]
-        if not (_is_of(sides[0], frame.lane, frame.stream) and _is_of(sides[1], frame.stream, frame.lane)):
+        sides = (right, left) if chain.turned else (left, right)
+        axes = frame.lane, frame.stream
+        if not all(_is_of(x, other) for x, other in zip(sides, axes[::-1], strict=True)):
             return "an operand does not lie along the tiles"
-        lane, stream = (_strides(x, frame, axis, depth)
-                        for x, axis in zip(sides, (frame.lane, frame.stream), strict=True))  # fmt: skip
+        lane, stream = (_strides(x, frame, a, depth) for x, a in zip(sides, axes, strict=True))
         if 1 not in (lane.along, lane.depth):
             return "an operand has neither neighbouring rows nor columns"
         producers.append(Producer(lane, stream, dot.operands[0].shape[-1]))
@@ -241,12 +246,12 @@ def operands_of(
         d = Index([(depth, 1)])
         index = (*batch, along, d) if sink.left else (*batch, d, along)
         found = _operand(sink.other, index, in_place)
-        axes = [frame.lane, frame.stream]
-        own, other = axes if sink.turned is not chain.turned else axes[::-1]
-        if not _is_of(found, own, other):
+        crosses = sink.turned is not chain.turned
+        own, other = (frame.lane, frame.stream) if crosses else (frame.stream, frame.lane)
+        if not _is_of(found, other):
             return "an operand does not lie along the tiles"
         fed.append(_strides(found, frame, own, depth))
-        if sink.turned is not chain.turned and 1 not in (fed[-1].along, fed[-1].depth):
+        if crosses and 1 not in (fed[-1].along, fed[-1].depth):
             return "an operand has neither neighbouring rows nor columns"
     dtypes = {x.base.dtype for p in producers for x in (p.lane, p.stream)}
     if len(dtypes | {x.base.dtype for x in fed}) > 1:
@@ -269,7 +274,7 @@ def _operand(
     return stored.base if stored else node, total
 
 
-def _is_of(found: Found, axis: Axis, other: Axis) -> bool:
+def _is_of(found: Found, other: Axis) -> bool:
     return found[1].is_affine() and not found[1].coefficient(other)
 
 
@@ -282,7 +287,9 @@ def _strides(found: Found, frame: Frame, axis: Axis, depth: Axis) -> Operand:
 
 def widened(node: Node) -> Node:
     """What a product's operand is a wider copy of: a chain reads it as it lies in memory."""
-    narrow = node.op is cast and node.dtype.is_float and node.operands[0].dtype.compute is node.dtype
+    narrow = (
+        node.op is cast and node.dtype.is_float and node.operands[0].dtype.compute is node.dtype
+    )
     return node.operands[0] if narrow else node
 
 

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from treadle.base.dtypes import DType, bool_
 from treadle.base.errors import CompilerError, explain
 from treadle.ir.node import Node
 from treadle.kernel.build import Builder, Built, passes_of
-from treadle.kernel.chain import LANES, Chained, Consumer, Frame, Sweep, frame_of, operands_of, pitch
+from treadle.kernel.chain import (
+    LANES,
+    Chained,
+    Consumer,
+    Frame,
+    Strided,
+    Sweep,
+    frame_of,
+    operands_of,
+    pitch,
+)  # fmt: skip
 from treadle.kernel.index import ZERO, Axis, Index, of_axis, ravel, unravel
 from treadle.kernel.limits import limits_of
 from treadle.kernel.loops import Ex, Loops, Reduce, Store
@@ -18,9 +27,6 @@ from treadle.kernel.running import Runs, Total
 from treadle.ops.defs import Kind
 from treadle.passes.tiles import Sink
 from treadle.schedule.chains import Chain
-
-if TYPE_CHECKING:
-    from treadle.kernel.plan import Strided
 
 ONES = "ones"  # a local row: the factor of sums that are never scaled
 JOINS = {"sum": "add", "max": "maximum", "min": "minimum"}
@@ -110,7 +116,8 @@ class ChainBuilder:
     def build(self) -> Chained:
         """All of it."""
         sweeps = [self._sweep(run) for run in range(self.runs.count)]
-        last, end = [], []
+        last: list[Built] = []
+        end: list[Built] = []
         for k, total in enumerate(self.runs.fed):
             (end if self.runs.is_across(total.source) else last).append(self._result(k, total))
         kept = [node for node in self.writes if node in self.chain.stats]
@@ -204,7 +211,7 @@ class ChainBuilder:
             program.keep(self._local(f"factor-{name}", 1), d, change)
 
     def _finite(self, program: Program, top: Ex) -> Ex:
-        """A running maximum, or 0 as long as there is none: minus infinity less itself is no number."""
+        """A running maximum, or 0 while there is none: -inf less itself would be no number."""
         none = program.make("eq", (top, program.constant(self.wide.least, self.wide)), bool_)
         return program.make("where", (none, program.constant(0, self.wide), top), self.wide)
 
@@ -286,7 +293,6 @@ class ChainBuilder:
                 number = program.builder.slot(node, node.dtype, written=True)
                 program.stores.append(Store(number, position, value))
         return program.finish([axis])
-
 
     def _below(self, node: Node) -> set[Node]:
         """Products of this chain that a map runs on."""

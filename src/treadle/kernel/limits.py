@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from treadle.kernel.chain import Frame
 from treadle.kernel.index import Index
 from treadle.kernel.loops import Ex
 from treadle.kernel.lower import as_index
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from treadle.kernel.chain import Frame
 
 Limit = tuple[int, int, int]
 """(a, b, c): where lane * a + stream * b + c >= 0."""
@@ -40,7 +37,7 @@ def limits_of(value: Ex, nothing: float, frame: Frame) -> list[Limit]:
 
 
 def _conditions(test: Ex, holds: bool, frame: Frame) -> list[Limit]:
-    if test.op == "bitwise_and" and holds or test.op == "bitwise_or" and not holds:
+    if (test.op == "bitwise_and" and holds) or (test.op == "bitwise_or" and not holds):
         return [x for arg in test.args for x in _conditions(arg, holds, frame)]
     if test.op not in COMPARED:
         return []

@@ -10,8 +10,6 @@ from treadle.base.dtypes import DType
 from treadle.base.shapes import strides_of
 from treadle.ir.graph import toposort
 from treadle.ir.node import LEAF, Node
-from treadle.kernel.chain import Chained, why_not, widened
-from treadle.kernel.chain_build import build_chain
 from treadle.kernel.build import (
     Built,
     build_cluster,
@@ -20,6 +18,8 @@ from treadle.kernel.build import (
     build_product,
     build_scatter,
 )  # fmt: skip
+from treadle.kernel.chain import Chained, Strided, why_not, widened
+from treadle.kernel.chain_build import build_chain
 from treadle.kernel.index import ZERO, Axis, Index
 from treadle.kernel.lower import Lowering
 from treadle.ops.defs import Kind
@@ -28,15 +28,6 @@ from treadle.schedule.clusters import FULL, Cluster, without_reshape
 from treadle.schedule.fuse import Fusion
 from treadle.schedule.keep import WRITTEN_OUT, below_views, keep
 from treadle.schedule.order import Touched, order_clusters
-
-
-@dataclass(frozen=True)
-class Strided:
-    """A product's operand in memory: element (batch..., i, j) at offset + sum of index * stride."""
-
-    base: Node
-    offset: int
-    strides: tuple[int, ...]
 
 
 @dataclass(eq=False)

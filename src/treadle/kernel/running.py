@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from treadle.base.errors import needed
 from treadle.ir.node import Node
 from treadle.ir.pattern import constant_value
 from treadle.ops import elementwise as e
@@ -90,14 +91,12 @@ class Runs:
         return set().union(*(self.needs[y] for y in below if y in self.needs))
 
     def _total(self, source: Node | Sink, value: Node, linear: bool) -> Total:
-        core = self.chain.space.operand(value)
-        if core is None:
-            core = value
+        core = self._below(value)
         layers: list[Layer] = []
         across = self.is_across(source)
         while linear and (found := self._peeled(core, across)) is not None:
             layers.append((core, found))
-            core = self.chain.space.operand(core.operands[found])  # type: ignore[assignment]
+            core = self._below(core.operands[found])
         total = Total(source, core, layers)
         bounds: list[tuple[int, Total]] = []
         for node in self.needs[core]:
@@ -115,6 +114,9 @@ class Runs:
         known = [self.totals[n].ready for layer, k in layers for n in self._beside(layer, k)]
         total.ready = max([total.run, *known])
         return total
+
+    def _below(self, node: Node) -> Node:
+        return needed("chain", self.chain.space.operand(node), "tile")
 
     def _beside(self, layer: Node, k: int) -> set[Node]:
         others = [self.chain.space.operand(x) for j, x in enumerate(layer.operands) if j != k]

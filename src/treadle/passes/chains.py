@@ -10,9 +10,11 @@ from treadle.ir.pattern import constant_value
 from treadle.ops import movement as m
 from treadle.ops.contract import dot
 from treadle.ops.defs import Kind
-from treadle.ops.elementwise import cast, mul
+from treadle.ops.elementwise import cast, mul, where
 from treadle.ops.reduce import sum_
 from treadle.passes.tiles import Space, find_spaces
+
+Users = dict[Node, list[Node]]
 
 
 def for_chains(roots: Sequence[Node]) -> list[Node]:
@@ -27,9 +29,13 @@ def for_chains(roots: Sequence[Node]) -> list[Node]:
         order = toposort(roots)
         spaces = [s for s in find_spaces(order, roots) if not s.why]
     kept = {x.operands[0]: x for x in order if x.op is cast and x.operands[0].op is dot}
+    users: Users = {}
+    for node in order:
+        for x in node.operands:
+            users.setdefault(x, []).append(node)
     change: dict[Node, Node] = {}
     for space in spaces:
-        change |= _from_products(space, kept)
+        change |= _from_products(space, kept, users)
     return substitute(roots, change) if change else list(roots)
 
 
@@ -77,7 +83,7 @@ class _Widener:
         return found
 
 
-def _from_products(space: Space, kept: dict[Node, Node]) -> dict[Node, Node]:
+def _from_products(space: Space, kept: dict[Node, Node], users: Users) -> dict[Node, Node]:
     """Row sums of (a bᵀ) * p are those of a * (p b), and p b is there already (kept: as what)."""
     found = {}
     sinks = [s for s in space.sinks if s.left and not s.turned]
@@ -91,12 +97,34 @@ def _from_products(space: Space, kept: dict[Node, Node]) -> dict[Node, Node]:
                 continue
             a, turned = product.operands
             for sink in sinks:
-                same = sink.tile is space.operand(p) and is_transpose(turned, sink.other)
-                if same and sink.dot.shape == a.shape:
+                same = is_transpose(turned, sink.other) and sink.dot.shape == a.shape
+                if same and _is_fed(space, sink.tile, space.operand(p), node, users):
                     there = cast(kept.get(sink.dot, sink.dot), a.dtype)
                     rows = sum_(a * there, axis=-1, keepdims=True)
                     found[node] = rows.reshape(node.shape)
     return found
+
+
+def _is_fed(space: Space, tile: Node, p: Node | None, total: Node, users: Users) -> bool:
+    """Is tile p, or p but for rows of zeros, of which nobody looks at the total?"""
+    if tile is p:
+        return True
+    if tile.op is not where or constant_value(tile.operands[1]) != 0:
+        return False
+    test = tile.operands[0]
+    if space.operand(tile.operands[2]) is not p or test.shape[-1:] != (1,):
+        return False
+    seen, stack = {total}, [total]
+    while stack:
+        node = stack.pop()
+        for user in users.get(node, ()):
+            if user.op is where and user.operands[0] is test and user.operands[1] is not node:
+                continue
+            if user not in space.members:
+                return False
+            stack += [user] if user not in seen else []
+            seen.add(user)
+    return True
 
 
 def is_transpose(x: Node, y: Node) -> bool:

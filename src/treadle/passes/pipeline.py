@@ -16,9 +16,19 @@ from treadle.passes.chains import for_chains
 from treadle.passes.decompose import SPLIT, WIDEN, definitions
 from treadle.passes.movement import MOVEMENT
 from treadle.passes.ranges import RANGES
+from treadle.passes.selects import SELECTS
 from treadle.passes.sums import SUMS
 
-RULES: tuple[Rule, ...] = (*CONSTANTS, *ALGEBRA, *RANGES, *MOVEMENT, *SUMS, *SPLIT, *WIDEN)
+RULES: tuple[Rule, ...] = (
+    *CONSTANTS,
+    *ALGEBRA,
+    *RANGES,
+    *MOVEMENT,
+    *SUMS,
+    *SELECTS,
+    *SPLIT,
+    *WIDEN,
+)
 EXACT = tuple(r for r in RULES if r.exact)
 
 _INDEXED: dict[tuple[int, bool], ByOp] = {}

@@ -1,4 +1,4 @@
-"""Which nodes are tiles between products: values as large as a product's result, never wanted whole.
+"""Which nodes are tiles between products: as large as a product's result, never wanted whole.
 
 A *space* is a set of such values of one size: products, maps over them, and values per row that
 reductions of them give (a softmax's maximum and sum). What leaves it are products over its columns
@@ -9,8 +9,7 @@ as in a backward pass: `level` counts how often.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from math import prod
+from typing import NamedTuple
 
 from treadle.ir.node import Node
 from treadle.ops import movement as m
@@ -25,8 +24,7 @@ LARGE = 1 << 24  # elements: what memory is spared then counts more than time
 REDUCTIONS = (sum_, max_, min_)
 
 
-@dataclass(frozen=True)
-class Sink:
+class Sink(NamedTuple):
     """A product that takes tiles in: over their columns, or (turned) over their rows."""
 
     dot: Node
@@ -36,17 +34,20 @@ class Sink:
     left: bool  # is the tile the first operand?
 
 
-@dataclass(eq=False)
 class Space:
-    """Values of rows x columns elements that are made and used tile by tile."""
+    """Values of rows x columns elements that are made and used tile by tile.
 
-    rows: int
-    columns: int
-    members: dict[Node, None] = field(default_factory=dict)  # products and maps, in order
-    stats: dict[Node, None] = field(default_factory=dict)  # values per row, in order
-    sinks: list[Sink] = field(default_factory=list)
-    level: dict[Node, int] = field(default_factory=dict)
-    why: str = ""  # it cannot be: somebody wants a tile whole
+    - **members**: products and maps, in order; **stats**: values per row, in order
+    - **why**: it cannot be, or had better not: somebody wants a tile whole
+    """
+
+    def __init__(self, rows: int, columns: int) -> None:
+        self.rows, self.columns = rows, columns
+        self.members: dict[Node, None] = {}
+        self.stats: dict[Node, None] = {}
+        self.sinks: list[Sink] = []
+        self.level: dict[Node, int] = {}
+        self.why = ""
 
     @property
     def producers(self) -> list[Node]:
@@ -149,8 +150,8 @@ class _Finder:
             self._refuse([sink.other], "a view of tiles in a product")
         else:
             self._refuse(node.operands, "a product of two tiles, or of a view of them")
-        if node.dtype.is_float and prod(node.shape):
-            space = Space(prod(node.shape[:-1]), node.shape[-1])
+        if node.dtype.is_float and node.type.size:
+            space = Space(node.type.size // node.shape[-1], node.shape[-1])
             self._enter(node, space)
 
     def _map(self, node: Node) -> None:
@@ -171,7 +172,9 @@ class _Finder:
         homes = {self.stat_of[s] for s in stats}
         if len(homes) == 1 and not mine:
             (space,) = homes
-            if node.type.size == space.rows and all(x.type.size <= space.rows for x in node.operands):
+            if node.type.size == space.rows and all(
+                x.type.size <= space.rows for x in node.operands
+            ):
                 self._enter_stat(node, space)
 
     def _reduce(self, node: Node) -> None:

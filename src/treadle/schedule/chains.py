@@ -119,7 +119,7 @@ class Chains:
                 stack += waiting
                 continue
             stack.pop()
-            begun.discard(chain)  # type: ignore[arg-type]
+            begun.discard(chain)
             for n in nodes:
                 for x in n.operands:
                     self._views(x, done, result)

@@ -20,10 +20,11 @@ from treadle.base.dtypes import FLOATS, DType
 from treadle.ir.graph import structure, substitute
 from treadle.ir.node import Node, leaf, placeholder
 from treadle.kernel.build import Built
+from treadle.kernel.chain import Strided
 from treadle.kernel.choose import is_flat_map
 from treadle.kernel.index import Axis
 from treadle.kernel.places import Places, Temporary
-from treadle.kernel.plan import Product, Scan, Strided, as_stored, plan_tasks
+from treadle.kernel.plan import Product, Scan, as_stored, plan_tasks
 from treadle.passes.pipeline import simplify
 from treadle.testing.arrays import Array, value_of
 from treadle.testing.steps import Axes, Kernel

@@ -1,4 +1,4 @@
-"""Programs that run on the tiles of a chain as LLVM IR: vectors along lanes, scratch next to memory.
+"""Programs that run on tiles of a chain as LLVM IR: vectors along lanes, scratch and memory.
 
 Arguments: bases, params (as of any loop kernel), the scratch of this thread, the batch item, the
 first lane and stream position of the tile, and how many of each there are.

@@ -181,4 +181,3 @@ class Table:
         start = offset + operand.offset * operand.base.dtype.size
         ahead = [0] * (BATCH - len(operand.batch))
         return [base, start, operand.along, operand.depth, *ahead, *operand.batch]
-

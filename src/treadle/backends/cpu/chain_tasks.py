@@ -6,6 +6,8 @@ a dtype: any number of products, runs over the stream, and programs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from treadle.backends.cpu.gemm_pack import pack_b
 from treadle.backends.cpu.gemm_tiles import (
     KERNEL_TYPES,
@@ -155,10 +157,10 @@ class Task:
         """The blocks of a task, one after the other."""
         w, p, tile = self.w, self.p, self.tile
         rest: Int = self.item
-        for k in reversed(range(BATCH)):
-            digit = w.rem(rest, p[f"extent_{k}"])
-            w.store("i64", str(digit), w.gep(self.digits, k, "i64"), 8)
-            rest = w.div(rest, p[f"extent_{k}"])
+        for axis in reversed(range(BATCH)):
+            digit = w.rem(rest, p[f"extent_{axis}"])
+            w.store("i64", str(digit), w.gep(self.digits, axis, "i64"), 8)
+            rest = w.div(rest, p[f"extent_{axis}"])
         self._clear("sums", "sum_count")
         with w.loop(0, p["span"]) as (k, _, _):
             self.lane = w.mul(w.add(first, k), p["block"])
@@ -270,7 +272,9 @@ class Task:
     def _larger(self, a: Int, b: Int) -> str:
         return self.w.call("i64", "llvm.smax.i64", f"i64 {a}", f"i64 {b}")
 
-    def _rows(self, at: Int, first: Int, strip: str, sizes: tuple[Int, Int]) -> tuple[str, Int, Int]:
+    def _rows(
+        self, at: Int, first: Int, strip: str, sizes: tuple[Int, Int]
+    ) -> tuple[str, Int, Int]:
         """Rows of an operand that stream by: (memory, row stride, element stride)."""
         w = self.w
         start, operand = self._operand(at)
@@ -346,7 +350,11 @@ class Task:
                 values = (here, right, self.count, block, 1, tile.columns, into, row)
                 self._kernel(adding_name, height, width, values, ones)
 
-    def _kernel(self, name, height: str, width: str, values: tuple[Int, ...], more: str = "") -> None:  # type: ignore[no-untyped-def]
+    def _kernel(
+        self, name: Callable[[int, int], str], height: str, width: str,
+        values: tuple[Int, ...], more: str = "",
+    ) -> None:  # fmt: skip
+        """The micro-kernel of a size that is known when it runs."""
         w, tile = self.w, self.tile
         chosen = ""
         for h in tile.heights:

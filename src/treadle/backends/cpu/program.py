@@ -10,7 +10,16 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from treadle.backends.cpu import chain_plan, chain_tasks, gemm_plan, gemm_tasks, jit, scan, show, sort
+from treadle.backends.cpu import (
+    chain_plan,
+    chain_tasks,
+    gemm_plan,
+    gemm_tasks,
+    jit,
+    scan,
+    show,
+    sort,
+)
 from treadle.backends.cpu.along import Step
 from treadle.backends.cpu.chain_emit import tile_text
 from treadle.backends.cpu.emit import kernel_text

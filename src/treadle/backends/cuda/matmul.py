@@ -12,8 +12,9 @@ from treadle.backends.cuda.narrow import memory_type
 from treadle.backends.cuda.ops import with_helpers
 from treadle.base.dtypes import DType, bfloat16, float16, float32, float64
 from treadle.base.errors import needed
+from treadle.kernel.chain import Strided
 from treadle.kernel.parser import parse
-from treadle.kernel.plan import Product, Strided
+from treadle.kernel.plan import Product
 from treadle.kernel.signature import Signature
 
 TEMPLATES = (float16, bfloat16, float32, float64)
