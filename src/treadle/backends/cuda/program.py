@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from treadle.backends.cuda.chain import CHAINED, chain_launch
 from treadle.backends.cuda.emit import kernel_text
 from treadle.backends.cuda.forms import Form, choose, size_of, splits
 from treadle.backends.cuda.launch import Arguments, Launch, tile_constants
@@ -30,7 +31,7 @@ class Plan:
         self.leaves = list(leaves)
         self.temporaries: dict[object, Temporary] = {}
         self.launches: list[Launch] = []
-        self.tasks = plan_tasks(self.roots, replaces, TEMPLATES)
+        self.tasks = plan_tasks(self.roots, replaces, TEMPLATES, CHAINED)
         # The programs of a grid run in any order: only equal positions may share memory.
         self.memory = Places(
             self.tasks, self.roots, self.leaves, replaces, FIRST_LEAF, ordered=False
@@ -42,6 +43,8 @@ class Plan:
                 self._add_loops(built, number)
             if task.product and task.product.dot.type.size:
                 self.launches.append(matmul(task.product, processors))
+            if task.chain:
+                self.launches.append(chain_launch(task.chain))
         self.launches = [x for x in self.launches if x.grid[0] and x.grid[1]]
         self.places = self.memory.settle(self.temporaries)
         self.layout, self.outputs = self.memory.layout, self.memory.outputs
