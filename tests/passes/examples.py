@@ -10,6 +10,7 @@ from treadle.ops.contract import dot, scatter_add, scatter_mul
 from treadle.ops.reduce import max_, min_, sum_
 from treadle.ops.totals import prod_
 from treadle.passes.decompose import CHUNK
+from treadle.passes.selects import MAPS
 
 REDUCTIONS = (sum_, max_, min_, prod_)
 COMPARISONS = (e.lt, e.le, e.gt, e.ge, e.eq, e.ne)
@@ -61,6 +62,23 @@ def zeros(leaf, kind):
 grid = iota((6, 1), 0) * 8 + iota((1, 8), 1)
 two, three = const(2.0, float32), const(3.0, float32)
 seven, eleven = const(-7, int32), const(11, int32)
+
+
+def choice(leaf, number, shape=(3, 4)):
+    return e.where(leaf((3, 1), "bool"), const(number, float32), leaf(shape))
+
+
+def choices(leaf, op):
+    if op in (e.exp, e.neg):
+        return op(choice(leaf, 0.0))
+    test = leaf((3, 1), "bool")
+    return op(*(e.where(test, const(k, float32), leaf((3, 4))) for k in (1.0, 2.0)))
+
+
+def chosen_twice(leaf):
+    test = leaf((3, 1), "bool")
+    return e.where(test, const(1.0, float32), e.where(test, const(2.0, float32), leaf((3, 4))))
+
 
 # fmt: off
 EXAMPLES = {
@@ -142,6 +160,10 @@ EXAMPLES = {
     **{f"split-{op}": lambda leaf, op=op: op(leaf((5 * CHUNK + 7,))) for op in REDUCTIONS},
     "lone-row": lambda leaf: dot(leaf((2, 1, 5)), leaf((2, 5, 4)) * 2.0),
     "few-batch-axes": lambda leaf: dot(leaf((2, 1, 3, 1, 2, 3, 4)), leaf((1, 2, 3, 2, 1, 4, 5))),
+    **{f"{op}-choices": lambda leaf, op=op: choices(leaf, op) for op in MAPS},
+    **{f"{op}-choice": lambda leaf, op=op: op(choice(leaf, 3.0), axis=1, keepdims=True)
+       for op in (sum_, max_, min_)},
+    "choice-twice": chosen_twice,
     **{f"widen-{op}": lambda leaf, op=op: op(
         leaf((3,), "bfloat16"), iota((12,), 0) % 2, leaf((12,), "bfloat16"), axis=0)
        for op in (scatter_add, scatter_mul)},

@@ -42,4 +42,6 @@ class Takes:
 
     products: tuple[DType, ...] = ()  # multiplied by a template that takes maps along
     converts: tuple[DType, ...] = ()  # what products in float32 read and widen as they go
+    chained: tuple[DType, ...] = ()  # operands of products whose tiles other products read
+    both_ways: bool = False  # one kernel adds up along rows and along columns of tiles
     separable: tuple[DType, ...] = ()  # products of which one operand may lie anywhere, as windows

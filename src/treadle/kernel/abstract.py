@@ -162,6 +162,7 @@ class Argument:
 
     dtype: DType
     stream: bool
+    local: bool
 
 
 @dataclass(eq=False)
@@ -171,6 +172,7 @@ class Kernel:
     arguments: list[Argument]
     across: bool
     epilogue: bool
+    tile: bool
     slots: list[Slot] = field(default_factory=list)
     outer: list[Axis] = field(default_factory=list)
     inner: list[Axis] = field(default_factory=list)

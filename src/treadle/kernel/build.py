@@ -103,7 +103,8 @@ def build_cluster(cluster: Cluster, stored: frozenset[Node]) -> list[Built]:
             value = lowering.at(root, unravel(position, root.shape))
             store = Store(builder.slot(root, root.dtype, written=True), position, value)
             (stores if level == FULL else row_stores).append(store)
-    loops = Loops([], outer, inner, _passes(lowering, stores), row_stores, size=cluster.size)
+    passes = passes_of(list(lowering.reduces.values()), stores)
+    loops = Loops([], outer, inner, passes, row_stores, size=cluster.size)
     loops.across = bool(pattern and not pattern[-1][1] and outer)
     built = builder.finish(loops)
     _arrange(loops, cluster)
@@ -152,9 +153,8 @@ def _in_order(outer: list[Axis], inner: list[Axis]) -> list[Axis]:
     return sorted(outer + inner, key=lambda axis: int(axis.name[1:]))
 
 
-def _passes(lowering: Lowering, stores: Sequence[Store]) -> list[Pass]:
+def passes_of(reduces: Sequence[Reduce], stores: Sequence[Store]) -> list[Pass]:
     """Each reduction and store in the earliest pass where its operands are ready."""
-    reduces = list(lowering.reduces.values())
     stages = [r.value.stage for r in reduces] + [s.value.stage for s in stores]
     passes = [Pass() for _ in range(1 + max(stages, default=0))]
     for r in reduces:

@@ -13,7 +13,7 @@ from treadle.ir.node import Node
 from treadle.kernel.build import Built
 from treadle.kernel.places import Places, Temporary
 from treadle.kernel.plan import as_stored, plan_steps
-from treadle.kernel.steps import LoopStep, ProductStep, ScanStep, Step
+from treadle.kernel.steps import ChainStep, LoopStep, ProductStep, ScanStep, Step
 
 
 class Driver(ABC):
@@ -51,6 +51,8 @@ class Driver(ABC):
             return self._add_each
         if isinstance(step, ProductStep):
             return self.add_product
+        if isinstance(step, ChainStep):
+            return self.add_chain
         if isinstance(step, ScanStep):
             return self.add_scan
         raise CompilerError(explain("plan", "an unknown kind of step", step=type(step).__name__))
@@ -71,6 +73,10 @@ class Driver(ABC):
     @abstractmethod
     def add_product(self, product: ProductStep, step: int) -> None:
         """A product as kernels."""
+
+    @abstractmethod
+    def add_chain(self, step: ChainStep, number: int) -> None:
+        """Chained products as kernels."""
 
     @abstractmethod
     def add_scan(self, scan: ScanStep, step: int) -> None:

@@ -61,13 +61,14 @@ class Levels:
 
 
 @lru_cache(maxsize=1024)
-def _kept_count(text: str) -> int:
+def kept_count(text: str) -> int:
+    """Values of an element that a kernel keeps from one pass to the next."""
     return len(Levels(parse(text)).kept)
 
 
 def scratch_bytes(loops: Loops, text: str, width: int, lanes: int) -> int:
     """Scratch of one thread; width is the number of lanes computed side by side."""
-    kept = _kept_count(text) if len(loops.passes) > 1 else 0
+    kept = kept_count(text) if len(loops.passes) > 1 else 0
     if not kept:
         return 0
     extents = [axis.extent for axis in loops.inner]

@@ -131,6 +131,7 @@ class Argument:
     dtype: DType
     written: bool
     stream: bool = False  # large and not read soon: stores go past the caches
+    local: bool = False  # scratch of a chain: positions count from the tile's first element
 
 
 @dataclass(eq=False)
@@ -146,6 +147,7 @@ class Loops:
     rows_per_block: int = 1
     size: int = 0  # elements of the iteration space
     epilogue: bool = False  # runs on finished tiles of a contraction: outer = batch and row
+    tile: bool = False  # runs on tiles of a chain: outer = batch and lane, inner streams by
 
     @property
     def rows(self) -> int:

@@ -14,7 +14,7 @@ from treadle.ir.node import Node
 from treadle.kernel.build import Built
 from treadle.kernel.index import Axis, Index
 from treadle.kernel.loops import Ex, Loops, Store
-from treadle.kernel.steps import CopyStep, ScatterStep, Step
+from treadle.kernel.steps import ChainStep, CopyStep, ScatterStep, Step
 
 
 def writes_over(step: Step, result: Node, operand: Node, ordered: bool = True) -> bool:
@@ -24,7 +24,10 @@ def writes_over(step: Step, result: Node, operand: Node, ordered: bool = True) -
     """
     if any(operand is x for x in step.operands()):
         return False  # every tile of a product reads rows and columns of them
-    if isinstance(step, CopyStep | ScatterStep) or result.dtype.size != operand.dtype.size:
+    if (
+        isinstance(step, ChainStep | CopyStep | ScatterStep)
+        or result.dtype.size != operand.dtype.size
+    ):
         return False
     return all(_is_safe(built, result, operand, ordered) for built in step.programs())
 

@@ -26,7 +26,7 @@ from treadle.kernel.abstract import (
 
 DTYPES = {d.short: d for d in ALL}
 TOKEN = re.compile(r"[a-z]\d+|-1|.")
-FLAGS = ("across", "epilogue")
+FLAGS = ("across", "epilogue", "tile")
 
 
 @lru_cache(maxsize=64)
@@ -41,13 +41,13 @@ class _Parser:
     def __init__(self, text: str) -> None:
         head, *lines = text.split("\n")
         words = head.split()[1:]
-        across, epilogue = (flag in words for flag in FLAGS)
+        across, epilogue, tile = (flag in words for flag in FLAGS)
         arguments = [
-            Argument(DTYPES[word.rstrip("!~")], word[-1] == "~")
+            Argument(DTYPES[word.rstrip("!~@")], "~" in word, "@" in word)
             for word in words
             if word not in FLAGS
         ]
-        self.kernel = Kernel(arguments, across, epilogue)
+        self.kernel = Kernel(arguments, across, epilogue, tile)
         self.slots: dict[str, Slot] = {}
         self.axes: dict[str, Axis] = {}
         self.values: dict[str, Ex] = {}

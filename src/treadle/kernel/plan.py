@@ -15,8 +15,11 @@ from treadle.kernel.build import (
     build_product,
     build_scatter,
 )  # fmt: skip
-from treadle.kernel.operands import Operand, Separable, operands_of
+from treadle.kernel.chain import why_not, widened
+from treadle.kernel.chain_build import build_chain
+from treadle.kernel.operands import Operand, Separable, Strided, located, operands_of, plain
 from treadle.kernel.steps import (
+    ChainStep,
     CopyStep,
     LoopStep,
     ProductStep,
@@ -25,7 +28,8 @@ from treadle.kernel.steps import (
     Step,
 )  # fmt: skip
 from treadle.ops.defs import Kind
-from treadle.schedule.clusters import FULL, Cluster, without_reshape
+from treadle.schedule.chains import Chains
+from treadle.schedule.clusters import FULL, Cluster, bases_of, without_reshape
 from treadle.schedule.fuse import Fusion
 from treadle.schedule.keep import keep
 from treadle.schedule.order import Touched, order_clusters
@@ -46,17 +50,31 @@ def plan_steps(roots: Sequence[Node], replaces: dict[Node, Node], takes: Takes) 
     takes says what the backend can do.
     """
     order = toposort(roots)
-    fusion = Fusion(order, takes.products)
+    dots = [node for node in order if node.op.kind is Kind.CONTRACT]
+    operands = {dot: operands_of(dot, takes) for dot in dots}
+    in_chains = _in_chains(dots) if takes.chained else {}
     with trace.stage("fuse"):
+        chains = Chains(
+            order, roots, takes.chained, lambda chain: why_not(chain, in_chains), takes.both_ways
+        )
+        order = chains.order
+        fusion = Fusion(order, takes.products, chains.of)
         fusion.run()
-    trace.tell("refused", fusion.refused)
-    operands = {
-        n: operands_of(n, takes) for n in order if n.op.kind is Kind.CONTRACT
-    }  # fmt: skip
-    multiplied = {x.base for pair in operands.values() for x in pair}
-    stored = keep(order, fusion.of, roots, multiplied)
+    trace.tell("refused", [*chains.refused, *fusion.refused])
+    forced = {*chains.kept}
+    for dot in dots:
+        if dot in chains.of:
+            shown = [x for x in dot.operands if chains.hidden.isdisjoint(bases_of(x))]
+            forced |= {in_chains[x].base for x in shown}
+        else:
+            forced |= {x.base for x in operands[dot]}
+    stored = keep(order, fusion.of, roots, forced, chains.hidden)
     steps = {c: _step(c, stored, operands, takes) for c in fusion.clusters
-             if any(n in stored for n in c.level)}  # fmt: skip
+             if c.kind != "chain" and any(n in stored for n in c.level)}  # fmt: skip
+    for chain, cluster in fusion.chains.items():
+        writes = [node for node in cluster.level if node in stored]
+        built = build_chain(chain, list(cluster.level), stored, in_chains)
+        steps[cluster] = ChainStep(cluster, writes, built)
     for node in stored:
         if node not in fusion.of:
             cluster = Cluster(fusion.position[node], "copy", node.type.size)
@@ -71,6 +89,17 @@ def plan_steps(roots: Sequence[Node], replaces: dict[Node, Node], takes: Takes) 
     outside = frozenset([*roots, *(node for node in order if node.op is LEAF)])
     ordered = order_clusters(touched, fusion.of, outside, writers)
     return [steps[cluster] for cluster in ordered]
+
+
+def _in_chains(dots: Sequence[Node]) -> dict[Node, Strided]:
+    """Where chains read operands: as strides, and below casts that only widen."""
+    found: dict[Node, Strided] = {}
+    for dot in dots:
+        for x in dot.operands:
+            narrow = widened(x)
+            place = located(narrow, ())
+            found[x] = place if isinstance(place, Strided) else plain(narrow)
+    return found
 
 
 def _step(

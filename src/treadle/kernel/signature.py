@@ -41,10 +41,10 @@ class Signature:
     def _describe(self, loops: Loops) -> str:
         words = ["kernel"]
         words += [
-            f"{a.dtype.short}{'!' if a.written else ''}{'~' if a.stream else ''}"
+            f"{a.dtype.short}{'!' * a.written}{'~' * a.stream}{'@' * a.local}"
             for a in loops.arguments
         ]
-        words += ["across"] * loops.across + ["epilogue"] * loops.epilogue
+        words += ["across"] * loops.across + ["epilogue"] * loops.epilogue + ["tile"] * loops.tile
         lines = [" ".join(words)]
         for stem, axes in (("o", loops.outer), ("i", loops.inner)):
             for k, axis in enumerate(axes):

@@ -1,4 +1,4 @@
-"""What a program does one after the other: loops, copies, scatters, products, scans."""
+"""What a program does one after the other: loops, copies, scatters, products, chains, scans."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
+from treadle.kernel.chain import Chained
 from treadle.kernel.operands import Operand, Side, sides_of
 from treadle.schedule.clusters import Cluster
 
@@ -82,6 +83,21 @@ class ProductStep(Step):
     def operands(self) -> list[Node]:
         """What is multiplied."""
         return [self.left.base, self.right.base]
+
+
+@dataclass(eq=False)
+class ChainStep(Step):
+    """Products whose tiles other products read, tile by tile."""
+
+    chain: Chained
+
+    def programs(self) -> list[Built]:
+        """Every loop program in it."""
+        return self.chain.programs()
+
+    def operands(self) -> list[Node]:
+        """What is multiplied."""
+        return [operand.base for operand in self.chain.operands()]
 
 
 @dataclass(eq=False)

@@ -12,12 +12,23 @@ from treadle.ir.rewrite import ByOp, Rewriter, by_op
 from treadle.ir.verify import PRIMITIVES, verify
 from treadle.ops.defs import TABLE
 from treadle.passes.algebra import ALGEBRA, CONSTANTS
+from treadle.passes.chains import for_chains
 from treadle.passes.decompose import SPLIT, WIDEN, definitions
 from treadle.passes.movement import MOVEMENT
 from treadle.passes.ranges import RANGES
+from treadle.passes.selects import SELECTS
 from treadle.passes.sums import SUMS
 
-RULES: tuple[Rule, ...] = (*CONSTANTS, *ALGEBRA, *RANGES, *MOVEMENT, *SUMS, *SPLIT, *WIDEN)
+RULES: tuple[Rule, ...] = (
+    *CONSTANTS,
+    *ALGEBRA,
+    *RANGES,
+    *MOVEMENT,
+    *SUMS,
+    *SELECTS,
+    *SPLIT,
+    *WIDEN,
+)
 EXACT = tuple(r for r in RULES if r.exact)
 
 _INDEXED: dict[tuple[int, bool], ByOp] = {}
@@ -36,7 +47,7 @@ def _rules() -> ByOp:
 def simplify(roots: Sequence[Node]) -> list[Node]:
     """Composites defined, constants folded, views merged, equal nodes shared, dead ones dropped."""
     rewriter = Rewriter(_rules())
-    result = rewriter.run(roots)
+    result = for_chains(rewriter.run(roots))
     if trace.is_heard():
         trace.tell("rules", dict(rewriter.fired.most_common()))
         trace.tell("nodes", (len(toposort(roots)), len(toposort(result))))

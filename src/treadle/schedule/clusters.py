@@ -28,7 +28,7 @@ class Cluster:
     """Nodes of one kernel."""
 
     number: int
-    kind: str  # "loop", "dot", "scatter", "scan", or "copy": a view written out
+    kind: str  # "loop", "dot", "chain", "scatter", "scan", or "copy": a view written out
     size: int
     pattern: Pattern | None = None
     level: dict[Node, str] = field(default_factory=dict)

@@ -7,7 +7,7 @@ read the same values over the same rows join sideways, and maps join the product
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from treadle.base import trace
@@ -15,6 +15,7 @@ from treadle.base.dtypes import DType
 from treadle.ir.node import CONST, IOTA, Node
 from treadle.ops.defs import Kind
 from treadle.ops.reduce import sum_
+from treadle.schedule.chains import Chain
 from treadle.schedule.clusters import (
     APART,
     COLUMN,
@@ -39,9 +40,13 @@ COLUMN_ROWS = 64  # fewer rows than this are summed lane by lane, without partia
 class Fusion:
     """Grouping of one graph."""
 
-    def __init__(self, order: Sequence[Node], templates: Sequence[DType]) -> None:
+    def __init__(
+        self, order: Sequence[Node], templates: Sequence[DType], chained: Mapping[Node, Chain]
+    ) -> None:
         self.order = order
         self.templates = templates  # dtypes whose products take maps along
+        self.chained = chained  # nodes of chains, which are next to each other in the order
+        self.chains: dict[Chain, Cluster] = {}
         self.of: dict[Node, Cluster] = {}
         self.clusters: dict[Cluster, None] = {}
         self.position = {node: k for k, node in enumerate(order)}
@@ -50,13 +55,24 @@ class Fusion:
     def run(self) -> list[Cluster]:
         """Group every node that computes something."""
         for node in self.order:
-            if not is_virtual(node):
+            if node in self.chained:
+                self._place_in_chain(node, self.chained[node])
+            elif not is_virtual(node):
                 self._place(node)
         self._join_sideways()
         self._join_products()
         return list(self.clusters)
 
     # ---- one node
+
+    def _place_in_chain(self, node: Node, chain: Chain) -> None:
+        if chain not in self.chains:
+            reason = "tiles of a product are used where they are made"
+            self._open(node, "chain", node.type.size, None, FULL, reason)
+            self.chains[chain] = self.of[node]
+        else:
+            self._enter(node, self.chains[chain], FULL)
+            self._depend(self.chains[chain], list(reads_of(node)))
 
     def _place(self, node: Node) -> None:
         if node.op.kind in APART:
@@ -219,14 +235,22 @@ class Fusion:
         if not plain or not other.before[cluster] or depends(other, cluster, True):
             return False
         columns = node.shape[-1]
+        if cluster.kind == "chain" and not self._reads_only(other, node, cluster):
+            return False
         return all(
             n.type.size == other.size and n.shape and n.shape[-1] == columns for n in other.level
         )
 
+    def _reads_only(self, other: Cluster, node: Node, cluster: Cluster) -> bool:
+        """Is a product all that a map reads of a chain?"""
+        bases = {read.base for n in other.level for read in reads_of(n)}
+        return {base for base in bases if self.of[base] is cluster} == {node}
+
     def _absorb(self, cluster: Cluster, other: Cluster) -> None:
-        cluster.kind = "loop"  # for the time of the merge
+        kind, size = cluster.kind, cluster.size
+        cluster.kind, cluster.size = "loop", other.size  # for the time of the merge
         self._merge(cluster, other)
-        cluster.kind = "dot"
+        cluster.kind, cluster.size = kind, size
 
 
 def _lines_up(read: Read, other: Cluster) -> bool:

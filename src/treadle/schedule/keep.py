@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 
 from treadle.ir.node import LEAF, Node
 from treadle.ops import movement as m
@@ -34,10 +35,14 @@ def keep(
     order: Sequence[Node],
     of: dict[Node, Cluster],
     roots: Sequence[Node],
-    multiplied: Iterable[Node],
+    forced_by: Iterable[Node],
+    hidden: AbstractSet[Node] = frozenset(),
 ) -> frozenset[Node]:
-    """Roots, what products multiply, and what others read and is not cheap to compute again."""
-    forced = {*(root for root in roots if root.op is not LEAF), *multiplied}
+    """Roots, what products multiply, and what others read and is not cheap to compute again.
+
+    hidden nodes live and die in tiles of chained products.
+    """
+    forced = {*(root for root in roots if root.op is not LEAF), *forced_by}
     for node in order:
         if node.op.kind is Kind.SCATTER:
             forced |= {base for x in node.operands for base in bases_of(x)}
@@ -54,6 +59,9 @@ def keep(
     kept: set[Node] = set()
     again: dict[Node, tuple[float, Reads]] = {}
     for node in order:
+        if node in hidden:
+            again[node] = NEVER
+            continue
         again[node] = _again(node, again)
         cluster = of.get(node)
         alone = cluster is not None and (cluster.level[node] == COLUMN or node.op.kind in APART)

@@ -18,6 +18,7 @@ from treadle.backends.arrays import numpy_dtype
 from treadle.backends.cpu.products import places_along
 from treadle.backends.reference.eval import evaluate
 from treadle.base.dtypes import FLOATS, STORAGE, DType, float32, float64, int8, uint8
+from treadle.base.errors import CompilerError, explain
 from treadle.base.target import Takes
 from treadle.ir.graph import structure, substitute
 from treadle.ir.node import Node, leaf, placeholder
@@ -26,7 +27,7 @@ from treadle.kernel.choose import is_flat_map
 from treadle.kernel.driver import Driver
 from treadle.kernel.index import Axis
 from treadle.kernel.operands import Operand, Separable
-from treadle.kernel.steps import ProductStep, ScanStep
+from treadle.kernel.steps import ChainStep, ProductStep, ScanStep
 from treadle.passes.pipeline import simplify
 from treadle.testing.arrays import Array, value_of
 from treadle.testing.steps import Axes, Kernel
@@ -45,7 +46,10 @@ class Simulation(Driver):
     - **ordered**: a row is read and written by one thread, as on a CPU
     """
 
-    takes, first_leaf = Takes(FLOATS, (*STORAGE, int8, uint8), (float32, float64)), FIRST_LEAF
+    takes, first_leaf = (
+        Takes(FLOATS, (*STORAGE, int8, uint8), separable=(float32, float64)),
+        FIRST_LEAF,
+    )
 
     def __init__(
         self, roots: Sequence[Node], replaces: dict[int, Node], seed: int, ordered: bool = True
@@ -69,6 +73,10 @@ class Simulation(Driver):
     def add_product(self, product: ProductStep, step: int) -> None:
         """A product, cut into tiles."""
         self.work.append(lambda: self._tiles(product))
+
+    def add_chain(self, step: ChainStep, number: int) -> None:
+        """Chains are not taken: they write over nothing that they read."""
+        raise CompilerError(explain("simulate", "no chains", step=number))
 
     def add_scan(self, scan: ScanStep, step: int) -> None:
         """A scan, line by line."""

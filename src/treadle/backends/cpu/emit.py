@@ -13,7 +13,7 @@ from treadle.backends.cpu.writer import Int, Writer, module
 from treadle.base.dtypes import bool_
 from treadle.base.errors import needed
 from treadle.base.target import Target
-from treadle.kernel.abstract import Axis, Ex, Kernel, Pass, Reduce, Slot, Store
+from treadle.kernel.abstract import Axis, Ex, Kernel, Pass, Reduce, Slot, Store, Sum
 from treadle.kernel.choose import Style
 from treadle.kernel.levels import ELEMENT, ENTRY, ROW, Levels
 from treadle.kernel.parser import parse
@@ -29,7 +29,7 @@ class Emitter:
 
     def __init__(self, kernel: Kernel, target: Target, style: Style) -> None:
         self.kernel, self.style = kernel, style
-        self.w = Writer("kernel", EPILOGUE if kernel.epilogue else KERNEL)
+        self.w = Writer("kernel", self.parameters())
         self.ln = Lanes(self.w, target.lanes, target)
         self.order = kernel.order
         self.to = Access(self.ln)
@@ -43,6 +43,10 @@ class Emitter:
         self.partial: dict[int, str] = {}
 
     # ---- the function
+
+    def parameters(self) -> list[str]:
+        """Of the function."""
+        return EPILOGUE if self.kernel.epilogue else KERNEL
 
     def text(self) -> str:
         """The module."""
@@ -71,7 +75,7 @@ class Emitter:
             place = w.gep("%params", start + k, "i64")
             kind = register_type(slot.dtype) if slot.dtype is not bool_ else "i8"
             to.slots.append(w.load(kind, place, 8))
-        if self.kept:
+        if self.kept and not self.kernel.tile:
             base = w.load("ptr", w.gep("%bases", w.word("%params", 2), "ptr"), 8)
             self.scratch = w.gep(base, w.mul("%tid", w.word("%params", 3)))
         entry = Point({}, None)
@@ -163,7 +167,8 @@ class Emitter:
         for row in rows:
             for s in self.kernel.row_stores:
                 value = row.value(s.value)
-                self.to.store(self.to.pointers[s.buffer], s.position, value, s.value.dtype, row)
+                pointer = self.pointer(s.buffer, s.position)
+                self.to.store(pointer, s.position, value, s.value.dtype, row)
 
     def _compute_rows(self, row: Point, stage: int) -> None:
         ready = [ex for ex in self.order if self.level[ex] == ROW and ex.stage == stage]
@@ -200,7 +205,7 @@ class Emitter:
     ) -> list[str]:  # fmt: skip
         """Scalar loops over the inner axes left, then the elements; returns the carried values."""
         if axes:
-            with self.w.loop(0, self.to.slot(axes[0].extent), 1, carry) as (i, now, later):
+            with self.w.loop(*self.span(axes[0]), 1, carry) as (i, now, later):
                 typed = [(t, v) for (t, _), v in zip(carry, now, strict=True)]
                 later[:] = self._nest(number, step, rows, axes[1:], {**values, axes[0]: i}, typed)
             return now
@@ -208,6 +213,14 @@ class Emitter:
             return self._elements_across(number, step, rows, values, [v for _, v in carry])
         extent: Int = self.to.slot(self.vector.extent) if self.vector else 1
         return self._vectors(number, step, rows[0], (0, extent), values, [v for _, v in carry])
+
+    def span(self, axis: Axis) -> tuple[Int, Int]:
+        """From where to where an inner axis runs."""
+        return 0, self.to.slot(axis.extent)
+
+    def pointer(self, buffer: int, place: Sum) -> str:
+        """The memory in which a place is looked for."""
+        return self.to.pointers[buffer]
 
     def _elements_across(
         self, number: int, step: Pass, rows: tuple[Point, ...], values: dict[Axis, Int],
@@ -275,7 +288,7 @@ class Emitter:
     def _store(self, s: Store, at: Point) -> None:
         argument = self.kernel.arguments[s.buffer]
         value = at.value(s.value)
-        pointer = self.to.pointers[s.buffer]
+        pointer = self.pointer(s.buffer, s.position)
         if s.mode in ("set", "over"):
             stream = argument.stream and not at.mask and not s.updates
             self.to.store(pointer, s.position, value, argument.dtype, at, stream)
@@ -344,7 +357,7 @@ class Emitter:
         to, ln = self.to, self.ln
         if ex.op == "load":
             buffer, place, guards = ex.data
-            return to.load(to.pointers[buffer], place, ex.dtype, at, to.inside(guards, at))
+            return to.load(self.pointer(buffer, place), place, ex.dtype, at, to.inside(guards, at))
         if ex.op == "const":
             if not isinstance(ex.data, Slot):
                 return ln.number(ex.data, ex.dtype)

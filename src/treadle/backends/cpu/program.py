@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from treadle.backends.cpu import gemm_plan, jit, show, sort
+from treadle.backends.cpu import chain_plan, chain_tasks, gemm_plan, jit, show, sort
 from treadle.backends.cpu import scan as scans
 from treadle.backends.cpu.along import Step
+from treadle.backends.cpu.chain_emit import tile_text
 from treadle.backends.cpu.emit import kernel_text
 from treadle.backends.cpu.host import host_target
 from treadle.backends.cpu.link import Code
@@ -23,6 +24,7 @@ from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil, p
 from treadle.backends.cpu.workers import SERIAL
 from treadle.base import trace
 from treadle.base.dtypes import (
+    FLOATS,
     NUMBERS,
     STORAGE,
     DType,
@@ -40,10 +42,10 @@ from treadle.ir.node import Node
 from treadle.kernel.build import Built
 from treadle.kernel.choose import Style, choose, units
 from treadle.kernel.driver import Driver
-from treadle.kernel.levels import scratch_bytes
+from treadle.kernel.levels import kept_count, scratch_bytes
 from treadle.kernel.places import ARENA, Place
 from treadle.kernel.signature import Signature
-from treadle.kernel.steps import ProductStep, ScanStep
+from treadle.kernel.steps import ChainStep, ProductStep, ScanStep
 from treadle.ops.scan import argsort
 
 FIRST_LEAF = 2  # number of the first base address after the arena and the threads' own memory
@@ -52,6 +54,8 @@ SHORT = 1 << 16  # elements: programs below are called without letting go of the
 LONG = 1 << 22  # elements: programs above can be interrupted between two entries
 ENTRY_BYTES = 32
 Words = Callable[[Callable[[object], Place]], list[int]]
+Part = Callable[[Callable[[object], Place]], Place]
+"""(address of the code, address of its parameters), once memory is laid out."""
 
 
 @dataclass(eq=False)
@@ -69,7 +73,7 @@ class Entry:
 class Program(Driver):
     """Compiled code for one structure of graph."""
 
-    takes = Takes(NUMBERS, (*STORAGE, int8, uint8, int16, uint16), (float32, float64))
+    takes = Takes(NUMBERS, (*STORAGE, int8, uint8, int16, uint16), FLOATS, True, (float32, float64))
     ordered, first_leaf = True, FIRST_LEAF
 
     def __init__(
@@ -172,24 +176,45 @@ class Program(Driver):
             size = int(node.op.flops) * node.type.size
             self.entries.append(Entry(job, symbol, part.blocks, words, step, size))
 
-    def _epilogue(
-        self, product: ProductStep, height: int
-    ) -> Callable[[Callable[[object], Place]], Place]:
-        """(address of the code, address of its parameters), once memory is laid out."""
+    def add_chain(self, step: ChainStep, number: int) -> None:
+        """Chained products as one kernel that calls the programs of their tiles."""
+        chain = step.chain
+        kept = max(kept_count(Signature(built.loops).text) for built in chain.programs())
+        cut = chain_plan.cut(chain, self.target, kept)
+        self.scratch_bytes = max(self.scratch_bytes, cut.nbytes)
+        style, where = Style(level=2), {name: (0, at) for name, at in cut.offsets.items()}
+        parts = [self._part(built, style, tile_text, 0, where) for built in chain.programs()]
+        sweeps = len(chain.sweeps)
+
+        def words(place: Callable[[object], Place]) -> list[int]:
+            first, *others = [part(place) for part in parts]
+            table = chain_plan.Table(cut, SCRATCH, place)
+            return table.fill(first, others[:sweeps], others[sweeps:])
+
+        symbols = chain_tasks.SYMBOLS
+        job = jit.job(chain_tasks.text, (chain.dtype,), symbols, self.target, 2, True)
+        blocks = cut.blocks * cut.items
+        self.entries.append(Entry(job, symbols[0], blocks, words, number, chain.size))
+
+    def _epilogue(self, product: ProductStep, height: int) -> Part:
         built = needed("program", product.epilogue, "epilogue")
-        loops = built.loops
-        target, memory, codes = self.target, self.memory, self.epilogue_code
-        style = choose(loops, target)
-        style = type(style)(1, False, style.level)
-        signature = Signature(loops)
-        job = kernel_job(signature.text, style, target)
-        number = len(self.epilogues)
-        self.epilogues.append(job)
+        style = Style(level=choose(built.loops, self.target).level)
+        return self._part(built, style, kernel_text, height, {})
+
+    def _part(
+        self, built: Built, style: Style, text: Callable[..., str], height: int,
+        where: dict[str, Place],
+    ) -> Part:  # fmt: skip
+        """Code that a kernel calls on its tiles; where: pieces of scratch that it works on."""
+        signature = Signature(built.loops)
+        memory, codes, number = self.memory, self.epilogue_code, len(self.epilogues)
+        key = (signature.text, style)
+        self.epilogues.append(jit.job(text, key, ("kernel",), self.target, style.level))
 
         def addresses(place: Callable[[object], Place]) -> Place:
-            words = [0, height, 0, 0]
+            words = [0, height, *where.get(chain_plan.KEPT, (0, 0))]
             for buffer in built.buffers:
-                words += place(buffer)
+                words += (isinstance(buffer, str) and where.get(buffer)) or place(buffer)
             words += [_encoded(value, dtype) for dtype, value in signature.values]
             return codes[number]["kernel"], _pinned(memory, words)
 

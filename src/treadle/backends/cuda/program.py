@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from treadle.backends.cuda.chain import CHAINED, chain_launch
 from treadle.backends.cuda.emit import kernel_text
 from treadle.backends.cuda.forms import Form, choose, size_of, splits
 from treadle.backends.cuda.launch import Arguments, Launch, tile_constants
@@ -16,7 +17,7 @@ from treadle.ir.node import Node
 from treadle.kernel.build import Built
 from treadle.kernel.driver import Driver
 from treadle.kernel.signature import Signature
-from treadle.kernel.steps import ProductStep, ScanStep
+from treadle.kernel.steps import ChainStep, ProductStep, ScanStep
 
 FIRST_LEAF = 1  # number of the first leaf's base address, after the arena
 
@@ -24,7 +25,7 @@ FIRST_LEAF = 1  # number of the first leaf's base address, after the arena
 class Plan(Driver):
     """Everything about a program that needs no device."""
 
-    takes = Takes(TEMPLATES, (float16, bfloat16, int8, uint8), separable=TEMPLATES)
+    takes = Takes(TEMPLATES, (float16, bfloat16, int8, uint8), chained=CHAINED, separable=TEMPLATES)
     first_leaf = FIRST_LEAF
     ordered = False  # the programs of a grid run in any order: only equal positions share memory
 
@@ -56,6 +57,10 @@ class Plan(Driver):
         """A product as a kernel."""
         if product.dot.type.size:
             self.launches.append(matmul(product, self.processors))
+
+    def add_chain(self, step: ChainStep, number: int) -> None:
+        """Chained products as a kernel."""
+        self.launches.append(chain_launch(step.chain))
 
     def add_scan(self, scan: ScanStep, step: int) -> None:
         """Scans are refused where they are called."""

@@ -1,0 +1,196 @@
+"""Which products run as chains, tile by tile, with the values between them never in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from treadle.base.dtypes import DType
+from treadle.ir.node import Node
+from treadle.ops.defs import Kind
+from treadle.passes.tiles import Sink, Space, find_spaces
+
+FEWEST_ITEMS = 8  # of a batch, for each to be one thread's work from end to end
+BOTH, TOGETHER, APART = "both", "together", "apart"
+"""Sinks over rows: with those over columns, in one kernel of their own, or as they come."""
+
+
+@dataclass(eq=False)
+class Chain:
+    """Sinks of a space that one kernel fills: along rows of tiles, or (turned) along columns.
+
+    - **members**: tiles it makes, operands first
+    - **stats**: values per row that it computes
+    - **loaded**: values per row that an earlier kernel has left in memory
+    """
+
+    space: Space
+    turned: bool
+    sinks: list[Sink]
+    level: int
+    members: dict[Node, None] = field(default_factory=dict)
+    stats: dict[Node, None] = field(default_factory=dict)
+    loaded: dict[Node, None] = field(default_factory=dict)
+
+    @property
+    def producers(self) -> list[Node]:
+        """Products that make its tiles."""
+        return [node for node in self.members if node.op.kind is Kind.CONTRACT]
+
+
+class Chains:
+    """The chains of one graph, what they hide, and what they keep for each other.
+
+    - **dtypes**: of products that the backend chains
+    - **why_not**: why it cannot have a chain, after all
+    - **both**: may one kernel fill sinks of both directions, item after item?
+    """
+
+    def __init__(
+        self, order: Sequence[Node], roots: Sequence[Node], dtypes: Sequence[DType],
+        why_not: Callable[[Chain], str], both: bool = False,
+    ) -> None:  # fmt: skip
+        self.why_not, self.dtypes = why_not, dtypes
+        spaces = find_spaces(order, roots) if dtypes else []
+        ways = [BOTH, TOGETHER, APART] if both else [TOGETHER, APART]
+        arranged: list[Node] | None = None
+        while arranged is None and ways:  # they may wait for each other
+            self._choose(spaces, order, roots, ways)
+            arranged = self._arranged(order) if self.list else list(order)
+            del ways[0]
+        if arranged is None:
+            self._choose([], order, roots, [])
+        self.order = arranged or list(order)
+
+    def _choose(
+        self, spaces: Sequence[Space], order: Sequence[Node], roots: Sequence[Node],
+        ways: Sequence[str],
+    ) -> None:  # fmt: skip
+        self.list: list[Chain] = []
+        self.of: dict[Node, Chain] = {}  # by the nodes that a chain stands for in the order
+        self.hidden: set[Node] = set()
+        self.kept: set[Node] = set()
+        self.refused: list[tuple[Node, Node, str]] = []
+        for space in spaces:
+            why = space.why
+            if any(node.dtype not in self.dtypes for node in space.producers):
+                why = "products of such a dtype are not chained"
+            for way in () if why else ways:
+                chains, kept = _chains_of(space, order, roots, way)
+                why = next((w for chain in chains if (w := self.why_not(chain))), "")
+                if not why:
+                    self._add(space, chains, kept)
+                    break
+            self.refused += [(s.dot, s.tile, why) for s in space.sinks if why]
+
+    def _add(self, space: Space, chains: Sequence[Chain], kept: set[Node]) -> None:
+        self.kept |= kept
+        self.hidden |= set(space.members)
+        for chain in chains:
+            self.list.append(chain)
+            for node in (*chain.members, *chain.stats, *(s.dot for s in chain.sinks)):
+                self.of.setdefault(node, chain)
+
+    def _arranged(self, order: Sequence[Node]) -> list[Node] | None:
+        """The nodes, operands first, those of a chain one after the other; None if they cannot."""
+        inside: dict[Chain, list[Node]] = {}
+        for node in order:
+            if node in self.of:
+                inside.setdefault(self.of[node], []).append(node)
+        done: set[Node] = set()
+        begun: set[Chain] = set()
+        result: list[Node] = []
+        stack = list(reversed(order))
+        while stack:
+            node = stack[-1]
+            chain = self.of.get(node)
+            nodes = inside[chain] if chain else [node]
+            if nodes[0] in done:
+                stack.pop()
+                continue
+            mine = set(nodes)
+            waiting = [x for n in nodes for x in n.operands if x not in done and x not in mine]
+            waiting = [x for x in waiting if not self._is_view_of(x, mine)]
+            if any(self.of.get(x) in begun for x in waiting):
+                return None
+            if waiting:
+                begun |= {chain} if chain else set()
+                stack += waiting
+                continue
+            stack.pop()
+            begun.discard(chain)
+            for n in nodes:
+                for x in n.operands:
+                    self._views(x, done, result)
+                done.add(n)
+                result.append(n)
+        return result
+
+    def _is_view_of(self, node: Node, nodes: set[Node]) -> bool:
+        while node.op.kind is Kind.MOVEMENT and node not in nodes:
+            node = node.operands[0]
+        return node in nodes
+
+    def _views(self, node: Node, done: set[Node], result: list[Node]) -> None:
+        """Views between the nodes of a chain, once what they show is there."""
+        waiting = []
+        while node not in done:
+            waiting.append(node)
+            node = node.operands[0]
+        for view in reversed(waiting):
+            done.add(view)
+            result.append(view)
+
+
+def _chains_of(
+    space: Space, order: Sequence[Node], roots: Sequence[Node], way: str
+) -> tuple[list[Chain], set[Node]]:
+    """The chains of a space, those along rows first, and the stats that are kept in memory."""
+    inside = {*space.members, *space.stats}
+    kept = {root for root in roots if root in space.stats}
+    for node in order:
+        if node not in inside:
+            kept |= {y for x in node.operands if (y := space.operand(x)) in space.stats}
+    levels = {s: space.level[s.dot] for s in space.sinks}
+    turned = [s for s in space.sinks if s.turned]
+    last = max((levels[s] for s in turned), default=0)
+    if way != APART:
+        levels |= dict.fromkeys(turned, last)
+    along = [s for s in space.sinks if not s.turned]
+    items = min((prod(s.dot.shape[:-2]) for s in turned), default=0)
+    if way == BOTH and items >= FEWEST_ITEMS and any(levels[s] == last for s in along):
+        along, turned = along + turned, []
+    chains = []
+    for sinks in (turned, along):
+        mine = {levels[s] for s in sinks}
+        mine |= {space.level[x] for x in space.stats} if sinks is along else set()
+        for level in sorted(mine, reverse=True):
+            chain = Chain(space, sinks is turned, [s for s in sinks if levels[s] == level], level)
+            wanted = [s.tile for s in chain.sinks]
+            if not chain.turned:
+                wanted += [x for x in space.stats if x in kept and space.level[x] == level]
+            _collect(chain, wanted)
+            kept |= set(chain.loaded)
+            if wanted:
+                chains.append(chain)
+    return chains[::-1], kept
+
+
+def _collect(chain: Chain, wanted: Iterable[Node]) -> None:
+    """What wanted nodes are made of, as far as the chain makes it."""
+    space = chain.space
+    found: set[Node] = set()
+    stack = list(wanted)
+    while stack:
+        node = stack.pop()
+        if node in found:
+            continue
+        is_stat = node in space.stats
+        if is_stat and (chain.turned or space.level[node] < chain.level):
+            chain.loaded[node] = None
+            continue
+        found.add(node)
+        stack += [y for x in node.operands if (y := space.operand(x)) is not None]
+    chain.members = {node: None for node in space.members if node in found}
+    chain.stats = {node: None for node in space.stats if node in found}
