@@ -12,12 +12,13 @@ from treadle.ir.rewrite import ByOp, Rewriter, by_op
 from treadle.ir.verify import PRIMITIVES, verify
 from treadle.ops.defs import TABLE
 from treadle.passes.algebra import ALGEBRA, CONSTANTS
+from treadle.passes.boxes import BOXES
 from treadle.passes.decompose import SPLIT, WIDEN, definitions
 from treadle.passes.movement import MOVEMENT
 from treadle.passes.ranges import RANGES
 from treadle.passes.sums import SUMS
 
-RULES: tuple[Rule, ...] = (*CONSTANTS, *ALGEBRA, *RANGES, *MOVEMENT, *SUMS, *SPLIT, *WIDEN)
+RULES: tuple[Rule, ...] = (*CONSTANTS, *ALGEBRA, *RANGES, *MOVEMENT, *SUMS, *SPLIT, *WIDEN, *BOXES)
 EXACT = tuple(r for r in RULES if r.exact)
 
 _INDEXED: dict[tuple[int, bool], ByOp] = {}
