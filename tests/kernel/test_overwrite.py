@@ -13,10 +13,11 @@ from treadle.base.target import Takes
 from treadle.ir.node import leaf, type_of
 from treadle.kernel.overwrite import writes_over
 from treadle.kernel.plan import plan_steps
+from treadle.kernel.steps import ScatterStep
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
 from treadle.ops.composite import argmax
-from treadle.ops.contract import dot, gather
+from treadle.ops.contract import dot, gather, put, scatter, scatter_add
 from treadle.ops.reduce import max_, sum_
 from treadle.passes.pipeline import simplify
 from treadle.schedule import fuse
@@ -90,6 +91,8 @@ def centred(x):
 
 X, Y, CHANNELS = given(30, 40), given(30, 40), given(4, 6, 10)
 PICK = leaf(type_of((30, 1), dtype("int64")), object())
+EVERY = leaf(type_of((9,), dtype("int64")), object())
+SMALL, BOX, OTHER = given(2, 5), ((3, 5, 1), (0, 40, 9)), ((4, 6, 1), (1, 6, 1))
 A, B = given(30, 20), given(20, 40)
 # What is computed, what it may be written over: by threads that have rows of their own, and by any.
 CASES = {
@@ -116,6 +119,17 @@ CASES = {
     "a tile and the first of its row": (
         lambda: dot(A, B) + X - row_of(X, None, 0), X, False, False),
     "a product": (lambda: dot(A, B), A, False, False),
+    "a box put into it": (lambda: put(X, SMALL, BOX, stays=True), X, True, True),
+    "a box of itself put into it": (
+        lambda: put(X, m.slice_(X, OTHER), BOX, stays=True), X, False, False),
+    "what is put into another": (
+        lambda: put(X, m.slice_(Y, OTHER), BOX, stays=True), Y, False, False),
+    "indexed elements": (lambda: scatter(X, PICK, given(30, 1), axis=1), X, True, True),
+    "indexed elements of a reshape": (
+        lambda: scatter_add(X.reshape(-1), EVERY, given(9), axis=0),
+        X, True, True),
+    "indexed elements of its own": (
+        lambda: scatter(X, PICK, row_of(X, None, 0), axis=1), X, False, False),
     "narrower elements": (
         lambda: e.cast(m.slice_(X, [(0, 15, 1), (0, 40, 1)]), float64), X, False, False),
 }  # fmt: skip
@@ -158,6 +172,46 @@ def test_a_leaf_is_replaced_by_one_root_at_most():
     results = Simulation(roots, {0: x, 1: x}, 0).run()
     for result, expected in zip(results, by_reference(roots), strict=True):
         np.testing.assert_allclose(result, expected, rtol=1e-6)
+
+
+def puts(x, count):
+    """A state that is written and read in turns, each box where another was read."""
+    totals = []
+    for k in range(count):
+        values = m.slice_(x, [(k + 1, k + 2, 1), (0, 5, 1)]) + 1.0
+        x = put(x, values, [(k, k + 1, 1), (0, 5, 1)], stays=True)
+        totals.append(sum_(x, axis=1))
+    return x, totals
+
+
+def test_a_state_is_written_box_by_box_without_a_copy():
+    x = node_of(random(8, 5))
+    state, totals = puts(x, 6)
+    for seed in range(20):
+        run = Simulation([*totals, state], {6: x}, seed)
+        for result, expected in zip(run.run(), by_reference([*totals, state]), strict=True):
+            np.testing.assert_allclose(result, expected, rtol=1e-5)
+        assert all(step.in_place for step in run.steps if isinstance(step, ScatterStep))
+        assert sum(isinstance(step, ScatterStep) for step in run.steps) == 6
+
+
+def test_what_still_reads_the_old_value_of_a_state_keeps_it():
+    x, row = node_of(random(8, 5)), node_of(random(1, 5, seed=1))
+    new = put(x, row, [(2, 3, 1), (0, 5, 1)], stays=True)
+    late = dot(x, sum_(new, axis=0, keepdims=True).mT)  # the old one, after the new one
+    for seed in range(20):
+        run = Simulation([late, new], {1: x}, seed)
+        for result, expected in zip(run.run(), by_reference([late, new]), strict=True):
+            np.testing.assert_allclose(result, expected, rtol=1e-5)
+        assert not any(getattr(step, "in_place", False) for step in run.steps)
+
+
+def test_what_is_no_state_is_not_written_over():
+    x, row = node_of(random(8, 5)), node_of(random(1, 5, seed=1))
+    new = put(x, row, [(2, 3, 1), (0, 5, 1)], stays=True)
+    run = Simulation([new], {}, 0)
+    np.testing.assert_array_equal(run.run()[0], by_reference([new])[0])
+    assert run.unchanged(x)
 
 
 @pytest.mark.parametrize("part", range(PARTS))

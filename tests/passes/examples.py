@@ -6,7 +6,7 @@ from treadle.base.dtypes import bool_, float32, int32
 from treadle.ir.node import CONST, const, full, iota
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
-from treadle.ops.contract import dot, scatter_add, scatter_mul
+from treadle.ops.contract import dot, put, scatter_add, scatter_mul
 from treadle.ops.reduce import max_, min_, sum_
 from treadle.ops.totals import prod_
 from treadle.passes.decompose import CHUNK
@@ -101,6 +101,7 @@ EXAMPLES = {
     "where-same": lambda leaf: (lambda a: e.where(leaf((3,), "bool"), a, a))(leaf((3,))),
     "cast-same": lambda leaf: e.cast(leaf((3,)), "float32"),
     "cast-cast": lambda leaf: e.cast(e.cast(leaf((3,)), "float64"), "int32"),
+    "compare-indices": lambda leaf: put(leaf((3, 8)), leaf((1, 3)), ((1, 2, 1), (1, 8, 3))),
     "detach": lambda leaf: e.detach(leaf((3,))),
     # ranges
     "quotient": lambda leaf: grid // 8,

@@ -14,7 +14,7 @@ from treadle.kernel.index import ZERO, Axis, Index, ravel, unravel
 from treadle.kernel.loops import Argument, Loops, Pass, Reduce, Store
 from treadle.kernel.lower import Lowering
 from treadle.ops import movement as m
-from treadle.ops.contract import SCATTERS
+from treadle.ops.contract import SCATTERS, put
 from treadle.schedule.clusters import COLUMN, FULL, ROW, Cluster, bases_of, is_virtual
 from treadle.schedule.keep import WRITTEN_OUT
 
@@ -221,16 +221,18 @@ def build_copies(node: Node, stored: frozenset[Node]) -> list[Built]:
     built, start = [], 0
     for part in node.operands:
         if part.type.size:
-            built.append(build_copy(part, stored, node, (node.arg, start, node.shape)))
+            ranges = [(0, n, 1) for n in part.shape]
+            ranges[node.arg] = (start, start + part.shape[node.arg], 1)
+            built.append(build_copy(part, stored, node, (ranges, node.shape)))
         start += part.shape[node.arg]
     return built
 
 
 def build_copy(
     node: Node, stored: frozenset[Node], to: Buffer | None = None,
-    inside: tuple[int, int, Shape] | None = None,
+    inside: tuple[Sequence[tuple[int, int, int]], Shape] | None = None,
 ) -> Built:  # fmt: skip
-    """A view, a constant or a leaf written to memory: inside = (axis, start) of a larger shape."""
+    """A view, a constant or a leaf written to memory: inside = (ranges, a larger shape)."""
     cluster = Cluster(0, "loop", node.type.size)
     cluster.level[node] = FULL
     own = frozenset([node]) if to is None and node.op is not LEAF else frozenset()
@@ -242,9 +244,8 @@ def build_copy(
     value = lowering.at(node, index)
     position = whole
     if inside:
-        axis, start, shape = inside
-        moved = list(index)
-        moved[axis] = index[axis] + start
+        ranges, shape = inside
+        moved = [i * step + start for i, (start, _, step) in zip(index, ranges, strict=True)]
         position = ravel(moved, shape)
     number = builder.slot(to if to is not None else node, node.dtype, True)
     loops = Loops([], outer, [], [Pass([], [Store(number, position, value)])], [])
@@ -259,8 +260,10 @@ def build_scatter(node: Node, stored: frozenset[Node]) -> list[Built]:
 
     What is out of range goes nowhere.
     """
-    base, index, values = node.operands
-    first = build_copy(base, stored, node)
+    first = build_copy(node.operands[0], stored, node)
+    if node.op is put:
+        return [first, build_copy(node.operands[1], stored, node, (node.arg[0], node.shape))]
+    _, index, values = node.operands
     if not index.type.size:
         return [first]
     axis = node.arg

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from treadle.ir.graph import toposort
 from treadle.ir.node import LEAF, WITHIN, Node
-from treadle.kernel.steps import CopyStep, Step
+from treadle.kernel.steps import CopyStep, ScatterStep, Step
+from treadle.ops.contract import SCATTERS
 from treadle.ops.defs import Kind
 
 QUIET = (Kind.SOURCE, Kind.MOVEMENT)
@@ -61,7 +62,7 @@ def _row(number: int, step: Step, blocks: Sequence[int], why: dict[str, set[int]
         number, step.cluster.kind, _counted(n.op.name for n in loud),
         tuple(site for site, _ in sites.most_common() if site), tuple(filter(None, calls)),
         tuple(str(n.type) for n in step.writes), _reason(step, why),
-        _bytes_read(step, nodes), sum(n.type.nbytes for n in step.writes),
+        _bytes_read(step, nodes), sum(_bytes_written(step, n) for n in step.writes),
         sum(flops_of(n) for n in nodes), tuple(blocks),
     )  # fmt: skip
 
@@ -92,7 +93,16 @@ def _bytes_read(step: Step, nodes: Sequence[Node]) -> int:
             while base.op.kind is Kind.MOVEMENT:
                 base = base.operands[0]
             partly[base] = partly.get(base, 0) + node.type.nbytes
+    if isinstance(step, ScatterStep) and step.base and step.in_place:
+        joins = SCATTERS.get(step.writes[0].op, "over") != "over"
+        partly[step.base] = joins * _bytes_written(step, step.writes[0])
     return sum(min(n.type.nbytes, partly.get(n, n.type.nbytes)) for n in step.reads())
+
+
+def _bytes_written(step: Step, node: Node) -> int:
+    """Where a result lies over what it was made from, what is new in it."""
+    over = isinstance(step, ScatterStep) and step.in_place
+    return min(node.type.nbytes, node.operands[-1].type.nbytes) if over else node.type.nbytes
 
 
 def flops_of(node: Node) -> float:
@@ -104,5 +114,5 @@ def flops_of(node: Node) -> float:
     if node.op.kind is Kind.REDUCE:
         return float(node.operands[0].type.size)
     if node.op.kind is Kind.SCATTER:
-        return float(node.operands[2].type.size)
+        return float(node.operands[-1].type.size)
     return node.op.flops * node.type.size

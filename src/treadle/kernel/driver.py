@@ -13,7 +13,14 @@ from treadle.ir.node import Node
 from treadle.kernel.build import Built
 from treadle.kernel.places import Places, Temporary
 from treadle.kernel.plan import as_stored, plan_steps
-from treadle.kernel.steps import ChainStep, LoopStep, ProductStep, ScanStep, Step
+from treadle.kernel.steps import (
+    ChainStep,
+    LoopStep,
+    ProductStep,
+    ScanStep,
+    ScatterStep,
+    Step,
+)  # fmt: skip
 
 
 class Driver(ABC):
@@ -38,6 +45,10 @@ class Driver(ABC):
         self.places = Places(
             self.steps, self.roots, self.leaves, self.replaces, self.first_leaf, self.ordered
         )
+        self.steps = [
+            s.over_base() if isinstance(s, ScatterStep) and self.places.is_over(s) else s
+            for s in self.steps
+        ]
 
     def lower(self) -> None:
         """Kernels for every step, in order."""

@@ -3,7 +3,8 @@
 Blocks run side by side and in any order: what a block reads, only it may write, and later. Two
 reads are known to be like that: of the very element that is written next, and (where one thread
 reads and writes a whole row) of an element that the same row writes, read before its first store.
-A product's epilogue sees a row tile by tile, so only the first holds there.
+A product's epilogue sees a row tile by tile, so only the first holds there. A scatter that writes
+over its base leaves what it does not write where it is.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ def writes_over(step: Step, result: Node, operand: Node, ordered: bool = True) -
 
     ordered: a row is read and written by one thread, so what it reads first is safe.
     """
+    if isinstance(step, ScatterStep):  # only the copy, which is not made then, may read the base
+        rest = [buffer for built in step.kernels[1:] for buffer in built.buffers]
+        return operand is step.base and all(operand is not buffer for buffer in rest)
     if any(operand is x for x in step.operands()):
         return False  # every tile of a product reads rows and columns of them
-    if (
-        isinstance(step, ChainStep | CopyStep | ScatterStep)
-        or result.dtype.size != operand.dtype.size
-    ):
+    whole = isinstance(step, ChainStep | CopyStep)
+    if whole or result.dtype.size != operand.dtype.size:
         return False
     return all(_is_safe(built, result, operand, ordered) for built in step.programs())
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 from treadle.ir.node import LEAF, Node
 from treadle.kernel.build import build_copy
 from treadle.kernel.overwrite import writes_over
-from treadle.kernel.steps import Step
+from treadle.kernel.steps import ScatterStep, Step
 from treadle.schedule.memory import Interval, Layout, lay_out
 
 ARENA = 0  # number of the base address of the arena
@@ -47,8 +47,9 @@ class Places:
                 self.last[node] = k
         outside = set(roots) | set(leaves)
         self.inner = {node: k for node, k in self.written.items() if node not in outside}
-        self.in_place = self._in_place(replaces)
+        self._number = {node: k for k, node in enumerate(self.inner)}  # sets have any order
         self.shares: dict[Node, Node] = {}  # a node to the first holder of its memory
+        self.in_place = self._in_place(replaces)
         self._share()
         self.outputs: list[tuple[str, int]] = []  # ("new", bytes), ("leaf", k) or ("same", j)
         self.bases = first_leaf + len(leaves)
@@ -71,11 +72,40 @@ class Places:
             at = self.written.get(root)
             if at is None or root.type.nbytes != leaf.type.nbytes:
                 continue
-            last = self.last.get(leaf, -1)
-            free = leaf not in found.values()
-            if free and (last < at or (last == at and self._over(at, root, leaf))):
+            if leaf in found.values():
+                continue
+            between = self._between(root, leaf)
+            if between is not None or self.last.get(leaf, -1) < at:
                 found[root] = leaf
+                self.shares |= dict.fromkeys(between or (), leaf)
         return found
+
+    def _between(self, root: Node, leaf: Node) -> list[Node] | None:
+        """Values, each written over the next, from before root to after leaf; None: not so."""
+        found: list[Node] = []
+        node = root
+        while True:
+            at = self.written[node]
+            reads = self.steps[at].reads()
+            if leaf in reads and self.last[leaf] == at and self._over(at, node, leaf):
+                return found
+            free = [n for n in reads if n in self.inner and n not in self.shares]
+            fits = [n for n in free if self._fits(at, node, n)]
+            if not fits:
+                return None
+            node = min(fits, key=self._number.__getitem__)
+            found.append(node)
+
+    def _fits(self, step: int, node: Node, operand: Node) -> bool:
+        """May a result take over the memory of an operand that is ours?"""
+        same = operand.type.nbytes == node.type.nbytes
+        return same and self.last[operand] == step and self._over(step, node, operand)
+
+    def is_over(self, step: ScatterStep) -> bool:
+        """Does the result lie in the memory of its base?"""
+        (node,) = step.writes
+        homes = [self.in_place.get(x) or self.shares.get(x, x) for x in (node, step.base) if x]
+        return len(homes) == 2 and homes[0] is homes[1]
 
     def overwrites(self) -> frozenset[int]:
         """Numbers of the leaves whose memory roots take over."""
@@ -101,26 +131,25 @@ class Places:
 
     def _share(self) -> None:
         """Results written over an operand that nobody reads afterwards."""
-        number = {node: k for k, node in enumerate(self.inner)}
+        taken = set(self.shares)
         for k, step in enumerate(self.steps):
             free = [n for n in step.reads() if n in self.inner and self.last[n] == k]
-            free.sort(key=number.__getitem__)  # sets have another order in every process
+            free = sorted(set(free) - taken, key=self._number.__getitem__)
             for node in step.writes:
-                if node not in self.inner:
+                if node not in self.inner or node in taken:
                     continue
                 for operand in free:
-                    same = operand.type.nbytes == node.type.nbytes
-                    if same and self._over(k, node, operand):
+                    if self._fits(k, node, operand):
                         self.shares[node] = self.shares.get(operand, operand)
                         free.remove(operand)
                         break
 
     def _places(self) -> dict[object, Place]:
         places: dict[object, Place] = {n: (ARENA, o) for n, o in self.layout.offsets.items()}
-        for node, holder in self.shares.items():
-            places[node] = places[holder]
         number = {leaf: k for k, leaf in enumerate(self.leaves)}
         places |= {leaf: (self.first_leaf + k, 0) for leaf, k in number.items()}
+        for node, holder in self.shares.items():
+            places[node] = places[holder]
         seen: dict[Node, int] = {}
         for k, root in enumerate(self.roots):
             if k not in self.copies:

@@ -85,8 +85,13 @@ def plan_steps(roots: Sequence[Node], replaces: dict[Node, Node], takes: Takes) 
         cluster: Touched(frozenset(step.reads()), frozenset(step.writes))
         for cluster, step in steps.items()
     }
-    writers = {leaf: fusion.of[root] for root, leaf in replaces.items() if root in fusion.of}
+    writers = [(leaf, fusion.of[root]) for root, leaf in replaces.items() if root in fusion.of]
     outside = frozenset([*roots, *(node for node in order if node.op is LEAF)])
+    ours = outside.difference(replaces.values())
+    writers += [
+        (step.base, cluster) for cluster, step in steps.items()
+        if isinstance(step, ScatterStep) and step.base and step.base not in ours
+    ]  # fmt: skip
     ordered = order_clusters(touched, fusion.of, outside, writers)
     return [steps[cluster] for cluster in ordered]
 
@@ -111,7 +116,10 @@ def _step(
         return LoopStep(cluster, writes, build_cluster(cluster, stored))
     if cluster.kind == "scatter":
         (node,) = cluster.level
-        return ScatterStep(cluster, writes, build_scatter(node, stored))
+        base = without_reshape(node.operands[0])
+        lies = base.op is LEAF or base in stored
+        kernels = build_scatter(node, stored)
+        return ScatterStep(cluster, writes, kernels, base if lies else None)
     if cluster.kind == "scan":
         (node,) = cluster.level
         return ScanStep(cluster, writes, node, without_reshape(node.operands[0]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
@@ -56,7 +56,22 @@ class CopyStep(LoopStep):
 
 @dataclass(eq=False)
 class ScatterStep(LoopStep):
-    """A copy of the base, and what is then written at indices."""
+    """A copy of the base, and what is then written at indices.
+
+    base: the node whose memory is copied as it is, if there is one. Where the result takes over
+    that memory, the first kernel goes: what is left costs the values alone.
+    """
+
+    base: Node | None = None
+    in_place: bool = False
+
+    def operands(self) -> list[Node]:
+        """What is written into."""
+        return [self.base] if self.base else []
+
+    def over_base(self) -> ScatterStep:
+        """The step with its result in the memory of its base."""
+        return replace(self, kernels=self.kernels[1:], in_place=True)
 
 
 @dataclass(eq=False)

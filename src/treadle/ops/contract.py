@@ -236,3 +236,40 @@ scatter_min = scattering(
     "scatter_min", "minimum", "The smaller of base and the values at indices along an axis.",
     _extreme_grad, smooth=False)
 # fmt: on
+
+
+# ---- writing a box
+
+
+def _put(x: Any, values: Any, ranges: Sequence[tuple[int, int, int]], stays: bool = False) -> Any:
+    inside = tuple([len(range(*each)) for each in ranges])
+    if len(ranges) != x.ndim or values.shape != inside:
+        facts = {"shape": x.shape, "values": values.shape, "ranges": ranges}
+        raise ShapeError(explain("put", "one value for each element of the box", **facts))
+    return (x, values), (tuple(ranges), stays)
+
+
+def _put_reference(np: Any, x: Any, values: Any, ranges: Any, stays: bool = False) -> Any:
+    out = np.array(x)
+    out[tuple(slice(*each) for each in ranges)] = values
+    return out
+
+
+put = Op(
+    "put", Kind.SCATTER,
+    """x with values at a range (start, stop, step) of every axis.
+
+    It is a comparison of indices, which fuses, unless it stays what it is: then it is written over
+    x where nobody reads x afterwards, and costs the values alone.
+    """,
+    types=partial(rules.any_dtype, "put"), shape=lambda _, shapes: shapes[0], arguments=_put,
+    grad=lambda g, y, x, values: (
+        put(g, values.zeros_like(), y.arg[0]), slice_(g, y.arg[0])),
+    reference=_put_reference, public=False,
+    samples=Samples(cases=(
+        ((5, 3), (1, 3), {"ranges": ((2, 3, 1), (0, 3, 1))}),
+        ((4, 9, 2), (2, 3, 2), {"ranges": ((1, 3, 1), (1, 9, 3), (0, 2, 1)), "stays": True}),
+        ((40,), (7,), {"ranges": ((3, 10, 1),)}),
+        ((6, 20), (6, 1), {"ranges": ((0, 6, 1), (19, 20, 1)), "stays": True}),
+    ), roles=("", "")),
+)  # fmt: skip

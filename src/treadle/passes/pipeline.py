@@ -12,6 +12,7 @@ from treadle.ir.rewrite import ByOp, Rewriter, by_op
 from treadle.ir.verify import PRIMITIVES, verify
 from treadle.ops.defs import TABLE
 from treadle.passes.algebra import ALGEBRA, CONSTANTS
+from treadle.passes.boxes import BOXES
 from treadle.passes.chains import for_chains
 from treadle.passes.decompose import SPLIT, WIDEN, definitions
 from treadle.passes.movement import MOVEMENT
@@ -20,15 +21,8 @@ from treadle.passes.selects import SELECTS
 from treadle.passes.sums import SUMS
 
 RULES: tuple[Rule, ...] = (
-    *CONSTANTS,
-    *ALGEBRA,
-    *RANGES,
-    *MOVEMENT,
-    *SUMS,
-    *SELECTS,
-    *SPLIT,
-    *WIDEN,
-)
+    *CONSTANTS, *ALGEBRA, *RANGES, *MOVEMENT, *SUMS, *SELECTS, *SPLIT, *WIDEN, *BOXES
+)  # fmt: skip
 EXACT = tuple(r for r in RULES if r.exact)
 
 _INDEXED: dict[tuple[int, bool], ByOp] = {}

@@ -15,6 +15,7 @@ from treadle.base.knobs import DEBUG, MEANING
 from treadle.ir.graph import Structure, copied, is_realised, structure, toposort
 from treadle.ir.node import COMPUTED, LEAF, Call, Node, new_node
 from treadle.ops.defs import Kind
+from treadle.passes.boxes import put_in_place
 from treadle.passes.pipeline import simplify
 from treadle.runtime.devices import compile_for_devices
 from treadle.runtime.explain import show_compiled
@@ -302,6 +303,7 @@ def _stages(roots: Sequence[Node], places: Sequence[Node], replaces: dict[int, i
     COMPILING.set(True)
     with forks.COMPILING.mine():
         with trace.stage("simplify"):
-            simple = simplify(roots)
+            replaced = [places[k] for k in replaces.values()]
+            simple = simplify(put_in_place(roots, replaced) if replaced else roots)
         taken = {simple[r]: places[k] for r, k in replaces.items()}
         return compile_for_devices(simple, places, taken)

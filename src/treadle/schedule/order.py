@@ -27,13 +27,12 @@ def order_clusters(
     touched: dict[Cluster, Touched],
     of: dict[Node, Cluster],
     outside: frozenset[Node],
-    last_writers: dict[Node, Cluster],
+    last_writers: Sequence[tuple[Node, Cluster]],
 ) -> list[Cluster]:
     """The clusters in the order to run them.
 
-    outside are nodes whose memory is not ours to free. last_writers maps a leaf to the kernel that
-    replaces its value: it goes after the other readers of the leaf where that is possible, so that
-    the new value can be written in place.
+    outside are nodes whose memory is not ours to free. last_writers are nodes, each with the kernel
+    that may write over it: that goes after the node's other readers where this is possible.
     """
     before: dict[Cluster, set[Cluster]] = {}
     readers: dict[Node, list[Cluster]] = {}
@@ -42,8 +41,8 @@ def order_clusters(
         before[cluster] = {c for c in needed if c is not cluster and c in touched}
         for node in mine.reads:
             readers.setdefault(node, []).append(cluster)
-    for leaf, writer in last_writers.items():
-        for cluster in readers.get(leaf, ()):
+    for node, writer in last_writers:
+        for cluster in readers.get(node, ()):
             if cluster is not writer and writer in before and not _needs(cluster, writer, before):
                 before[writer].add(cluster)
     return _sorted(before, touched, outside)

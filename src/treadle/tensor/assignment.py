@@ -7,7 +7,6 @@ not change with it. Inside a compiled function a tensor that is closed over is u
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 from math import prod
 from typing import Any
 
@@ -16,8 +15,8 @@ from treadle.base.shapes import Shape
 from treadle.ir.node import Node, const, iota
 from treadle.ir.recording import GRADIENTS
 from treadle.ops import movement as m
-from treadle.ops.contract import scatter
-from treadle.ops.elementwise import bitwise_and, eq, where
+from treadle.ops.contract import put, scatter
+from treadle.ops.elementwise import where
 from treadle.tensor.gradients import Differentiable, own_node, owned
 from treadle.tensor.indexing import Box, picked
 from treadle.tensor.keys import Part, array_of, as_node, is_mask, understood
@@ -124,29 +123,12 @@ def _fitted(value: Node, shape: Shape) -> Node:
 
 
 def _in_box(x: Node, box: Box, value: Node) -> Node:
-    """x with value in the range of every axis: a comparison of indices, so it fuses."""
+    """x with value in the range of every axis."""
     full = _fitted(value, box.shape)
     sizes = tuple(len(range(*each)) for each in box.ranges)
     if 0 in sizes:
         return x
-    checks = [
-        check
-        for axis, (each, size) in enumerate(zip(box.ranges, x.shape, strict=True))
-        for check in _inside(x.iota_like(axis), each, size)
-    ]
-    if value.type.size > 1:
-        inside = full.reshape(sizes)
-        inside = m.flip(inside, box.flips) if box.flips else inside
-        full = m.placed(inside, box.ranges, x.shape)
-    else:
-        full = value.reshape(()).expand(x.shape)
-    return where(reduce(bitwise_and, checks), full, x) if checks else full
-
-
-def _inside(index: Node, each: tuple[int, int, int], size: int) -> list[Node]:
-    """Is an index in a range? No checks for a whole axis."""
-    start, stop, step = each
-    checks = [index >= start] if start else []
-    checks += [index < stop] if stop < size and not (step > 1 and stop + step > size) else []
-    checks += [eq((index - start) % step, 0)] if step > 1 else []
-    return checks
+    inside = full.reshape(sizes)
+    inside = m.flip(inside, box.flips) if box.flips else inside
+    result: Node = inside if sizes == x.shape else put(x, inside, box.ranges)
+    return result

@@ -151,9 +151,48 @@ def _against_chosen(draw: Choice, x: Value, graph: Graph) -> Value | None:
     return _met(draw, x, y, view, error, exact(view.operands[1], index))
 
 
+def _box(draw: Choice, sizes: Sequence[int], shape: Sequence[int]) -> list[tuple[int, int, int]]:
+    """A range of every axis that holds so many elements."""
+    found = []
+    for size, n in zip(sizes, shape, strict=True):
+        step = draw.number(1, (n - 1) // (size - 1)) if size > 1 else 1
+        last = (size - 1) * step
+        start = draw.number(0, n - 1 - last)
+        found.append((start, start + last + 1, step))
+    return found
+
+
+def _into_box(draw: Choice, x: Value, graph: Graph) -> Value | None:
+    """A box of x with elements of another box, of x itself or of a value like it."""
+    y = _mate(draw, x, graph)
+    if y is None:
+        return None
+    sizes = [draw.number(1, n) for n in x.node.shape]
+    there, here = (_box(draw, sizes, x.node.shape) for _ in range(2))
+    node = k.put(x.node, m.slice_(y.node, there), here, stays=draw.number(0, 3) > 0)
+    error = x.error.copy()
+    error[tuple(slice(*r) for r in here)] = y.error[tuple(slice(*r) for r in there)]
+    return made(node, [x, y], error, 0)
+
+
+def _into_lines(draw: Choice, x: Value, graph: Graph) -> Value | None:
+    """Slices of x along an axis replaced by others, where indices say; the last one stays."""
+    y = _mate(draw, x, graph)
+    if y is None:
+        return None
+    axis = draw.number(0, x.exact.ndim - 1)
+    rng, size = np.random.default_rng(draw.number(0, 999)), x.node.shape[axis]
+    index = rng.integers(-size, size, x.node.shape)
+    node = k.scatter(x.node, node_of(index), y.node, axis=axis)
+    error = x.error.copy()
+    for at in np.ndindex(*index.shape):
+        error[(*at[:axis], index[at], *at[axis + 1 :])] = y.error[at]
+    return made(node, [x, y, exact(node.operands[1], index)], error, 0)
+
+
 MEETING: tuple[Step, ...] = (
     _against_one, _against_one, _against_turned, _against_next, _against_chosen, _against_most,
-    _against_rows, _against_rows,
+    _against_rows, _against_rows, _into_box, _into_box, _into_lines,
 )  # fmt: skip
 KINDS = (*(float32,) * 4, *(float64,) * 2, bfloat16)
 SIZES = (1, 2, 3, 3, 4, 5, 6, 8)

@@ -37,6 +37,7 @@ SPECIAL: dict[Op, Callable[..., Array]] = {
     m.concat: lambda n, *xs: np.concatenate(xs, n.arg),
     shear: lambda n, x: shear.reference(np, x, *n.arg),  # type: ignore[misc]
     k.gather: lambda n, x, i: np.take_along_axis(x, _wrapped(i, x.shape[n.arg]), n.arg),
+    k.put: lambda n, x, values: k.put.reference(np, x, values, *n.arg),  # type: ignore[misc]
     e.cast: lambda n, x: x,
     e.bitcast: lambda n, x: x.astype(numpy_dtype(n.operands[0].dtype)).view(numpy_dtype(n.dtype)),
     IOTA: lambda n: np.arange(n.shape[n.arg]).reshape(n.shape),

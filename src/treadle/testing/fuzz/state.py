@@ -57,7 +57,7 @@ def assign(g: Generation) -> None:
 def assign_item(g: Generation) -> None:
     """Other elements at some places: a number, or tensors."""
     x = g.pick(lambda v: bool(v.shape) and v.size > 0)
-    if x is None or x.startswith("p"):  # arguments refuse it
+    if x is None:
         return
     v, draw = g.model[x], g.draw
     number = "True" if v.dtype is bool_ else draw.one(("1", "2", "0"))
@@ -81,6 +81,32 @@ def assign_item(g: Generation) -> None:
         )
         if y is not None:
             g.do("assign item", f"{{0}}[{key}] = {{1}}", x, y, form="item")
+
+
+def assign_rows(g: Generation) -> None:
+    """A state written row by row and read in between, as a cache is."""
+    x = g.pick(lambda v: bool(v.shape) and v.size > 0)
+    if x is None:
+        return
+    v, draw = g.model[x], g.draw
+    for _ in range(draw.number(1, 3)):
+        axis = draw.number(0, min(1, len(v.shape) - 1))
+        shape = (*v.shape[:axis], *v.shape[axis + 1 :])
+        row = g.pick_or_make(lambda o, s=shape: o.shape == s and o.dtype is v.dtype, shape, v.dtype)
+        if row is None:
+            return
+        if draw.coin():
+            other = draw.number(0, v.shape[axis] - 1)
+            row = g.value("row", "move", f"{{0}}[{':, ' * axis}{other}]", x) or row
+        before = ":, " * axis
+        if draw.coin():
+            at = index_leaf(g, (), v.shape[axis])
+            g.do("assign row", f"{{0}}[{before}{{2}}] = {{1}}", x, row, at, form="item")
+        else:
+            at = str(draw.number(-v.shape[axis], v.shape[axis] - 1))
+            g.do("assign row", f"{{0}}[{before}{at}] = {{1}}", x, row, form="item")
+        if draw.coin() and v.dtype is not bool_:
+            g.value("sum", "sum", f"{{0}}.sum({axis})", x)
 
 
 def detach(g: Generation) -> None:
@@ -204,5 +230,5 @@ def call_again(g: Generation) -> None:
         call(g, known[0], arguments)
 
 
-STATES: tuple[Draw, ...] = (assign, assign, assign_item)
+STATES: tuple[Draw, ...] = (assign, assign, assign_item, assign_rows)
 SHARING: tuple[Draw, ...] = (detach, view, view, shared, number, number, realize, forget)
