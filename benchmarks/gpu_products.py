@@ -10,6 +10,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -88,13 +89,11 @@ def both(make: Callable[..., Any], their: Callable[..., Any], shapes: Any, kind:
 
 def main() -> int:
     """Everything."""
+    ours, theirs = td.scaled_dot_product_attention, F.scaled_dot_product_attention
     attend = {
-        causal: (
-            lambda q, k, v, causal=causal: td.scaled_dot_product_attention(q, k, v, is_causal=causal),
-            lambda q, k, v, causal=causal: F.scaled_dot_product_attention(q, k, v, is_causal=causal),
-        )
+        causal: (partial(ours, is_causal=causal), partial(theirs, is_causal=causal))
         for causal in (True, False)
-    }  # fmt: skip
+    }
     for kind in ("bfloat16", "float32"):
         small = [(2, 4, 300, 64)] * 3
         attempt(f"attention causal 2x4x300x64 {kind}", lambda: both(*attend[True], small, kind))  # noqa: B023

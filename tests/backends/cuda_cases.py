@@ -313,6 +313,13 @@ def windows_backwards():
     return gradients([y], [x, w], [normal(*y.shape)])
 
 
+@case(1e-5)
+def windows_of_one_number():
+    x, w = normal(2, 16, 12, 12), normal(20, 16, 3, 3)
+    y = convolution.conv2d(x, w, stride=2, padding=1)
+    return gradients([y.sum()], [x, w], [None])
+
+
 @case(2e-2)
 def windows_of_half_precision():
     x, w = (

@@ -105,8 +105,8 @@ class Matmul:
                             strict=True))  # fmt: skip
         if self.a.places is not None:
             (rows, along), (steps, down) = self.a.places
-            self.rows = self._index(along, {rows: "am"}, numbers)
-            self.steps = self._index(down, {steps: "(start + tl.arange(0, BK)[None, :])"}, numbers)
+            self.rows = self._places(along, rows, "am", numbers)
+            self.steps = self._places(down, steps, "(start + tl.arange(0, BK)[None, :])", numbers)
         for d, size in enumerate(self.batch):
             numbers |= {f"g{d}": size, f"a_g{d}": self.left[d], f"b_g{d}": self.right[d]}
         for name, value in numbers.items():
@@ -180,6 +180,11 @@ class Matmul:
             *([f"    a_at += BK{_times('a_k', self.a.strides[1])}"] if moved else []),
             f"    b_at += BK{_times('b_k', self.b.strides[0])}",
         ]
+
+    def _places(self, index: Index, axis: Axis, name: str, numbers: dict[str, int]) -> str:
+        """Places along an axis: as many as it has, even where all are one."""
+        text = self._index(index, {axis: name}, numbers)
+        return text if index.terms else f"{name} * 0 + {text}"
 
     def _index(self, index: Index, names: dict[Axis, str], numbers: dict[str, int]) -> str:
         """An index as text; its numbers become arguments."""
