@@ -253,7 +253,7 @@ class Model:
         return choices.take(("test",), "kernel", self.space)
 
     def search(self, seconds_of, seconds=1e9, now=lambda: 0.0):
-        search = tuning.Search(self.make, lambda way: [seconds_of(way)], seconds, now)
+        search = tuning.Search(self.make, lambda way: [seconds_of(way)], seconds, now=now)
         with td.override(cache_dir="off"):
             best = search.run()
             choices.forget()
@@ -321,11 +321,33 @@ def test_steps_that_take_no_time_are_left_alone():
             choices.take(("test",), name, asked[name].space)
         return object()
 
-    search = tuning.Search(make, lambda _: [1.0, 0.001], 1e9, lambda: 0.0)
+    search = tuning.Search(make, lambda _: [1.0, 0.001], 1e9, now=lambda: 0.0)
     with td.override(cache_dir="off"):
         search.run()
         choices.forget()
     assert sorted(map(len, search.tried.values())) == [1, 2]
+
+
+def test_a_way_that_is_refused_costs_the_others_nothing():
+    spaces = {name: Space(pace(4), by_one, lambda _: True) for name in "abc"}
+
+    def make():
+        taken = {}
+        for number, (name, space) in enumerate(spaces.items()):
+            choices.begin_step(number)
+            taken[name] = choices.take(("test",), name, space).rows
+        if taken["b"] == 5:
+            raise MemoryError("that tile is too large")
+        return taken
+
+    search = tuning.Search(
+        make, lambda taken: [0.5 ** taken[name] for name in "abc"], 1e9, (MemoryError,), lambda: 0.0
+    )
+    with td.override(cache_dir="off"):
+        best = search.run()
+        choices.forget()
+    assert best["b"] == 4
+    assert best["a"] == best["c"] > 10
 
 
 # ---- every way is right
@@ -415,6 +437,27 @@ def test_every_cut_gives_the_convolution():
     seen = []
     for way, several, alone in every_way(convolved, x, weight):
         np.testing.assert_allclose(several, expected, rtol=1e-4, atol=1e-3, err_msg=str(way))
+        np.testing.assert_array_equal(several, alone, err_msg=str(way))
+        seen.append(way)
+    assert len(seen) > 2
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_every_length_of_tiles_gives_attention(causal):
+    q, k, v = (random(1, 2, 300, 32, seed=seed) for seed in range(3))
+
+    def attend(q, k, v):
+        return td.scaled_dot_product_attention(q, k, v, is_causal=causal)
+
+    wide = [x.cast("float64").numpy()[0] for x in (q, k, v)]
+    scores = wide[0] @ wide[1].transpose(0, 2, 1) / np.sqrt(32)
+    if causal:
+        scores = np.where(np.tril(np.ones((300, 300), bool)), scores, -np.inf)
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    expected = (powers / powers.sum(-1, keepdims=True) @ wide[2])[None]
+    seen = []
+    for way, several, alone in every_way(attend, q, k, v):
+        np.testing.assert_allclose(several, expected, rtol=1e-4, atol=1e-5, err_msg=str(way))
         np.testing.assert_array_equal(several, alone, err_msg=str(way))
         seen.append(way)
     assert len(seen) > 2

@@ -33,6 +33,8 @@ class Program(Protocol):
         """The roots' memory from the leaves'."""
 
 
+Refusals = tuple[type[Exception], ...]
+"""By what errors a device says that it does not take a way."""
 Clock = Callable[[Any, Sequence[Any]], list[float]]
 """Run a program on inputs; seconds of each of its steps."""
 
@@ -40,12 +42,16 @@ Clock = Callable[[Any, Sequence[Any]], list[float]]
 class Untuned:
     """A program whose first run finds the ways of its kernels. It then is the one that was found.
 
-    make builds it under the choices of a search, copy copies memory, clock times a run.
+    make builds it under the choices of a search, copy copies memory, clock times a run; refusals
+    are errors of these two that a way does not work at all.
     """
 
-    def __init__(self, make: Callable[[], Any], copy: Callable[[Any], Any], clock: Clock) -> None:
+    def __init__(
+        self, make: Callable[[], Any], copy: Callable[[Any], Any], clock: Clock,
+        refusals: Refusals = (),
+    ) -> None:  # fmt: skip
         self.context = copy_context()  # that of a compiler
-        self.make, self.copy, self.clock = make, copy, clock
+        self.make, self.copy, self.clock, self.refusals = make, copy, clock, refusals
         self.seconds = TUNE_SECONDS.value
         self.program = make()
         self.overwrites: frozenset[int] = self.program.overwrites
@@ -65,7 +71,9 @@ class Untuned:
 
     def _search(self, inputs: Sequence[Any]) -> None:
         own = [self.copy(x) if k in self.overwrites else x for k, x in enumerate(inputs)]
-        search = Search(self._made, lambda program: self.clock(program, own), self.seconds)
+        search = Search(
+            self._made, lambda program: self.clock(program, own), self.seconds, self.refusals
+        )
         with override(debug=0):
             self.program = search.run()
 
@@ -86,9 +94,10 @@ class Search:
         make: Callable[[], Any],
         measure: Callable[[Any], list[float]],
         seconds: float,
+        refusals: Refusals = (),
         now: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self.make, self.measure, self.now = make, measure, now
+        self.make, self.measure, self.refusals, self.now = make, measure, refusals, now
         self.begin, self.end = now(), now() + seconds
         self.asked: dict[str, choices.Question] = {}
         self.best: dict[str, Any] = {}
@@ -122,8 +131,14 @@ class Search:
 
     def _round(self, program: Any, trial: dict[str, Any]) -> Any:
         """The best program after some other ways were tried."""
-        other = self._made(self.best | trial)
-        old, new = self._timed([program, other])
+        try:
+            other = self._made(self.best | trial)
+            old, new = self._timed([program, other])
+        except self.refusals:  # which of them is it?
+            if len(trial) > 1:
+                for half in _halves(trial):
+                    program = self._round(program, half)
+            return program
         won = {k: way for k, way in trial.items() if self._of(k, new) < GAIN * self._of(k, old)}
         self.best |= won
         if not won:
@@ -174,3 +189,8 @@ class Search:
 
     def _tell(self, before: float, after: float) -> None:
         trace.show(1, f"tuned: {self._words(0)}, {after / max(before, 1e-12):.2f} of the time")
+
+
+def _halves(trial: dict[str, Any]) -> list[dict[str, Any]]:
+    items = list(trial.items())
+    return [dict(items[: len(items) // 2]), dict(items[len(items) // 2 :])]

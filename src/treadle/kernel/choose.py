@@ -10,7 +10,7 @@ from treadle.base import choices
 from treadle.base.target import Target
 from treadle.kernel.index import Axis
 from treadle.kernel.loops import Loops
-from treadle.kernel.signature import Signature
+from treadle.kernel.question import of_loops
 
 TINY = 1 << 12  # elements: below, compile time is all that matters
 SMALL = 1 << 15  # below, compile time matters more than speed
@@ -51,11 +51,9 @@ def choose(loops: Loops, target: Target) -> Style:
         loops.rows_per_block = _grain(loops, style, target)
     else:
         pace = _paced(loops, _unroll(loops, extent, target), target)
-        style = _style(loops, pace.unroll, target)
         if choices.is_open(target.machine) and not loops.epilogue:
-            pace = choices.take(target.machine, _identity(loops), _paces(loops, pace, target))
-            style = _style(loops, pace.unroll, target)
-        loops.rows_per_block = pace.rows
+            pace = choices.take(target.machine, of_loops(loops), _paces(loops, pace, target))
+        style, loops.rows_per_block = _style(loops, pace.unroll, target), pace.rows
     for number, argument in enumerate(loops.arguments):
         fits = style.exact and bool(axes) and _is_aligned(loops, number, axes[-1])
         argument.stream = argument.stream and fits
@@ -98,13 +96,6 @@ def _paces(loops: Loops, default: Pace, target: Target) -> choices.Space[Pace]:
         return pace.rows <= _most_rows(loops, pace.unroll, target)
 
     return choices.Space(default, lambda pace: filter(fits, near(pace)), fits)
-
-
-def _identity(loops: Loops) -> str:
-    """The kernel and its shape; numbers that are computed with count for nothing."""
-    signature = Signature(loops)
-    words = [v for k, (_, v) in enumerate(signature.values) if f"p{k}" not in signature.constants]
-    return f"loops {words}\n{signature.text}"
 
 
 def _is_aligned(loops: Loops, number: int, vector: Axis) -> bool:
