@@ -76,7 +76,7 @@ bench: $(READY)
 
 bench-quick: $(READY)
 	$(BIN)/python -m benchmarks.run --setup --redo $(BENCH) \
-	  --only '^A\.|softmax|layernorm_4096|gemm_(64|512|bias_gelu)$$|mlp'
+	  --only '^A\.|softmax|layernorm_4096|gemm_(64|512|bias_gelu)$$|conv3x3_16x256x14|mlp|cnn|decode1|attention'
 
 bench-rows: $(READY)
 	$(BIN)/python -m benchmarks.rows $(BENCH)

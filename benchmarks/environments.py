@@ -21,6 +21,7 @@ class Column:
     module: str
     folder: str = ""
     packages: tuple[str, ...] = ()
+    optional: bool = False  # where its packages cannot be had, the table goes without it
 
     @property
     def python(self) -> Path:
@@ -30,12 +31,16 @@ class Column:
 
 _TORCH = Column("benchmarks.peers.pytorch", "v_torch", ("torch==2.13.0", "numpy", "setuptools"))
 _JAX = Column("benchmarks.peers.jax_jit", "v_jax", ("jax", "numpy"))
+_ONNX = Column(
+    "benchmarks.peers.onnx_runtime", "v_onnx", ("onnx", "onnxruntime", "numpy"), optional=True
+)
 _TREADLE = Column("benchmarks.treadle_plugin")
 
 COLUMNS = {
     "torch": _TORCH,
     "torch.compile": _TORCH,
     "jax.jit": _JAX,
+    "onnxruntime": _ONNX,
     "treadle": _TREADLE,
     "treadle.compile": _TREADLE,
 }
@@ -50,8 +55,14 @@ def prepare(names: list[str]) -> None:
         print(f"making {ROOT / column.folder} with {', '.join(column.packages)}", flush=True)
         venv.create(ROOT / column.folder, with_pip=True, clear=True)
         pip = [str(column.python), "-m", "pip", "--disable-pip-version-check", "install", "-qq"]
-        subprocess.run([*pip, *column.packages], check=True)
-        ready.touch()
+        installed = subprocess.run([*pip, *column.packages], check=not column.optional)
+        if installed.returncode == 0:
+            ready.touch()
+
+
+def present(names: list[str]) -> list[str]:
+    """The columns that can run: optional ones only where their packages are."""
+    return [n for n in names if not COLUMNS[n].optional or _has_packages(COLUMNS[n])]
 
 
 def _has_packages(column: Column) -> bool:

@@ -1,8 +1,9 @@
-"""The trained models: their sizes, first parameters in PyTorch's layouts, and a float64 meaning."""
+"""Perceptron and GPT: their sizes, first parameters in PyTorch's layouts, and a float64 meaning."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,7 @@ class GptSizes:
 
 
 GPT = GptSizes()
+GPT2 = GptSizes(layers=12, width=768, heads=12, vocabulary=50257, length=1024, batch=1)
 
 
 def normal(generator: Any, *shape: int) -> Any:
@@ -33,13 +35,18 @@ def normal(generator: Any, *shape: int) -> Any:
     return generator.standard_normal(shape, dtype=np.float32)
 
 
+def linear_parameters(generator: Any, name: str, before: int, after: int) -> Parameters:
+    """Weights that keep the size of what goes through them, and small biases."""
+    scale = np.float32(1 / math.sqrt(before))
+    weight = normal(generator, after, before) * scale
+    return {f"{name}.weight": weight, f"{name}.bias": normal(generator, after) * np.float32(0.01)}
+
+
 def mlp_parameters(generator: Any) -> Parameters:
     """Three linear layers."""
     parameters: Parameters = {}
-    for i, (before, after) in enumerate(MLP_SIZES, 1):
-        scale = np.float32(1 / math.sqrt(before))
-        parameters[f"fc{i}.weight"] = normal(generator, after, before) * scale
-        parameters[f"fc{i}.bias"] = normal(generator, after) * np.float32(0.01)
+    for i, sizes in enumerate(MLP_SIZES, 1):
+        parameters |= linear_parameters(generator, f"fc{i}", *sizes)
     return parameters
 
 
@@ -51,7 +58,7 @@ def gpt_parameters(generator: Any, sizes: GptSizes = GPT) -> Parameters:
         "wpe": normal(generator, sizes.length, width) * np.float32(0.02),
     }
 
-    def linear(name: str, after: int, before: int) -> None:
+    def weights(name: str, after: int, before: int) -> None:
         parameters[f"{name}.weight"] = normal(generator, after, before) * np.float32(0.02)
         parameters[f"{name}.bias"] = normal(generator, after) * np.float32(0.01)
 
@@ -61,11 +68,11 @@ def gpt_parameters(generator: Any, sizes: GptSizes = GPT) -> Parameters:
 
     for layer in range(sizes.layers):
         norm(f"h{layer}.ln1")
-        linear(f"h{layer}.qkv", 3 * width, width)
-        linear(f"h{layer}.proj", width, width)
+        weights(f"h{layer}.qkv", 3 * width, width)
+        weights(f"h{layer}.proj", width, width)
         norm(f"h{layer}.ln2")
-        linear(f"h{layer}.fc", 4 * width, width)
-        linear(f"h{layer}.fc2", width, 4 * width)
+        weights(f"h{layer}.fc", 4 * width, width)
+        weights(f"h{layer}.fc2", width, 4 * width)
     norm("lnf")
     return parameters
 
@@ -107,11 +114,16 @@ def cross_entropy(logits: Any, labels: Any) -> Any:
     return (total - np.take_along_axis(logits, labels[..., None], -1)[..., 0]).mean()
 
 
-def _in_float64(parameters: Parameters) -> Parameters:
-    return {name: value.astype(np.float64) for name, value in parameters.items()}
+def in_float64(parameters: Parameters) -> Parameters:
+    """The same numbers, wider; integers stay."""
+    return {
+        name: value.astype(np.float64) if value.dtype.kind == "f" else value
+        for name, value in parameters.items()
+    }
 
 
-def _linear(parameters: Parameters, name: str, x: Any) -> Any:
+def linear(parameters: Parameters, name: str, x: Any) -> Any:
+    """A layer with weights of (outputs, inputs)."""
     return x @ parameters[f"{name}.weight"].T + parameters[f"{name}.bias"]
 
 
@@ -121,29 +133,46 @@ def _norm(parameters: Parameters, name: str, x: Any) -> Any:
 
 def mlp_loss(parameters: Parameters, x: Any, labels: Any) -> Any:
     """The loss before the first step."""
-    parameters, x = _in_float64(parameters), x.astype(np.float64)
-    hidden = np.maximum(_linear(parameters, "fc1", x), 0)
-    hidden = np.maximum(_linear(parameters, "fc2", hidden), 0)
-    return cross_entropy(_linear(parameters, "fc3", hidden), labels)
+    parameters, x = in_float64(parameters), x.astype(np.float64)
+    hidden = np.maximum(linear(parameters, "fc1", x), 0)
+    hidden = np.maximum(linear(parameters, "fc2", hidden), 0)
+    return cross_entropy(linear(parameters, "fc3", hidden), labels)
+
+
+Attend = Callable[[int, Any, Any, Any], Any]  # layer and q, k, v of (batch, heads, length, size)
+
+
+def _causal(layer: int, q: Any, k: Any, v: Any) -> Any:
+    del layer
+    mask = np.tril(np.ones((q.shape[2], k.shape[2]), bool))
+    scores = q @ k.transpose(0, 1, 3, 2) / math.sqrt(q.shape[-1])
+    return softmax(np.where(mask, scores, -np.inf)) @ v
+
+
+def gpt_blocks(parameters: Parameters, x: Any, sizes: GptSizes, attend: Attend = _causal) -> Any:
+    """The residual stream after all blocks."""
+    batch, length, width = x.shape
+
+    def split_heads(part: Any) -> Any:
+        return part.reshape(batch, length, sizes.heads, -1).transpose(0, 2, 1, 3)
+
+    for layer in range(sizes.layers):
+        joined = linear(parameters, f"h{layer}.qkv", _norm(parameters, f"h{layer}.ln1", x))
+        q, k, v = (split_heads(part) for part in np.split(joined, 3, -1))
+        mixed = attend(layer, q, k, v).transpose(0, 2, 1, 3).reshape(batch, length, width)
+        x = x + linear(parameters, f"h{layer}.proj", mixed)
+        hidden = linear(parameters, f"h{layer}.fc", _norm(parameters, f"h{layer}.ln2", x))
+        x = x + linear(parameters, f"h{layer}.fc2", gelu_tanh(hidden))
+    return x
+
+
+def gpt_output(parameters: Parameters, x: Any) -> Any:
+    """Logits of a residual stream."""
+    return _norm(parameters, "lnf", x) @ parameters["wte"].T
 
 
 def gpt_loss(parameters: Parameters, tokens: Any, labels: Any, sizes: GptSizes = GPT) -> Any:
     """The loss before the first step."""
-    parameters = _in_float64(parameters)
-    batch, length = tokens.shape
-    per_head = sizes.width // sizes.heads
-    mask = np.tril(np.ones((length, length), bool))
-    x = parameters["wte"][tokens] + parameters["wpe"][:length]
-
-    def split_heads(part: Any) -> Any:
-        return part.reshape(batch, length, sizes.heads, per_head).transpose(0, 2, 1, 3)
-
-    for layer in range(sizes.layers):
-        joined = _linear(parameters, f"h{layer}.qkv", _norm(parameters, f"h{layer}.ln1", x))
-        q, k, v = (split_heads(part) for part in np.split(joined, 3, -1))
-        scores = np.where(mask, q @ k.transpose(0, 1, 3, 2) / math.sqrt(per_head), -np.inf)
-        mixed = (softmax(scores) @ v).transpose(0, 2, 1, 3).reshape(batch, length, sizes.width)
-        x = x + _linear(parameters, f"h{layer}.proj", mixed)
-        hidden = _linear(parameters, f"h{layer}.fc", _norm(parameters, f"h{layer}.ln2", x))
-        x = x + _linear(parameters, f"h{layer}.fc2", gelu_tanh(hidden))
-    return cross_entropy(_norm(parameters, "lnf", x) @ parameters["wte"].T, labels)
+    parameters = in_float64(parameters)
+    x = parameters["wte"][tokens] + parameters["wpe"][: tokens.shape[1]]
+    return cross_entropy(gpt_output(parameters, gpt_blocks(parameters, x, sizes)), labels)

@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
-from benchmarks.workloads import COMPILED, LAZY, PEERS, WORKLOADS, Bar, Workload
+from benchmarks.workload import COMPILED, LAZY, ONNX, PEERS, Bar, Workload
+from benchmarks.workloads import WORKLOADS
 
 Row = dict[str, dict[str, Any]]  # column -> result
-SHOWN = (*PEERS, LAZY, COMPILED)
+Rows = dict[str, Row]
+SHOWN = (*PEERS, ONNX, LAZY, COMPILED)
 
 
-def _rivals(row: Row, bar: Bar) -> list[dict[str, Any]]:
+def _rivals(rows: Rows, name: str, bar: Bar) -> list[dict[str, Any]]:
     """The peers' results from the run that ours comes from: times of two runs do not compare."""
-    run = row.get(bar.column, {}).get("run")
-    results = [row.get(peer, {}) for peer in bar.against]
+    run = rows[name].get(bar.column, {}).get("run")
+    names = (name, *WORKLOADS[name].also)
+    results = [rows.get(other, {}).get(peer, {}) for other in names for peer in bar.against]
     return [r for r in results if r.get("status") == "ok" and r["run"] == run]
 
 
-def ratio_of(row: Row, bar: Bar) -> float | None:
+def ratio_of(rows: Rows, name: str, bar: Bar) -> float | None:
     """Our time over the best of the peers the bar names; None where either is missing."""
-    ours, rivals = row.get(bar.column, {}), _rivals(row, bar)
+    if name not in rows:
+        return None
+    ours, rivals = rows[name].get(bar.column, {}), _rivals(rows, name, bar)
     if ours.get("status") != "ok" or not rivals:
         return None
     ratio: float = ours["median"] / min(rival["median"] for rival in rivals)
     return ratio
 
 
-def is_trusted(row: Row, bar: Bar) -> bool:
+def is_trusted(rows: Rows, name: str, bar: Bar) -> bool:
     """Were all times behind the ratio free of other processes?"""
-    return all(result["clean"] for result in [row[bar.column], *_rivals(row, bar)])
+    return all(r["clean"] for r in [rows[name][bar.column], *_rivals(rows, name, bar)])
 
 
 def floor_of(workload: Workload, limits: dict[str, float]) -> float | None:
@@ -56,35 +62,38 @@ def _show_result(row: Row, column: str) -> str:
     return {"failed": "failed", "absent": "–"}.get(result.get("status", ""), "")
 
 
-def _show_ratio(row: Row, workload: Workload, column: str) -> str:
-    plain = Bar(column, float("inf"))
-    bar = next((bar for bar in workload.bars if bar.column == column), plain)
-    ratio = ratio_of(row, bar)
+def _show_ratio(rows: Rows, workload: Workload, column: str) -> str:
+    plain = (Bar(column, math.inf),)
+    bars = tuple(bar for bar in workload.bars if bar.column == column) or plain
+    return ", ".join(filter(None, (_show_bar(rows, workload.name, bar) for bar in bars)))
+
+
+def _show_bar(rows: Rows, name: str, bar: Bar) -> str:
+    is_bar, ratio = bar.ratio < math.inf, ratio_of(rows, name, bar)
+    against = f" of {bar.against[0]}" if len(bar.against) == 1 else ""
     if ratio is None:
-        return "" if bar is plain else f"? (bar {bar.ratio})"
-    noise = "" if is_trusted(row, bar) else " ~"
-    if bar is plain:
+        return f"? (bar {bar.ratio}{against})" if is_bar else ""
+    noise = "" if is_trusted(rows, name, bar) else " ~"
+    if not is_bar:
         return f"{ratio:.2f}{noise}"
-    against = " of torch" if bar.against == ("torch",) else ""
     sign = "≤" if ratio <= bar.ratio else "> !"
     return f"{ratio:.2f}{noise} {sign} {bar.ratio}{against}"
 
 
-def cells(rows: dict[str, Row], limits: dict[str, float]) -> list[list[str]]:
-    """The table as text, heading first."""
-    heading = ["workload", *SHOWN, "floor", "lazy/peer", "compiled/peer"]
-    table = [heading]
+def cells(rows: Rows, limits: dict[str, float]) -> list[list[str]]:
+    """The table as text, heading first; columns that have nothing are left out."""
+    shown = [c for c in SHOWN if any(row.get(c, {}).get("status") == "ok" for row in rows.values())]
+    table = [["workload", *shown, "floor", "lazy/peer", "compiled/peer"]]
     for name, workload in WORKLOADS.items():
         if name not in rows:
             continue
-        row = rows[name]
         table.append(
             [
                 name,
-                *(_show_result(row, column) for column in SHOWN),
+                *(_show_result(rows[name], column) for column in shown),
                 _show_time(floor_of(workload, limits)),
-                _show_ratio(row, workload, LAZY),
-                _show_ratio(row, workload, COMPILED),
+                _show_ratio(rows, workload, LAZY),
+                _show_ratio(rows, workload, COMPILED),
             ]
         )
     return table
@@ -106,13 +115,13 @@ def as_markdown(table: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in [table[0], rule, *table[1:]])
 
 
-def remarks(rows: dict[str, Row]) -> Iterable[str]:
+def remarks(rows: Rows) -> Iterable[str]:
     """Bars met, results that failed, and what '~' means where it occurs."""
     measured = [
         (ratio, bar.ratio)
         for name, workload in WORKLOADS.items()
         for bar in workload.bars
-        if (ratio := ratio_of(rows.get(name, {}), bar)) is not None and is_trusted(rows[name], bar)
+        if (ratio := ratio_of(rows, name, bar)) is not None and is_trusted(rows, name, bar)
     ]
     if measured:
         met = sum(ratio <= limit for ratio, limit in measured)

@@ -7,7 +7,10 @@ from typing import Any
 
 import treadle as td
 from benchmarks.framework import LEARNING_RATE, Framework, Maker, Run, as_tuple
-from benchmarks.models import GPT, MLP_SIZES, GptSizes
+from benchmarks.models import GPT, GPT2
+from benchmarks.networks import DECODE
+from benchmarks.treadle_models import Cnn, Decoder, Gpt, Lstm, Mlp, ResNet
+from benchmarks.vision import CONVOLUTIONS, ConvSizes
 from benchmarks.workloads import PLAIN_PRODUCTS, chain6, chain10
 
 Jit = Callable[[Any], Any]
@@ -73,65 +76,23 @@ def _cross_entropy(logits: Any, labels: Any) -> Any:
     return td.cross_entropy(logits, labels)
 
 
-class Mlp(td.nn.Module):
-    """Three linear layers."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.fc1, self.fc2, self.fc3 = (td.nn.Linear(*sizes) for sizes in MLP_SIZES)
-
-    def forward(self, x: Any) -> Any:
-        """Logits."""
-        return self.fc3(td.relu(self.fc2(td.relu(self.fc1(x)))))
+def _attention(q: Any, k: Any, v: Any) -> Any:
+    return td.scaled_dot_product_attention(q, k, v, is_causal=True)
 
 
-class Block(td.nn.Module):
-    """Attention, then a hidden layer, each behind a norm and around a residual."""
-
-    def __init__(self, sizes: GptSizes) -> None:
-        super().__init__()
-        width, self.heads = sizes.width, sizes.heads
-        self.ln1, self.ln2 = td.nn.LayerNorm(width), td.nn.LayerNorm(width)
-        self.qkv, self.proj = td.nn.Linear(width, 3 * width), td.nn.Linear(width, width)
-        self.fc, self.fc2 = td.nn.Linear(width, 4 * width), td.nn.Linear(4 * width, width)
-
-    def forward(self, x: Any) -> Any:
-        """The residual stream after this block."""
-        batch, length, width = x.shape
-        joined = self.qkv(self.ln1(x))
-        heads = (batch, length, self.heads, width // self.heads)
-        parts = (joined[:, :, i * width : (i + 1) * width] for i in range(3))
-        q, k, v = (part.reshape(heads).transpose(1, 2) for part in parts)
-        mixed = td.scaled_dot_product_attention(q, k, v, is_causal=True)
-        x = x + self.proj(mixed.transpose(1, 2).reshape((batch, length, width)))
-        return x + self.fc2(td.gelu(self.fc(self.ln2(x)), approximate="tanh"))
+def _convolution(sizes: ConvSizes) -> Callable[..., Any]:
+    return lambda x, weight: td.conv2d(x, weight, padding=sizes.padding, groups=sizes.groups)
 
 
-class Gpt(td.nn.Module):
-    """A GPT whose output layer is its token embedding."""
-
-    def __init__(self, sizes: GptSizes) -> None:
-        super().__init__()
-        self.wte = td.nn.Embedding(sizes.vocabulary, sizes.width)
-        self.wpe = td.nn.Embedding(sizes.length, sizes.width)
-        self.lnf, self.layers = td.nn.LayerNorm(sizes.width), sizes.layers
-        for layer in range(sizes.layers):
-            setattr(self, f"h{layer}", Block(sizes))
-
-    def forward(self, tokens: Any) -> Any:
-        """Logits."""
-        x = self.wte(tokens) + self.wpe.weight[: tokens.shape[1]]
-        for layer in range(self.layers):
-            x = getattr(self, f"h{layer}")(x)
-        logits = self.lnf(x) @ self.wte.weight.T
-        return logits.reshape((-1, logits.shape[-1]))
+def _loaded(build: Callable[[], Any], arrays: dict[str, Any]) -> Any:
+    model = build()
+    model.load_state_dict({name: td.tensor(array) for name, array in arrays.items()})
+    return model
 
 
 def _training(jit: Jit, build: Callable[[], Any]) -> Maker:
     def make(arrays: dict[str, Any], x: Any, labels: Any) -> Run:
-        model = build()
-        named = {name if "." in name else f"{name}.weight": a for name, a in arrays.items()}
-        model.load_state_dict({name: td.tensor(array) for name, array in named.items()})
+        model = _loaded(build, arrays)
         optimizer = td.optim.Adam(model.parameters(), lr=LEARNING_RATE)
         batch = td.tensor(x), td.tensor(labels.reshape(-1))
 
@@ -142,12 +103,42 @@ def _training(jit: Jit, build: Callable[[], Any]) -> Maker:
             optimizer.step()
             return loss
 
-        compiled, parameters = jit(step), list(model.parameters())
+        compiled, kept = jit(step), list(model.state_dict().values())
 
         def run() -> Any:
             loss = compiled(*batch)
-            td.realize(loss, *parameters)
+            td.realize(loss, *kept)
             return loss
+
+        return run
+
+    return make
+
+
+def _inference(jit: Jit, build: Callable[[], Any]) -> Maker:
+    def make(arrays: dict[str, Any], x: Any) -> Run:
+        model, given = _loaded(build, arrays).eval(), td.tensor(x)
+        compiled = jit(model.forward)
+
+        def run() -> Any:
+            with td.no_grad():
+                return _realize(compiled(given))
+
+        return run
+
+    return make
+
+
+def _decoding(jit: Jit, narrow: str = "") -> Maker:
+    def make(arrays: dict[str, Any], token: Any, keys: Any, values: Any) -> Run:
+        decoder, given = Decoder(arrays, keys, values, narrow), td.tensor(token)
+        compiled, kept = jit(decoder.step), [*decoder.keys, *decoder.values]
+
+        def run() -> Any:
+            with td.no_grad():
+                logits = compiled(given)
+                td.realize(logits, *kept)
+                return logits
 
         return run
 
@@ -168,15 +159,30 @@ def _rows(jit: Jit) -> dict[str, Maker]:
         "B.transpose_4096sq": lambda x: x.T,
         "B.cumsum_4096x1024": lambda x: td.cumsum(x, axis=-1),
         "C.gemm_bias_gelu": lambda x, w, b: td.gelu(x @ w + b, approximate="tanh"),
+        "G.attention_1x8x2048x64": _attention,
         **dict.fromkeys(PLAIN_PRODUCTS, lambda a, b: a @ b),
+        **{name: _convolution(sizes) for name, sizes in CONVOLUTIONS.items()},
     }
     return {
         **{name: _forward(jit, function) for name, function in forward.items()},
         "A.fwdbwd_8x8": _with_gradients(jit, lambda a, b, c: td.tanh(a * b + c).sum(), 3),
         "B.layernorm_fwdbwd": _with_cotangent(jit, _layer_norm),
         "B.xent_fwdbwd_512x32000": _with_gradients(jit, _cross_entropy, 1),
+        **{
+            f"{name}_fb": _with_cotangent(jit, _convolution(sizes))
+            for name, sizes in CONVOLUTIONS.items()
+        },
         "E.mlp_b128": _training(jit, Mlp),
+        "E.cnn_b64": _training(jit, Cnn),
+        "E.resnet18_b8_64": _training(jit, ResNet),
+        "E.lstm_2x256_t64_b32": _training(jit, Lstm),
         "E.gpt_4x256_b8_t128": _training(jit, lambda: Gpt(GPT)),
+        "F.resnet18_b1_224": _inference(jit, ResNet),
+        "F.gpt2s_prefill128": _inference(jit, lambda: Gpt(GPT2, only_last=True)),
+        DECODE: _decoding(jit),
+        f"{DECODE}_bf16": _decoding(jit, "bfloat16"),
+        f"{DECODE}_int8": _decoding(jit, "int8"),
+        "G.attention_1x8x2048x64_fb": _with_cotangent(jit, _attention),
     }
 
 

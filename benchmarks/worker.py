@@ -23,7 +23,8 @@ import numpy as np
 from benchmarks.environments import COLUMNS, THREADS
 from benchmarks.framework import Framework, Run
 from benchmarks.measure import pin_threads, time_round
-from benchmarks.workloads import WORKLOADS, Workload
+from benchmarks.workload import Workload
+from benchmarks.workloads import WORKLOADS
 
 STEPS = 5  # of training, compared between frameworks
 Answer = dict[str, Any]

@@ -1,63 +1,20 @@
-"""What is measured: each workload's inputs, float64 reference, cost and the bars Treadle must meet.
+"""What is measured: every row of the table.
 
-A: small tensors, where the overhead of a call is all. B: memory. C: matrix products. E: training.
+A: small tensors, where the overhead of a call is all. B: memory. C: matrix products.
+D: convolutions. E: training. F: inference. G: attention. D to G are in `networks.py`.
 """
 
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from benchmarks import models
 from benchmarks.models import cross_entropy, gelu_tanh, layer_norm, normal, softmax
-
-PEERS = ("torch", "torch.compile", "jax.jit")
-LAZY, COMPILED = "treadle", "treadle.compile"
-
-
-@dataclass(frozen=True)
-class Bar:
-    """The most time a column of ours may take, as a share of the best of some peers."""
-
-    column: str
-    ratio: float
-    against: tuple[str, ...] = PEERS
-
-
-@dataclass(frozen=True)
-class Workload:
-    """A row of the table. Bytes and flops are the least any program must move and do."""
-
-    name: str
-    inputs: Callable[[Any], tuple[Any, ...]]
-    reference: Callable[..., Any]
-    bytes: float = 0.0
-    flops: float = 0.0
-    tolerance: float = 2e-4
-    trains: bool = False
-    bars: tuple[Bar, ...] = ()
-
-    def make_inputs(self) -> tuple[Any, ...]:
-        """The same arrays in every process."""
-        return self.inputs(np.random.default_rng(zlib.crc32(self.name.encode())))
-
-    def compute_reference(self) -> list[Any]:
-        """The right answer in float64; for training, the loss before the first step."""
-        inputs = [_widen(value) for value in self.make_inputs()]
-        with np.errstate(all="ignore"):
-            outputs = self.reference(*inputs)
-        several = outputs if isinstance(outputs, tuple) else (outputs,)
-        return [np.asarray(output, np.float64) for output in several]
-
-
-def _widen(value: Any) -> Any:
-    is_float = isinstance(value, np.ndarray) and value.dtype.kind == "f"
-    return value.astype(np.float64) if is_float else value
+from benchmarks.networks import ATTENTION_ROWS, CONVOLUTION_ROWS, INFERENCE_ROWS, TRAINING_ROWS
+from benchmarks.workload import COMPILED, LAZY, Bar, Workload, bars
 
 
 def _normals(*shapes: tuple[int, ...]) -> Callable[[Any], tuple[Any, ...]]:
@@ -79,18 +36,6 @@ def _norm_inputs(generator: Any) -> tuple[Any, ...]:
 def _gelu_inputs(generator: Any) -> tuple[Any, ...]:
     weight = normal(generator, 768, 3072) * np.float32(0.04)
     return normal(generator, 128, 768), weight, normal(generator, 3072)
-
-
-def _mlp_inputs(generator: Any) -> tuple[Any, ...]:
-    parameters = models.mlp_parameters(generator)
-    return parameters, normal(generator, 128, 784), generator.integers(0, 10, 128)
-
-
-def _gpt_inputs(generator: Any) -> tuple[Any, ...]:
-    parameters = models.gpt_parameters(generator)
-    shape = (models.GPT.batch, models.GPT.length)
-    tokens = generator.integers(0, models.GPT.vocabulary, shape)
-    return parameters, tokens, generator.integers(0, models.GPT.vocabulary, shape)
 
 
 def chain10(library: Any, a: Any, b: Any) -> Any:
@@ -137,10 +82,6 @@ def _cross_entropy_gradient(logits: Any, labels: Any) -> tuple[Any, ...]:
     return cross_entropy(logits, labels), gradient / len(labels)
 
 
-def _bar(ratio: float) -> tuple[Bar, ...]:
-    return (Bar(COMPILED, ratio),)
-
-
 def _small_bars(lazy: float, compiled: float) -> tuple[Bar, ...]:
     return (Bar(LAZY, lazy, ("torch",)), Bar(COMPILED, compiled))
 
@@ -163,21 +104,21 @@ _MEMORY = (
         _normals(*[(MANY,)] * 3),
         lambda a, b, c: chain6(np, a, b, c),
         bytes=4 * VECTOR,
-        bars=_bar(0.85),
+        bars=bars(0.85),
     ),
-    Workload("B.gelu_tanh_4M", _normals((MANY,)), gelu_tanh, bytes=2 * VECTOR),
+    Workload("B.gelu_tanh_4M", _normals((MANY,)), gelu_tanh, bytes=2 * VECTOR, bars=bars(0.5)),
     Workload("B.gelu_erf_4M", _normals((MANY,)), _gelu_erf, bytes=2 * VECTOR),
     Workload(
-        "B.softmax_4096x1024", _normals((4096, 1024)), softmax, bytes=2 * VECTOR, bars=_bar(0.6)
+        "B.softmax_4096x1024", _normals((4096, 1024)), softmax, bytes=2 * VECTOR, bars=bars(0.6)
     ),
-    Workload("B.layernorm_4096x1024", _norm_inputs, layer_norm, bytes=2 * VECTOR, bars=_bar(0.55)),
+    Workload("B.layernorm_4096x1024", _norm_inputs, layer_norm, bytes=2 * VECTOR, bars=bars(0.6)),
     Workload(
         "B.layernorm_fwdbwd",
         lambda generator: (*_norm_inputs(generator), normal(generator, 4096, 1024)),
         _norm_gradients,
         bytes=4 * VECTOR,
         tolerance=1e-3,
-        bars=_bar(0.7),
+        bars=bars(0.7),
     ),
     Workload(
         "B.sum_axis0_4096sq",
@@ -192,6 +133,7 @@ _MEMORY = (
         lambda x: x.sum(1),
         bytes=SQUARE,
         tolerance=1e-3,
+        bars=bars(0.95),
     ),
     Workload("B.transpose_4096sq", _normals((4096, 4096)), lambda x: x.T, bytes=2 * SQUARE),
     Workload(
@@ -206,7 +148,7 @@ _MEMORY = (
         lambda generator: (normal(generator, 512, 32000), generator.integers(0, 32000, 512)),
         _cross_entropy_gradient,
         bytes=2 * 4.0 * 512 * 32000,
-        bars=_bar(0.25),
+        bars=bars(0.25),
     ),
 )
 
@@ -218,7 +160,7 @@ _PRODUCTS = (
             np.matmul,
             bytes=3 * 4.0 * size**2,
             flops=2.0 * size**3,
-            bars=_bar(0.8 if size <= 128 else 1.0),
+            bars=bars(0.8 if size <= 128 else 1.0),
         )
         for size in (64, 128, 256, 512, 1024, 2048)
     ),
@@ -235,7 +177,7 @@ _PRODUCTS = (
         lambda x, weight, bias: gelu_tanh(x @ weight + bias),
         bytes=4.0 * (768 * 3072 + 128 * 768 + 128 * 3072),
         flops=2.0 * 128 * 768 * 3072,
-        bars=_bar(0.9),
+        bars=bars(0.9),
     ),
     Workload(
         "C.bmm_96x128x64x128",
@@ -246,24 +188,11 @@ _PRODUCTS = (
     ),
 )
 
-_TRAINING = (
-    Workload(
-        "E.mlp_b128",
-        _mlp_inputs,
-        models.mlp_loss,
-        flops=models.mlp_flops(),
-        trains=True,
-        bars=_bar(0.75),
-    ),
-    Workload(
-        "E.gpt_4x256_b8_t128",
-        _gpt_inputs,
-        models.gpt_loss,
-        flops=models.gpt_flops(),
-        trains=True,
-        bars=_bar(0.9),
-    ),
-)
-
-WORKLOADS = {row.name: row for row in (*_SMALL, *_MEMORY, *_PRODUCTS, *_TRAINING)}
+WORKLOADS = {
+    row.name: row
+    for row in (
+        *_SMALL, *_MEMORY, *_PRODUCTS,
+        *CONVOLUTION_ROWS, *TRAINING_ROWS, *INFERENCE_ROWS, *ATTENTION_ROWS,
+    )
+}  # fmt: skip
 PLAIN_PRODUCTS = tuple(n for n in WORKLOADS if n.startswith("C.") and n != "C.gemm_bias_gelu")

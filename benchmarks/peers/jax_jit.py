@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from benchmarks.framework import LEARNING_RATE, Framework, Maker, Run
-from benchmarks.models import GPT, GptSizes
+from benchmarks.models import GPT2
+from benchmarks.networks import DECODE
+from benchmarks.peers import jax_models
+from benchmarks.sequences import CAPACITY, PAST, is_matrix
+from benchmarks.vision import CONVOLUTIONS, ConvSizes
 from benchmarks.workloads import PLAIN_PRODUCTS, chain6, chain10
 
 
@@ -35,45 +39,6 @@ def _with_cotangent(function: Callable[..., Any]) -> Maker:
     return _forward(both)
 
 
-def _norm(x: Any, weight: Any, bias: Any) -> Any:
-    centred = x - x.mean(-1, keepdims=True)
-    scale = lax.rsqrt(jnp.square(centred).mean(-1, keepdims=True) + 1e-5)
-    return centred * scale * weight + bias
-
-
-def _cross_entropy(logits: Any, labels: Any) -> Any:
-    return -jnp.take_along_axis(jax.nn.log_softmax(logits), labels[..., None], -1).mean()
-
-
-def _linear(parameters: Any, name: str, x: Any) -> Any:
-    return x @ parameters[f"{name}.weight"].T + parameters[f"{name}.bias"]
-
-
-def _named_norm(parameters: Any, name: str, x: Any) -> Any:
-    return _norm(x, parameters[f"{name}.weight"], parameters[f"{name}.bias"])
-
-
-def _mlp(parameters: Any, x: Any) -> Any:
-    hidden = jax.nn.relu(_linear(parameters, "fc1", x))
-    hidden = jax.nn.relu(_linear(parameters, "fc2", hidden))
-    return _linear(parameters, "fc3", hidden)
-
-
-def _gpt(parameters: Any, tokens: Any, sizes: GptSizes = GPT) -> Any:
-    batch, length = tokens.shape
-    x = parameters["wte"][tokens] + parameters["wpe"][:length]
-    heads = (batch, length, sizes.heads, sizes.width // sizes.heads)
-    for layer in range(sizes.layers):
-        joined = _linear(parameters, f"h{layer}.qkv", _named_norm(parameters, f"h{layer}.ln1", x))
-        q, k, v = (part.reshape(heads) for part in jnp.split(joined, 3, -1))
-        mixed = jax.nn.dot_product_attention(q, k, v, is_causal=True)
-        x = x + _linear(parameters, f"h{layer}.proj", mixed.reshape(x.shape))
-        hidden = _linear(parameters, f"h{layer}.fc", _named_norm(parameters, f"h{layer}.ln2", x))
-        hidden = jax.nn.gelu(hidden, approximate=True)
-        x = x + _linear(parameters, f"h{layer}.fc2", hidden)
-    return _named_norm(parameters, "lnf", x) @ parameters["wte"].T
-
-
 def _adam(parameters: Any, gradients: Any, state: Any) -> Any:
     first, second, count = state
     count = count + 1
@@ -87,25 +52,78 @@ def _adam(parameters: Any, gradients: Any, state: Any) -> Any:
     return jax.tree.map(update, parameters, first, second), (first, second, count)
 
 
-def _training(forward: Callable[..., Any]) -> Maker:
-    def loss_of(parameters: Any, x: Any, labels: Any) -> Any:
-        return _cross_entropy(forward(parameters, x), labels)
+def _convolution(sizes: ConvSizes) -> Callable[..., Any]:
+    return lambda x, weight: jax_models.convolve(x, weight, 1, sizes.padding, sizes.groups)
 
-    def step(parameters: Any, state: Any, x: Any, labels: Any) -> Any:
-        loss, gradients = jax.value_and_grad(loss_of)(parameters, x, labels)
-        return loss, *_adam(parameters, gradients, state)
+
+def _attention(q: Any, k: Any, v: Any) -> Any:
+    """Its own has heads after the length."""
+    q, k, v = (x.swapaxes(1, 2) for x in (q, k, v))
+    return jax.nn.dot_product_attention(q, k, v, is_causal=True).swapaxes(1, 2)
+
+
+def _without_state(forward: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda parameters, kept, x: (forward(parameters, x), kept)
+
+
+def _training(forward: Callable[..., Any]) -> Maker:
+    """forward: parameters, state that is kept and x to logits and that state."""
+
+    def loss_of(parameters: Any, kept: Any, x: Any, labels: Any) -> Any:
+        logits, kept = forward(parameters, kept, x)
+        return jax_models.cross_entropy(logits, labels), kept
+
+    def step(parameters: Any, state: Any, kept: Any, x: Any, labels: Any) -> Any:
+        differentiated = jax.value_and_grad(loss_of, has_aux=True)
+        (loss, kept), gradients = differentiated(parameters, kept, x, labels)
+        return loss, *_adam(parameters, gradients, state), kept
 
     def make(arrays: dict[str, Any], x: Any, labels: Any) -> Run:
         parameters = {name: jnp.asarray(value) for name, value in arrays.items()}
+        kept = {name: parameters.pop(name) for name in arrays if "running" in name}
         first, second = (jax.tree.map(jnp.zeros_like, parameters) for _ in range(2))
         batch = jnp.asarray(x), jnp.asarray(labels)
-        compiled = jax.jit(step, donate_argnums=(0, 1))
+        compiled = jax.jit(step, donate_argnums=(0, 1, 2))
         state = (first, second, jnp.zeros((), jnp.float32))
 
         def run() -> Any:
-            nonlocal parameters, state
-            loss, parameters, state = jax.block_until_ready(compiled(parameters, state, *batch))
+            nonlocal parameters, state, kept
+            found = jax.block_until_ready(compiled(parameters, state, kept, *batch))
+            loss, parameters, state, kept = found
             return loss
+
+        return run
+
+    return make
+
+
+def _inference(function: Callable[..., Any]) -> Maker:
+    def make(arrays: dict[str, Any], x: Any) -> Run:
+        parameters = {name: jnp.asarray(value) for name, value in arrays.items()}
+        given, compiled = jnp.asarray(x), jax.jit(function)
+        return lambda: jax.block_until_ready(compiled(parameters, given))
+
+    return make
+
+
+def _decoding(narrow: Any = jnp.float32) -> Maker:
+    def make(arrays: dict[str, Any], token: Any, keys: Any, values: Any) -> Run:
+        parameters = {
+            name: jnp.asarray(value, narrow if is_matrix(name) else None)
+            for name, value in arrays.items()
+        }
+        room = ((0, 0), (0, CAPACITY - PAST), (0, 0), (0, 0))
+        caches = [
+            [jnp.asarray(np.pad(layer.transpose(0, 2, 1, 3), room)) for layer in cache]
+            for cache in (keys, values)
+        ]
+        given, at = jnp.asarray(token), jnp.asarray(PAST)
+        compiled = jax.jit(jax_models.decode, donate_argnums=(3, 4))
+
+        def run() -> Any:
+            found = jax.block_until_ready(compiled(parameters, given, at, *caches))
+            logits, *caches[:] = found
+            return logits
 
         return run
 
@@ -120,21 +138,36 @@ def _rows() -> dict[str, Maker]:
         "B.gelu_tanh_4M": lambda x: jax.nn.gelu(x, approximate=True),
         "B.gelu_erf_4M": lambda x: jax.nn.gelu(x, approximate=False),
         "B.softmax_4096x1024": jax.nn.softmax,
-        "B.layernorm_4096x1024": _norm,
+        "B.layernorm_4096x1024": jax_models.norm,
         "B.sum_axis0_4096sq": lambda x: x.sum(0),
         "B.sum_axis1_4096sq": lambda x: x.sum(1),
         "B.transpose_4096sq": lambda x: x.T,
         "B.cumsum_4096x1024": lambda x: jnp.cumsum(x, -1),
         "C.gemm_bias_gelu": lambda x, w, b: jax.nn.gelu(x @ w + b, approximate=True),
+        "G.attention_1x8x2048x64": _attention,
         **dict.fromkeys(PLAIN_PRODUCTS, lambda a, b: a @ b),
+        **{name: _convolution(sizes) for name, sizes in CONVOLUTIONS.items()},
     }
     return {
         **{name: _forward(function) for name, function in forward.items()},
         "A.fwdbwd_8x8": _with_gradients(lambda a, b, c: jnp.tanh(a * b + c).sum(), 3),
-        "B.layernorm_fwdbwd": _with_cotangent(_norm),
-        "B.xent_fwdbwd_512x32000": _with_gradients(_cross_entropy, 1),
-        "E.mlp_b128": _training(_mlp),
-        "E.gpt_4x256_b8_t128": _training(_gpt),
+        "B.layernorm_fwdbwd": _with_cotangent(jax_models.norm),
+        "B.xent_fwdbwd_512x32000": _with_gradients(jax_models.cross_entropy, 1),
+        **{
+            f"{name}_fb": _with_cotangent(_convolution(sizes))
+            for name, sizes in CONVOLUTIONS.items()
+        },
+        "E.mlp_b128": _training(_without_state(jax_models.mlp)),
+        "E.cnn_b64": _training(_without_state(jax_models.cnn)),
+        "E.resnet18_b8_64": _training(partial(jax_models.resnet, trains=True)),
+        "E.lstm_2x256_t64_b32": _training(_without_state(jax_models.lstm)),
+        "E.gpt_4x256_b8_t128": _training(_without_state(jax_models.gpt)),
+        "F.resnet18_b1_224": _inference(lambda p, x: jax_models.resnet(p, p, x, False)[0]),
+        "F.gpt2s_prefill128": _inference(partial(jax_models.gpt, sizes=GPT2, only_last=True)),
+        DECODE: _decoding(),
+        f"{DECODE}_bf16": _decoding(jnp.bfloat16),
+        f"{DECODE}_int8": _decoding(jnp.int8),
+        "G.attention_1x8x2048x64_fb": _with_cotangent(_attention),
     }
 
 

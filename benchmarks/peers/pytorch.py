@@ -11,7 +11,11 @@ from torch import nn
 from torch.nn import functional
 
 from benchmarks.framework import LEARNING_RATE, Framework, Maker, Run, as_tuple
-from benchmarks.models import GPT, MLP_SIZES, GptSizes
+from benchmarks.models import GPT, GPT2
+from benchmarks.networks import DECODE
+from benchmarks.peers.pytorch_models import Cnn, Decoder, Gpt, Lstm, Mlp, ResNet
+from benchmarks.sequences import CAPACITY, PAST, is_matrix
+from benchmarks.vision import CONVOLUTIONS, ConvSizes
 from benchmarks.workloads import PLAIN_PRODUCTS
 
 Jit = Callable[[Any], Any]
@@ -78,66 +82,33 @@ def _chain10(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return x / b
 
 
-class Mlp(nn.Module):
-    """Three linear layers."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.fc1, self.fc2, self.fc3 = (nn.Linear(*sizes) for sizes in MLP_SIZES)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Logits."""
-        return self.fc3(functional.relu(self.fc2(functional.relu(self.fc1(x)))))
-
-
-class Block(nn.Module):
-    """Attention, then a hidden layer, each behind a norm and around a residual."""
-
-    def __init__(self, sizes: GptSizes) -> None:
-        super().__init__()
-        width, self.heads = sizes.width, sizes.heads
-        self.ln1, self.ln2 = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.qkv, self.proj = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.fc, self.fc2 = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """The residual stream after this block."""
-        batch, length, width = x.shape
-        parts = self.qkv(self.ln1(x)).split(width, -1)
-        heads = (batch, length, self.heads, width // self.heads)
-        q, k, v = (part.view(heads).transpose(1, 2) for part in parts)
-        mixed = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-        x = x + self.proj(mixed.transpose(1, 2).reshape(batch, length, width))
-        return x + self.fc2(functional.gelu(self.fc(self.ln2(x)), approximate="tanh"))
-
-
-class Gpt(nn.Module):
-    """A GPT whose output layer is its token embedding."""
-
-    def __init__(self, sizes: GptSizes) -> None:
-        super().__init__()
-        self.wte = nn.Parameter(torch.empty(sizes.vocabulary, sizes.width))
-        self.wpe = nn.Parameter(torch.empty(sizes.length, sizes.width))
-        self.lnf, self.layers = nn.LayerNorm(sizes.width), sizes.layers
-        for layer in range(sizes.layers):
-            setattr(self, f"h{layer}", Block(sizes))
-
-    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Logits."""
-        x = functional.embedding(tokens, self.wte) + self.wpe[: tokens.shape[1]]
-        for layer in range(self.layers):
-            x = getattr(self, f"h{layer}")(x)
-        return functional.linear(self.lnf(x), self.wte).flatten(0, 1)
-
-
 def _loss(model: nn.Module, x: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     return functional.cross_entropy(model(x), labels.flatten())
 
 
+def _attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    return functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+def _convolution(sizes: ConvSizes) -> Callable[..., Any]:
+    return lambda x, weight: functional.conv2d(
+        x, weight, padding=sizes.padding, groups=sizes.groups
+    )
+
+
+def _loaded(build: Callable[[], nn.Module], parameters: dict[str, Any]) -> nn.Module:
+    model = build()
+    own = set(model.state_dict())
+    named = {n if n in own else f"rnn.{n}": _tensor(value) for n, value in parameters.items()}
+    found = model.load_state_dict(named, strict=False)  # counts of batches are not given
+    if found.unexpected_keys or any("num_batches" not in name for name in found.missing_keys):
+        raise ValueError(f"parameters do not fit: {found}")
+    return model
+
+
 def _training(jit: Jit, build: Callable[[], nn.Module]) -> Maker:
     def make(parameters: dict[str, Any], x: Any, labels: Any) -> Run:
-        model = build().train()
-        model.load_state_dict({name: _tensor(value) for name, value in parameters.items()})
+        model = _loaded(build, parameters).train()
         optimizer = torch.optim.Adam(model.parameters(), lr=LEARNING_RATE, fused=True)
         batch, compiled = (_tensor(x), _tensor(labels)), jit(_loss)
 
@@ -149,6 +120,42 @@ def _training(jit: Jit, build: Callable[[], nn.Module]) -> Maker:
             return loss
 
         return step
+
+    return make
+
+
+def _inference(jit: Jit, build: Callable[[], nn.Module]) -> Maker:
+    def make(parameters: dict[str, Any], x: Any) -> Run:
+        compiled, given = jit(_loaded(build, parameters).eval()), _tensor(x)
+
+        def run() -> Any:
+            with torch.no_grad():
+                return compiled(given)
+
+        return run
+
+    return make
+
+
+def _decoding(jit: Jit, narrow: torch.dtype = torch.float32) -> Maker:
+    """As it is, the cache is cut to what it holds; compiled, shapes stay and a mask tells."""
+
+    def make(parameters: dict[str, Any], token: Any, keys: Any, values: Any) -> Run:
+        own = {name: _tensor(value) for name, value in parameters.items()}
+        own |= {name: own[name].to(narrow) for name in own if is_matrix(name)}
+        room = (0, 0, 0, CAPACITY - PAST)
+        caches = [[functional.pad(_tensor(x), room) for x in cache] for cache in (keys, values)]
+        plain = Decoder(own).__call__
+        compiled, at, mask = jit(plain), torch.tensor([PAST]), None
+        if compiled is not plain:
+            mask = (torch.arange(CAPACITY) <= PAST)[None, None, None, :]
+        given = _tensor(token)
+
+        def run() -> Any:
+            with torch.no_grad():
+                return compiled(given, *caches, at, mask)
+
+        return run
 
     return make
 
@@ -175,7 +182,9 @@ def _rows(jit: Jit) -> dict[str, Maker]:
         "B.sum_axis1_4096sq": lambda x: x.sum(1),
         "B.transpose_4096sq": lambda x: x.t().contiguous(),
         "B.cumsum_4096x1024": lambda x: torch.cumsum(x, -1),
+        "G.attention_1x8x2048x64": _attention,
         **dict.fromkeys(PLAIN_PRODUCTS, lambda a, b: a @ b),
+        **{name: _convolution(sizes) for name, sizes in CONVOLUTIONS.items()},
     }
     return {
         "A.add_8x8": _plain(jit, lambda a, b: a + b),
@@ -184,8 +193,21 @@ def _rows(jit: Jit) -> dict[str, Maker]:
         "B.layernorm_fwdbwd": _gradients(jit, norm, 3, upstream=True),
         "B.xent_fwdbwd_512x32000": _gradients(jit, functional.cross_entropy, 1, upstream=False),
         "C.gemm_bias_gelu": linear_gelu,
+        **{
+            f"{name}_fb": _gradients(jit, _convolution(sizes), 2, upstream=True)
+            for name, sizes in CONVOLUTIONS.items()
+        },
         "E.mlp_b128": _training(jit, Mlp),
+        "E.cnn_b64": _training(jit, Cnn),
+        "E.resnet18_b8_64": _training(jit, ResNet),
+        "E.lstm_2x256_t64_b32": _training(jit, Lstm),
         "E.gpt_4x256_b8_t128": _training(jit, lambda: Gpt(GPT)),
+        "F.resnet18_b1_224": _inference(jit, ResNet),
+        "F.gpt2s_prefill128": _inference(jit, lambda: Gpt(GPT2, only_last=True)),
+        DECODE: _decoding(jit),
+        f"{DECODE}_bf16": _decoding(jit, torch.bfloat16),
+        f"{DECODE}_int8": _decoding(jit, torch.int8),
+        "G.attention_1x8x2048x64_fb": _gradients(jit, _attention, 3, upstream=True),
         **{name: _forward(jit, function) for name, function in forward.items()},
     }
 

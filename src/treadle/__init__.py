@@ -26,6 +26,7 @@ from treadle.transforms.compile import compile
 from treadle.transforms.explain import explain
 from treadle.transforms.grad import grad, jvp, value_and_grad, vjp
 from treadle.transforms.jacobian import hessian, jacobian
+from treadle.transforms.tune import tune
 
 __version__ = "0.1.0"
 
@@ -37,7 +38,7 @@ __all__ = [
     "int16", "int32", "int64", "int8", "is_grad_enabled", "isdtype", "jacobian", "jvp",
     "manual_seed", "memory_report", "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi",
     "promote_types", "rand", "randint", "randn", "random", "randperm", "realize", "result_type",
-    "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
+    "tune", "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
 ]
 
 # <gen imports>

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from functools import cached_property
 
 from treadle.base.dtypes import DType
 
@@ -24,6 +25,11 @@ class Target:
     def lanes(self) -> int:
         """Elements handled side by side: a register of float32; other types take the same count."""
         return self.vector_bytes // 4
+
+    @cached_property
+    def machine(self) -> tuple[str, ...]:
+        """What tells it from others, the backend first."""
+        return tuple(map(str, astuple(self)))
 
     @property
     def is_x86(self) -> bool:

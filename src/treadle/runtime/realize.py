@@ -262,13 +262,13 @@ def programs() -> list[Program]:
         return list(_MADE)
 
 
-def _forget() -> None:
+def forget() -> None:
     """Let go of programs that are found by structure."""
     _PROGRAMS.clear()
     _SINGLE.clear()
 
 
-RELIEF.append(_forget)
+RELIEF.append(forget)
 
 
 def _bound(programs: dict[Any, Any]) -> None:

@@ -110,10 +110,20 @@ class Compiled:
                 return traced
             known = found
 
+    def trace(self, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Traced, list[Tensor]]:
+        """A trace that is not kept, and the tensors among the arguments."""
+        leaves: list[Tensor] = []
+        shape = flatten((args, options), Tensor, leaves)
+        return self._traced(shape, leaves, _twins(leaves)), leaves
+
+    def forget(self) -> None:
+        """Trace anew at the next call."""
+        for known in (self.entries, self.families, *self.short):
+            known.clear()
+
     def _remembered(self, key: Any, traced: Traced) -> Traced:
         if sum(map(len, self.entries.values())) >= MOST_TRACES:
-            for known in (self.entries, self.families, *self.short):
-                known.clear()
+            self.forget()
         self.entries.setdefault(key, []).append(traced)
         return traced
 

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+from treadle.backends.registry import backend_of
 from treadle.base import forks
 from treadle.base.errors import ArgumentError, explain
 from treadle.base.knobs import MEANING
@@ -19,7 +20,7 @@ from treadle.base.trees import Structure, builder, flatten, unflatten
 from treadle.ir.graph import is_realised, structure, toposort
 from treadle.ir.node import COMPILED, CONST, IOTA, Call, Node, leaf, new_node, placeholder
 from treadle.ir.recording import RECORDING
-from treadle.runtime.draws import Draws, begin_draws, end_draws
+from treadle.runtime.draws import GENERATOR, Draws, begin_draws, end_draws
 from treadle.runtime.families import Family, Graph, Variant
 from treadle.runtime.realize import TRACED, compile_graph, realize
 from treadle.tensor.gradients import INSIDE, needs_none
@@ -220,6 +221,19 @@ class Traced:
         for held, value in self.left:
             held.owner(arguments)._grad = value
         return self._built(buffers)
+
+    def rehearse(self, arguments: Sequence[Tensor]) -> None:
+        """Run the program and leave everything as it is: what would be written over is copied."""
+        leaf = self.draws.leaf
+        read = [*arguments, *self.closed, *(held.tensor(arguments) for held in self.collected)]
+        inputs = [_memory(x) for x in read]
+        devices = [x.device for x in read]
+        if leaf is not None:
+            inputs.insert(len(arguments), GENERATOR.take(0, leaf.device))
+            devices.insert(len(arguments), leaf.device)
+        for k in self.program.overwrites:
+            inputs[k] = backend_of(devices[k]).copy(inputs[k])
+        self.program.run(inputs + self.numbers)
 
     def _add_closed(self, inputs: list[Any], arguments: Sequence[Tensor]) -> None:
         """The memory of random keys and of what the function closes over."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,10 @@ from treadle.backends.cpu import link
 from treadle.backends.cpu.host import host_target
 from treadle.backends.cpu.memory import Buffer, Home, allocate, statistics, wrap
 from treadle.backends.cpu.program import Program
+from treadle.backends.cpu.timing import step_seconds
 from treadle.backends.registry import Statistics
+from treadle.backends.tuning import Untuned
+from treadle.base.knobs import TUNE
 from treadle.base.target import Target
 from treadle.ir.node import Node, Type
 
@@ -29,8 +33,10 @@ class Cpu:
 
     def compile(
         self, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
-    ) -> Program:
+    ) -> Program | Untuned:
         """Native code for simplified roots."""
+        if TUNE.value:
+            return Untuned(partial(Program, roots, leaves, replaces), self.copy, step_seconds)
         return Program(roots, leaves, replaces)
 
     def upload(self, array: Any, type_: Type, copy: bool) -> Buffer:

@@ -8,13 +8,23 @@ from math import prod
 
 from treadle.backends.cpu.chain_tasks import BATCH, HEADER, POSITION, SWEEP
 from treadle.backends.cpu.gemm_tiles import tile_for
+from treadle.base import choices
 from treadle.base.errors import CompilerError, explain
 from treadle.base.target import Target
 from treadle.kernel.chain import LANES, Chained, Consumer, Operand, Producer, pitch
 from treadle.kernel.places import Place
+from treadle.kernel.question import of_chain
 
 KEPT = "kept"  # the name of scratch for that
 STEP = 96  # stream positions of a tile: a multiple of the micro-kernels' rows, in L1 with its panel
+OTHER_STEPS = (48, 192, 384)  # that a search may try
+
+
+@dataclass(frozen=True)
+class Length:
+    """What is searched for."""
+
+    step: int
 
 
 @dataclass(eq=False)
@@ -53,7 +63,7 @@ def cut(chain: Chained, target: Target, kept: int) -> Cut:
     """
     tile = tile_for(chain.dtype, target)
     size = tile.dtype.size
-    found = Cut(chain, min(STEP, chain.frame.stream.extent))
+    found = Cut(chain, _length(chain, target).step)
     if len(chain.frame.batch) > BATCH:
         raise CompilerError(explain("chain", "too many batch axes"))
 
@@ -86,6 +96,16 @@ def cut(chain: Chained, target: Target, kept: int) -> Cut:
     found.nbytes += 64 + 16 * size  # an odd number of lines: threads do not share cache sets
     found.nbytes = -(-found.nbytes // 128) * 128 + 64
     return found
+
+
+def _length(chain: Chained, target: Target) -> Length:
+    """How long tiles are: as timing has found, if it has."""
+    longest = chain.frame.stream.extent
+    ways = [Length(min(step, longest)) for step in (STEP, *OTHER_STEPS)]
+    if not choices.is_open(target.machine):
+        return ways[0]
+    space = choices.Space(ways[0], lambda _: ways, ways.__contains__)
+    return choices.take(target.machine, of_chain(chain), space)
 
 
 def _share_tiles(found: Cut) -> None:

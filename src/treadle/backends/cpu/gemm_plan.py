@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -87,13 +88,17 @@ class Plan:
     scratch_bytes: int  # for each thread; scratch is threads times this
 
 
-def plan(problem: Problem, target: Target) -> Plan:
-    """How to compute problem on target."""
+Settle = Callable[[Problem, Cut, Tile], Cut]
+
+
+def plan(problem: Problem, target: Target, settle: Settle | None = None) -> Plan:
+    """How to compute problem on target; settle may take another cut than the one chosen here."""
     if problem.m * problem.n * prod(problem.batch) == 0:
         return Plan((), "plain", 0, 0, 0)
     problem = _normalise(problem)
     tile = tile_for(problem.a_dtype, target, problem.b_dtype)
-    return lay_out(problem, choose(problem, tile, target), tile)
+    cut = choose(problem, tile, target)
+    return lay_out(problem, settle(problem, cut, tile) if settle else cut, tile)
 
 
 def _normalise(problem: Problem) -> Problem:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from treadle.backends.cpu import gemm_plan, gemm_tasks, jit, winograd, winograd_plan
+from treadle.backends.cpu import gemm_cuts, gemm_plan, gemm_tasks, jit, winograd, winograd_plan
 from treadle.base.shapes import strides_of
 from treadle.base.target import Target
 from treadle.kernel.index import Axis, Index, Remainder, as_quotient
@@ -63,7 +63,7 @@ class Words:
 
 def plan_of(problem: gemm_plan.Problem, target: Target) -> gemm_plan.Plan:
     """How to compute a product."""
-    return winograd_plan.plan(problem, target) or gemm_plan.plan(problem, target)
+    return winograd_plan.plan(problem, target) or gemm_cuts.plan(problem, target)
 
 
 CODE = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,10 @@ import numpy as np
 from treadle.backends.arrays import numpy_dtype
 from treadle.backends.cuda.driver import Buffer, Loan, gpu
 from treadle.backends.cuda.execute import Program
+from treadle.backends.cuda.timing import step_seconds
 from treadle.backends.registry import Statistics
+from treadle.backends.tuning import Untuned
+from treadle.base.knobs import TUNE
 from treadle.base.target import Target
 from treadle.ir.node import Node, Type
 
@@ -29,9 +33,11 @@ class Cuda:
 
     def compile(
         self, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
-    ) -> Program:
+    ) -> Program | Untuned:
         """Machine code for simplified roots."""
-        return Program(roots, leaves, replaces, self.gpu)
+        make = partial(Program, roots, leaves, replaces, self.gpu)
+        # Triton's compiler refuses tiles that do not fit, by errors of many kinds.
+        return Untuned(make, self.copy, step_seconds, (Exception,)) if TUNE.value else make()
 
     def upload(self, array: Any, type_: Type, copy: bool) -> Buffer:
         """Memory with an array's elements."""

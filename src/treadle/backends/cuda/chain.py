@@ -15,11 +15,14 @@ from treadle.backends.cuda.forms import INDEX_LIMIT, Form, is_wide, power_of_two
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.narrow import memory_type, stored
 from treadle.backends.cuda.ops import register_type, with_helpers
+from treadle.backends.cuda.ways import settled
+from treadle.base.choices import Machine
 from treadle.base.dtypes import DType, bfloat16, float16, float32, float64
 from treadle.kernel.abstract import Ex, Kernel, Store
 from treadle.kernel.build import Built
 from treadle.kernel.chain import Chained, Operand, Producer
 from treadle.kernel.parser import parse
+from treadle.kernel.question import of_chain
 from treadle.kernel.signature import Signature
 
 CHAINED = (float16, bfloat16, float32, float64)
@@ -36,6 +39,10 @@ class Cut:
     stream: int
     warps: int
     stages: int
+
+
+OTHER_CUTS = [Cut(lanes, stream, 4, 2) for lanes in (32, 64, 128) for stream in (32, 64, 128)]
+"""What a search may try."""
 
 
 def choose_cut(chain: Chained) -> Cut:
@@ -92,9 +99,9 @@ class Part(Emitter):
 class ChainKernel:
     """One chain on its way to text."""
 
-    def __init__(self, chain: Chained, wide: bool) -> None:
+    def __init__(self, chain: Chained, wide: bool, cut: Cut) -> None:
         self.chain, self.wide = chain, wide
-        self.frame, self.cut = chain.frame, choose_cut(chain)
+        self.frame, self.cut = chain.frame, cut
         self.kind = register_type(chain.dtype)
         self.arguments = Arguments()
         self.lines: list[str] = []
@@ -320,11 +327,13 @@ def why_not(chain: Chained) -> str:
     return "a product is too wide to be added up in registers" if most > MOST_COLUMNS else ""
 
 
-def chain_launch(chain: Chained) -> Launch:
+def chain_launch(chain: Chained, machine: Machine) -> Launch:
     """The launch that computes a chain."""
+    cut = choose_cut(chain)
+    cut = settled(machine, lambda: of_chain(chain), cut, OTHER_CUTS, "lanes", "stream")
     sizes = [operand.base.type.size for operand in chain.operands()]
     wide = max(sizes) >= INDEX_LIMIT or any(is_wide(built.loops) for built in chain.programs())
-    return ChainKernel(chain, wide).launch()
+    return ChainKernel(chain, wide, cut).launch()
 
 
 __all__ = ["CHAINED", "DType", "chain_launch", "stored", "why_not"]

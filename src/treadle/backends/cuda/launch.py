@@ -41,6 +41,7 @@ class Launch:
     grid: tuple[int, int]
     arguments: list[Argument]
     size: int  # elements, for people and for timing
+    step: int = 0  # of the program
 
     def memories(self) -> list[tuple[int, Memory]]:
         """Arguments that are addresses, with their numbers."""

@@ -10,10 +10,13 @@ from treadle.backends.cuda.forms import INDEX_LIMIT, Form, is_wide
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.narrow import memory_type
 from treadle.backends.cuda.ops import with_helpers
+from treadle.backends.cuda.ways import settled
+from treadle.base.choices import Machine
 from treadle.base.dtypes import DType, bfloat16, float16, float32, float64
 from treadle.base.errors import needed
 from treadle.kernel.index import Axis, Index, Remainder, as_quotient
 from treadle.kernel.parser import parse
+from treadle.kernel.question import of_loops
 from treadle.kernel.signature import Signature
 from treadle.kernel.steps import ProductStep
 
@@ -48,21 +51,25 @@ DOUBLE = (
 )  # fmt: skip
 
 
+def tiles_of(dtype: DType) -> tuple[Tile, ...]:
+    """The tiles there are for products of a dtype."""
+    return NARROW if dtype.size == 2 else DOUBLE if dtype is float64 else SINGLE
+
+
 def choose_tile(m: int, n: int, batch: int, dtype: DType, processors: int) -> Tile:
     """The tile of least estimated time: waves of programs, each as long as its tile is large."""
-    tiles = NARROW if dtype.size == 2 else DOUBLE if dtype is float64 else SINGLE
 
     def time(tile: Tile) -> float:
         programs = -(-m // tile.m) * -(-n // tile.n) * batch
         return -(-programs // processors) * tile.m * tile.n / tile.speed
 
-    return min(tiles, key=time)
+    return min(tiles_of(dtype), key=time)
 
 
 class Matmul:
     """One product on its way to text."""
 
-    def __init__(self, product: ProductStep, processors: int) -> None:
+    def __init__(self, product: ProductStep, processors: int, machine: Machine) -> None:
         self.product, self.dot = product, product.dot
         self.a, self.b = product.sides()
         self.m, self.k = self.a.shape[-2:]
@@ -70,12 +77,22 @@ class Matmul:
         self.batch = self.dot.shape[:-2]
         rank = len(self.batch)
         self.left, self.right = self.a.batch(rank), self.b.batch(rank)
-        self.tile = choose_tile(self.m, self.n, prod(self.batch), self.dot.dtype, processors)
+        tile = choose_tile(self.m, self.n, prod(self.batch), self.dot.dtype, processors)
+        others = tiles_of(self.dot.dtype)
+        self.tile = settled(machine, self._question, tile, others, "m", "n", "k")
         loops = product.epilogue.loops if product.epilogue else None
         self.signature = Signature(loops) if loops else None
         sizes = [self.dot.type.size] + [x.operand.base.type.size for x in (self.a, self.b)]
         self.wide = max(sizes) >= INDEX_LIMIT or (loops is not None and is_wide(loops))
         self.arguments = Arguments()
+
+    def _question(self) -> str:
+        """What the product is known by to a search."""
+        sides = [(x.operand.base.dtype.name, x.strides, x.places is None) for x in (self.a, self.b)]
+        sizes = self.m, self.n, self.k, self.batch, self.left, self.right
+        epilogue = self.product.epilogue
+        after = of_loops(epilogue.loops) if epilogue else ""
+        return f"product {self.dot.dtype.name} {sizes} {sides}\n{after}"
 
     def launch(self) -> Launch:
         """The kernel and its arguments."""
@@ -225,6 +242,6 @@ def _times(name: str, value: int) -> str:
     return "" if value == 1 else f" * {name}"
 
 
-def matmul(product: ProductStep, processors: int) -> Launch:
+def matmul(product: ProductStep, processors: int, machine: Machine) -> Launch:
     """The launch that computes a product and its epilogue."""
-    return Matmul(product, processors).launch()
+    return Matmul(product, processors, machine).launch()

@@ -10,6 +10,8 @@ from treadle.backends.cuda.forms import Form, choose, size_of, splits
 from treadle.backends.cuda.launch import Arguments, Launch, tile_constants
 from treadle.backends.cuda.matmul import TEMPLATES, matmul
 from treadle.backends.cuda.split import split_reduction, with_parts
+from treadle.backends.cuda.ways import settled_form
+from treadle.base.choices import Machine
 from treadle.base.dtypes import bfloat16, float16, int8, uint8
 from treadle.base.errors import CompilerError, explain
 from treadle.base.target import Takes
@@ -31,11 +33,12 @@ class Plan(Driver):
 
     def __init__(
         self, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node],
-        processors: int,
+        processors: int, machine: Machine = ("cuda",),
     ) -> None:  # fmt: skip
         super().__init__(roots, leaves, replaces)
-        self.processors = processors
+        self.processors, self.machine = processors, machine
         self.launches: list[Launch] = []
+        self.marked = 0
         self.lower()
         self.launches = [x for x in self.launches if x.grid[0] and x.grid[1]]
         self.found = self.places.settle(self.temporaries)
@@ -52,15 +55,18 @@ class Plan(Driver):
             self._add_split(built, step, parts)
         else:
             self._launch(built, choose(loops, self.processors))
+        self._mark(step)
 
     def add_product(self, product: ProductStep, step: int) -> None:
         """A product as a kernel."""
         if product.dot.type.size:
-            self.launches.append(matmul(product, self.processors))
+            self.launches.append(matmul(product, self.processors, self.machine))
+        self._mark(step)
 
     def add_chain(self, step: ChainStep, number: int) -> None:
         """Chained products as a kernel."""
-        self.launches.append(chain_launch(step.chain))
+        self.launches.append(chain_launch(step.chain, self.machine))
+        self._mark(number)
 
     def add_scan(self, scan: ScanStep, step: int) -> None:
         """Scans are refused where they are called."""
@@ -76,8 +82,15 @@ class Plan(Driver):
         self._launch(first, form, span)
         self._launch(built, choose(built.loops, self.processors))
 
+    def _mark(self, step: int) -> None:
+        """The newest launches belong to a step."""
+        for launch in self.launches[self.marked :]:
+            launch.step = step
+        self.marked = len(self.launches)
+
     def _launch(self, built: Built, form: Form, span: int = 0) -> None:
         loops = built.loops
+        form = settled_form(self.machine, loops, form)
         signature = Signature(loops)
         arguments = Arguments()
         arguments.loops(built, signature, form.wide)
