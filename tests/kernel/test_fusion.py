@@ -200,3 +200,17 @@ def test_a_row_added_to_the_table_is_an_op_everywhere():
         gradcheck(lambda t: op(t, by=0.25), [array])
     finally:
         TABLE.pop(name, None)
+
+
+@pytest.mark.parametrize("size", [63, 64, 200])
+def test_totals_of_rows_and_of_columns_stay_apart(size):
+    """Of a square there are as many of the one as of the other."""
+    rng = np.random.default_rng(1)
+    square, along = (rng.integers(-8, 9, shape) for shape in ((size, size), (size, 1)))
+
+    def both(square, along):
+        return (square * 2).sum(1, keepdims=True) + (square * along).sum(0).reshape(-1, 1)
+
+    given = [td.tensor(x, dtype=td.float64) for x in (square, along)]
+    np.testing.assert_array_equal(td.compile(both)(*given).numpy(), both(square, along))
+    np.testing.assert_array_equal(both(*given).numpy(), both(square, along))

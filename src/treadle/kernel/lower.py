@@ -223,7 +223,12 @@ class Lowering:
         found = self.reduces.get(node)
         if found is None:
             x = node.operands[0]
-            value = self.at(x, unravel(self.whole, x.shape))
+            inside = unravel(self.whole, x.shape)
+            kept = [k for k in range(len(inside)) if k not in node.arg[0]]
+            outside = tuple(x.shape[k] for k in kept)
+            if ravel([inside[k] for k in kept], outside) != self.rows:
+                raise CompilerError(explain("lower", "other rows are reduced", node=node))
+            value = self.at(x, inside)
             found = Reduce(f"t{len(self.reduces)}", node.op.name, value, node.dtype)
             self.reduces[node] = found
         return self.make("reduced", (), node.dtype, found)

@@ -255,9 +255,10 @@ class Fusion:
 
 def _lines_up(read: Read, other: Cluster) -> bool:
     """Would the read stay within an element, or within a row, if its reader were in other too?"""
+    level = other.level[read.base]
     if read.aligned != "spread":
-        return read.aligned == "same"
-    return other.level[read.base] == ROW and read.pattern == other.pattern
+        return read.aligned == "same" and level != COLUMN
+    return level == ROW and read.pattern == other.pattern
 
 
 def _sources(node: Node) -> list[Node]:
