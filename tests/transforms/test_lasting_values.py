@@ -412,6 +412,45 @@ def test_compiled_functions_on_the_reference_device():
     assert (state.tolist(), kept.tolist()) == ([2.0, 4.0], [1.0, 2.0])
 
 
+def test_state_that_nobody_reads_costs_no_new_node(monkeypatch):
+    x = td.tensor([1.0, 2.0])
+    step = td.compile(lambda: [x.assign(x + 1.0), None][1])
+    step()
+    step()
+    made, real = [], Cpu.lend
+    monkeypatch.setattr(Cpu, "lend", lambda *args: made.append(1) or real(*args))
+    for _ in range(3):
+        step()
+    assert not made
+    held = x.detach()
+    step()
+    assert made
+    assert (x.tolist(), held.tolist()) == ([7.0, 8.0], [6.0, 7.0])
+
+
+def test_a_tensor_given_another_value_meanwhile_is_not_mistaken_for_the_old_one():
+    x, values = td.zeros(8), [td.full((8,), float(k)).realize() for k in range(7)]
+    step = td.compile(lambda: [x.assign(x + 100.0), None][1])
+    step()
+    stop, wrong = threading.Event(), []
+
+    def change():
+        k = 0
+        while not stop.is_set():
+            x.assign(values[k := (k + 1) % 7])
+            wrong.extend([k for k, v in enumerate(values) if float(v[3]) != k])
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    for _ in range(2000):
+        step()
+        found = x.numpy()
+        wrong.extend([found] if (found != found[0]).any() else [])
+    stop.set()
+    thread.join()
+    assert not wrong
+
+
 # ---- elements set outside of any function
 
 KEYS = {

@@ -71,6 +71,7 @@ class Compiled:
                 traced is not None
                 and traced.changes == Followed.changes
                 and (not traced.own or traced.own.isdisjoint(args))
+                and (not traced.presence or traced.finds(args))
             ):
                 return traced.call(args)
         return self._general(args, options)

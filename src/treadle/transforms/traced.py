@@ -87,10 +87,8 @@ class Traced:
             (Held(self._place(t)), there) for t, there in trace.found.items()
             if _is_older(t, trace)
         ]  # fmt: skip
-        self.known_by_types = (
-            not self.presence
-            and not self.same
-            and not any(t in self.number for t in (*trace.assigned, *trace.grads))
+        self.known_by_types = not self.same and not any(
+            t in self.number for t in (*trace.assigned, *trace.grads)
         )
 
     def holds(self, arguments: Sequence[Tensor]) -> bool:
@@ -100,9 +98,8 @@ class Traced:
                 return False
             if len(self.same) < sum(t in self.own for t in arguments):
                 return False
-        for held, there in self.presence:
-            if (held.owner(arguments)._grad is not None) is not there:
-                return False
+        if not self.finds(arguments):
+            return False
         now = Followed.changes
         if self.changes != now:
             if any(t.requires_grad is not needs for t, needs in self.followed):
@@ -110,6 +107,13 @@ class Traced:
             if not all(is_as(facts, facts_of(thing)) for thing, facts in self.facts):
                 return False
             self.changes = now
+        return True
+
+    def finds(self, arguments: Sequence[Tensor]) -> bool:
+        """Have tensors a gradient where they had one, and nowhere else?"""
+        for held, there in self.presence:
+            if (held.owner(arguments)._grad is not None) is not there:
+                return False
         return True
 
     # ---- what it reads and writes
