@@ -255,7 +255,7 @@ def _put_reference(np: Any, x: Any, values: Any, ranges: Any, stays: bool = Fals
     return out
 
 
-put = Op(
+put: Op = Op(
     "put", Kind.SCATTER,
     """x with values at a range (start, stop, step) of every axis.
 

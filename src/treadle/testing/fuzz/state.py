@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-from treadle.base.dtypes import bool_, float32, float64, int32, int64
+from treadle.base.dtypes import DType, bool_, float32, float64, int32, int64
 from treadle.testing.fuzz.bounds import Value
 from treadle.testing.fuzz.generate import Draw, Draws, Generation, attempt
 from treadle.testing.fuzz.program import Statement
@@ -83,6 +84,10 @@ def assign_item(g: Generation) -> None:
             g.do("assign item", f"{{0}}[{key}] = {{1}}", x, y, form="item")
 
 
+def _is_like(shape: tuple[int, ...], kind: DType, value: Value) -> bool:
+    return value.shape == shape and value.dtype is kind
+
+
 def assign_rows(g: Generation) -> None:
     """A state written row by row and read in between, as a cache is."""
     x = g.pick(lambda v: bool(v.shape) and v.size > 0)
@@ -92,7 +97,7 @@ def assign_rows(g: Generation) -> None:
     for _ in range(draw.number(1, 3)):
         axis = draw.number(0, min(1, len(v.shape) - 1))
         shape = (*v.shape[:axis], *v.shape[axis + 1 :])
-        row = g.pick_or_make(lambda o, s=shape: o.shape == s and o.dtype is v.dtype, shape, v.dtype)
+        row = g.pick_or_make(partial(_is_like, shape, v.dtype), shape, v.dtype)
         if row is None:
             return
         if draw.coin():
