@@ -19,6 +19,7 @@ from treadle.schedule.clusters import COLUMN, FULL, ROW, Cluster, bases_of, is_v
 from treadle.schedule.keep import WRITTEN_OUT
 
 TURNED = 8  # elements along both axes of a transpose: below, any order will do
+SHORT = 8  # elements along an axis: fewer leave most lanes of a vector empty
 Buffer = Node | str
 """What an argument stands for: a node's memory, or a named temporary."""
 
@@ -174,9 +175,29 @@ def _arrange(loops: Loops, cluster: Cluster) -> None:
             loops.outer = [axis for axis in loops.inner if axis is not turned]
             loops.inner, loops.across = [turned], True
         else:
-            loops.outer, loops.inner = loops.inner[:-1], loops.inner[-1:]
+            long = _long_axis(loops.inner)
+            loops.outer = [axis for axis in loops.inner if axis is not long]
+            loops.inner = [long] if long else []
     else:
         merge_axes(loops)
+        if not loops.across and not any(s.mode == "partial" for s in loops.stores()):
+            _lengthen(loops)
+
+
+def _long_axis(axes: Sequence[Axis]) -> Axis | None:
+    """The axis that vectors run along: the last one, or before it one that fills them better."""
+    if not axes or axes[-1].extent >= SHORT:
+        return axes[-1] if axes else None
+    return next((axis for axis in reversed(axes) if axis.extent >= SHORT), axes[-1])
+
+
+def _lengthen(loops: Loops) -> None:
+    """Rows whose last axis is short: vectors run along another axis of them, or across rows."""
+    long = _long_axis(loops.inner)
+    if long is None or long.extent >= SHORT:
+        loops.inner = [axis for axis in loops.inner if axis is not long] + ([long] if long else [])
+    elif loops.outer and loops.outer[-1].extent >= SHORT:
+        loops.across = True
 
 
 def _turned_axis(loops: Loops) -> Axis | None:

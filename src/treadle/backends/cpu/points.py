@@ -157,6 +157,14 @@ class Access:
         factor = index.factor(v)
         return "" if entangled or isinstance(factor, Slot) else str(factor)
 
+    def _stride(self, index: Sum, at: Point) -> Int | None:
+        """How far the index moves from lane to lane, if that is the same from each to the next."""
+        v = at.vector
+        if v is None or any(v in atom.axes for atom, _ in index.terms if atom is not v):
+            return None
+        factor = index.factor(v)
+        return self.slot(factor) if isinstance(factor, Slot) else factor
+
     def vector(self, index: Sum, at: Point) -> str:
         """The index in every lane, as <L x i64>."""
         w, n = self.w, self.ln.lanes
@@ -301,6 +309,15 @@ class Access:
 
     def _scatter(self, pointer: str, index: Sum, value: str, d: DType, at: Point) -> None:
         n, element = self.ln.lanes, memory_type(d)
+        stride = self._stride(index, at)
+        if stride is not None and not at.mask:  # lane by lane: scatters are slow on many processors
+            place = self.w.gep(pointer, self.scalar(index, at), element)
+            for lane in range(n):
+                one = self.w.op(f"extractelement {value}, i32 {lane}")
+                self.w.store(
+                    element, one, self.w.gep(place, self.w.mul(stride, lane), element), d.size
+                )
+            return
         where = self.vector(index, at)
         places = self.w.op(f"getelementptr {element}, ptr {pointer}, <{n} x i64> {where}")
         name = f"llvm.masked.scatter.v{n}{suffix(element)}.v{n}p0"

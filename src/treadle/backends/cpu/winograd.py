@@ -161,7 +161,7 @@ def _every_other(w: Writer, tile: Tile, start: str, left: Int) -> list[str]:
 
 def out_of(tile: Tile) -> Writer:
     """Points back to results: y[row * wide + column][o] of m[point][square][o]."""
-    names = ("%rows", "%across", "%squares", "%pitch", "%high", "%wide")
+    names = ("%rows", "%across", "%squares", "%pitch", "%high", "%wide", "%outputs")
     w = Writer("winograd_out_of", ["ptr %m", "ptr %y", *(f"i64 {n}" for n in names)], internal=True)
     lanes = Lanes(w, tile)
     point = w.mul("%squares", "%pitch")
@@ -172,7 +172,7 @@ def out_of(tile: Tile) -> Writer:
         below = w.compare("slt", w.add(row, 1), "%high")
         beside = w.compare("slt", w.add(column, 1), "%wide")
         both = w.op(f"and i1 {below}, {beside}")
-        with w.loop(0, "%pitch", tile.lanes) as (o, _, _):
+        with w.loop(0, "%outputs", tile.lanes) as (o, _, _):
             m = [
                 w.load(
                     tile.vector, w.gep(square, w.add(w.mul(point, k), o), tile.scalar),
@@ -221,7 +221,7 @@ def block(tile: Tile) -> Writer:
         _call(w, "winograd_into", (source, scratch), sizes)
         with w.loop(0, POINTS) as (xi, _, _):
             _multiply(w, tile, p, xi, (scratch, points), (w.mul(rows, across), most, pitch))
-        sizes = (rows, across, most, p["right_pitch"], left, p["wide"])
+        sizes = (rows, across, most, p["right_pitch"], left, p["wide"], p["n"])
         _call(w, "winograd_out_of", (points, results), sizes)
         lines = w.smaller(w.mul(rows, 2), left)
         area = f"i64 {w.mul(top, p['wide'])}, i64 0, i64 {w.mul(lines, p['wide'])}, i64 {p['n']}"
@@ -234,6 +234,18 @@ def _call(w: Writer, name: str, pointers: tuple[str, ...], sizes: tuple[Int, ...
     w.do(f"call void @{name}({', '.join(typed)})")
 
 
+def _kernel(w: Writer, tile: Tile, height: str, narrow: list[str]) -> str:
+    """The micro-kernel for so many squares, as wide as there are outputs left."""
+    chosen = ""
+    for h in tile.heights:
+        wide = "@" + kernel_name(h, tile.widths[-1])
+        for v, fits in reversed(list(zip(tile.widths[:-1], narrow, strict=True))):
+            wide = w.op(f"select i1 {fits}, ptr @{kernel_name(h, v)}, ptr {wide}")
+        found = w.compare("eq", height, h)
+        chosen = w.op(f"select i1 {found}, ptr {wide}, ptr {chosen}") if chosen else wide
+    return chosen
+
+
 def _multiply(
     w: Writer, tile: Tile, p: Params, xi: str, memory: tuple[str, str], sizes: tuple[Int, Int, Int]
 ) -> None:
@@ -244,12 +256,9 @@ def _multiply(
     into_ = w.gep(m, w.mul(w.mul(xi, most), p["right_pitch"]), tile.scalar)
     with w.loop(0, p["right_pitch"], tile.columns) as (o, _, _):
         panel = w.gep(right, w.mul(o, p["k"]), tile.scalar)
+        narrow = [w.compare("sle", w.sub(p["n"], o), v * tile.lanes) for v in tile.widths[:-1]]
         with pieces(w, squares, tile.heights) as (i, height):
-            kernel = "@" + kernel_name(tile.heights[0], tile.vectors)
-            for h in tile.heights[1:]:
-                found = w.compare("eq", height, h)
-                other = "@" + kernel_name(h, tile.vectors)
-                kernel = w.op(f"select i1 {found}, ptr {other}, ptr {kernel}")
+            kernel = _kernel(w, tile, height, narrow)
             out = w.gep(into_, w.add(w.mul(i, p["right_pitch"]), o), tile.scalar)
             values = (w.gep(left, i, tile.scalar), panel, p["k"], 1, pitch, tile.columns, out,
                       p["right_pitch"])  # fmt: skip

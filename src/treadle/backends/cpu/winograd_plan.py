@@ -13,7 +13,7 @@ from treadle.base.knobs import WINOGRAD
 from treadle.base.target import Target
 
 CHANNELS = 24  # in or out: with fewer the maps cost more than the products spare
-SQUARES = 48  # of a task: fewer do not pay for reading all kernels
+SQUARES, FEWEST = 48, 12  # of a task: fewer do not pay for reading all kernels
 TAPS = KERNEL * KERNEL
 
 
@@ -46,7 +46,7 @@ def plan(problem: Problem, target: Target) -> Plan | None:
     down, across = -(-found.high // 2), -(-found.wide // 2)
     band = min(down, -(-SQUARES // across))
     tasks = -(-down // band)
-    if tasks * prod(problem.batch) < 2:
+    if tasks * prod(problem.batch) < 2 or band * across < FEWEST:
         return None
     return _lay_out(problem, found, tile, band, tasks)
 
