@@ -48,7 +48,7 @@ class Division:
 
 Atom = Axis | Looked | Division
 Factor = int | Slot
-"""1, -1 or a slot."""
+"""1, -1, 2 (along vectors: every other element) or a slot."""
 
 
 class Sum:

@@ -155,7 +155,7 @@ class _Parser:
             return 1
         tokens.pop()
         token = tokens.pop()
-        return -1 if token == "-1" else self._slot(token)
+        return int(token) if token in ("-1", "2") else self._slot(token)
 
     def _atom(self, token: str, tokens: list[str]) -> Atom:
         if token == "[":

@@ -29,6 +29,8 @@ class Signature:
         self._number = {ex: k for k, ex in enumerate(self._order)}
         self._reduces: dict[Reduce, str] = {}
         self._names: dict[Index, str] = {}
+        axes = loops.outer if loops.across else loops.inner
+        self._vector = axes[-1] if axes else None
         self.text = self._describe(loops)
 
     def _slot(self, key: Key, value: float | int | bool, dtype: DType = int64) -> str:
@@ -108,7 +110,7 @@ class Signature:
             for atom, c in index.terms:
                 name = self._atom(atom)
                 if name:
-                    factor = FACTORS.get(c)
+                    factor = "*2" if c == 2 and atom is self._vector else FACTORS.get(c)
                     if factor is None:
                         factor = f"*{self._slot(('factor', index, atom), c)}"
                     parts.append(name + factor)

@@ -149,7 +149,7 @@ class Access:
         return w.call(t, f"llvm.smax.{name}", f"{t} {value}", f"{t} {zero}")
 
     def step(self, index: Sum, at: Point) -> str:
-        """How the index moves from lane to lane: "0", "1", "-1", or "" for anything else."""
+        """How the index moves from lane to lane: "0", "1", "-1", "2", or "" for anything else."""
         v = at.vector
         if v is None:
             return "0"
@@ -236,6 +236,9 @@ class Access:
             back = range(self.ln.lanes - 1, -1, -1)
             run = self.w.shuffle(element, run, "poison", back, self.ln.lanes)
             return widen(self.ln, run, d)
+        if step == "2":
+            place = self.w.gep(pointer, self.scalar(index, at), element)
+            return widen(self.ln, self._every_other(place, element, d, mask), d)
         return widen(self.ln, self._gather(pointer, index, d, at, mask), d)
 
     def _fetch_ahead(self, position: Sum, place: str, element: str, mask: str) -> None:
@@ -258,6 +261,18 @@ class Access:
         return self.w.call(
             t, name, f"ptr {place}", f"i32 {d.size}", f"<{n} x i1> {mask}", f"{t} zeroinitializer"
         )
+
+    def _every_other(self, place: str, element: str, d: DType, mask: str) -> str:
+        """Elements 0, 2, 4, ... of a run; those between, which may not exist, are not read."""
+        w, n = self.w, self.ln.lanes
+        lanes = mask or f"<{', '.join(['i1 true'] * n)}>"
+        halves = []
+        for half in range(2):
+            spread = [k // 2 + half * n // 2 if k % 2 == 0 else n for k in range(n)]
+            wanted = w.shuffle("i1", lanes, "zeroinitializer", spread, n)
+            start = w.gep(place, half * n, element)
+            halves.append(self._run(start, element, d, wanted))
+        return w.shuffle(element, halves[0], halves[1], range(0, 2 * n, 2), n)
 
     def _gather(self, pointer: str, index: Sum, d: DType, at: Point, mask: str) -> str:
         n, element = self.ln.lanes, memory_type(d)
