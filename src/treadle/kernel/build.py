@@ -194,10 +194,13 @@ def _long_axis(axes: Sequence[Axis]) -> Axis | None:
 def _lengthen(loops: Loops) -> None:
     """Rows whose last axis is short: vectors run along another axis of them, or across rows."""
     long = _long_axis(loops.inner)
-    if long is None or long.extent >= SHORT:
-        loops.inner = [axis for axis in loops.inner if axis is not long] + ([long] if long else [])
-    elif loops.outer and loops.outer[-1].extent >= SHORT:
+    if long is None:
+        return
+    rows = loops.outer[-1].extent if loops.outer else 1
+    if long.extent < 2 * SHORT and rows > long.extent:
         loops.across = True
+    else:
+        loops.inner = [axis for axis in loops.inner if axis is not long] + [long]
 
 
 def _turned_axis(loops: Loops) -> Axis | None:

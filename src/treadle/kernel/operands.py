@@ -106,7 +106,8 @@ def operands_of(dot: Node, takes: Takes) -> tuple[Operand, Operand]:
               for x, found in zip(dot.operands, (left, right), strict=True)]  # fmt: skip
     spared = [_copied(found) - _copied(other) if other else 0
               for found, other in zip((left, right), others, strict=True)]  # fmt: skip
-    if others[1] and spared[1] >= max(1, spared[0]):
+    # Turned tiles are stored across the lines of the result, which costs about as much.
+    if others[1] and spared[1] >= max(dot.type.size, spared[0]):
         return left, others[1]
     return (others[0], right) if others[0] and spared[0] > 0 else (left, right)
 
