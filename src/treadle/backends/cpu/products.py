@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
+from dataclasses import replace
+from math import prod
 
 import numpy as np
 
@@ -25,8 +27,26 @@ class Words:
         self.a, self.b = product.sides()
         self.tables = self._tables()
 
-    def problem(self) -> gemm_plan.Problem:
-        """What is to be multiplied."""
+    def plan(self, target: Target) -> tuple[gemm_plan.Problem, gemm_plan.Plan]:
+        """What is to be multiplied, and how."""
+        problem = self._problem()
+        found = winograd_plan.plan(problem, target)
+        if found is not None:
+            return problem, found
+        problem = self._in_one(problem)
+        return problem, gemm_cuts.plan(problem, target)
+
+    def _in_one(self, problem: gemm_plan.Problem) -> gemm_plan.Problem:
+        """All rows of all batch items as rows of one: tables give their places anyway."""
+        if not self.tables or any(problem.b_batch) or not problem.m * prod(problem.batch):
+            return problem
+        rows = np.array(self.tables["rows"])
+        for extent, stride in zip(problem.batch[::-1], problem.a_batch[::-1], strict=True):
+            rows = (np.arange(extent)[:, None] * stride + rows).ravel()
+        self.tables["rows"] = _words(rows)
+        return replace(problem, m=len(rows), batch=(), a_batch=(), b_batch=(), c_batch=())
+
+    def _problem(self) -> gemm_plan.Problem:
         m, k = self.a.shape[-2:]
         n, shape = self.b.shape[-1], self.dot.shape
         rank = len(shape) - 2
@@ -61,11 +81,6 @@ class Words:
         return [0, 0] if self.has_epilogue else list(place(self.dot))
 
 
-def plan_of(problem: gemm_plan.Problem, target: Target) -> gemm_plan.Plan:
-    """How to compute a product."""
-    return winograd_plan.plan(problem, target) or gemm_cuts.plan(problem, target)
-
-
 CODE = {
     "plain": (gemm_tasks.text, gemm_tasks.SYMBOLS),
     "looked": (gemm_tasks.looked_text, gemm_tasks.LOOKED),
@@ -81,8 +96,12 @@ def job_of(problem: gemm_plan.Problem, code: str, target: Target) -> jit.Job:
 
 def places_along(axis: Axis, index: Index) -> array[int]:
     """An index at every point of its axis."""
+    return _words(np.broadcast_to(_values(index, axis), axis.extent))
+
+
+def _words(values: np.ndarray) -> array[int]:
     found = array("q")
-    found.frombytes(np.broadcast_to(_values(index, axis), axis.extent).astype(np.int64).tobytes())
+    found.frombytes(values.astype(np.int64).tobytes())
     return found
 
 

@@ -18,7 +18,7 @@ from treadle.backends.cpu.emit import kernel_text
 from treadle.backends.cpu.host import host_target
 from treadle.backends.cpu.link import Code
 from treadle.backends.cpu.memory import Buffer, allocate
-from treadle.backends.cpu.products import SCRATCH, job_of, plan_of
+from treadle.backends.cpu.products import SCRATCH, job_of
 from treadle.backends.cpu.products import Words as ProductWords
 from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil, part_launcher
 from treadle.backends.cpu.workers import SERIAL
@@ -128,8 +128,7 @@ class Program(Driver):
     def add_product(self, product: ProductStep, step: int) -> None:
         """A product as one kernel, and those before it that pack an operand for all."""
         made = ProductWords(product)
-        problem = made.problem()
-        plan = plan_of(problem, self.target)
+        problem, plan = made.plan(self.target)
         size = product.dot.type.size * max(1, problem.k)
         packed = {"apack": f"left{step}", "bpack": f"right{step}"}
         sizes = {packed["apack"]: plan.apack_bytes, packed["bpack"]: plan.bpack_bytes}
