@@ -87,29 +87,41 @@ def sides_of(dot: Node, left: Operand, right: Operand, turned: bool) -> tuple[Si
 
 
 LEAST_WORK = 1 << 18  # multiplications: for fewer, tables of places do not pay
+COPY, CROSS = 32, 30  # multiplications in the time that an element takes to be copied, or stored
+FULL, HALF = 64, 32  # columns of tiles that keep a processor busy, and those that half do
 
 
 def operands_of(dot: Node, takes: Takes) -> tuple[Operand, Operand]:
     """Where a product's operands are read: in memory that lies below, or copies of their own.
 
-    One of them may be read at any places: the one that this spares most to write out.
+    One of them may be read at any places. If it is the right one tiles are turned, and stored
+    across the lines of the result.
     """
     multiplied = dot.dtype in takes.products
     converts = takes.converts if multiplied and dot.dtype is float32 else ()
     left, right = (located(x, converts) or plain(x) for x in dot.operands)
     if dot.dtype.is_float and left.base.dtype.is_integer and right.base.dtype.is_integer:
         left = located(dot.operands[0], ()) or plain(dot.operands[0])  # one says it is floats
-    small = dot.type.size * dot.operands[0].shape[-1] < LEAST_WORK
-    if dot.dtype not in takes.separable or small:
+    work = dot.type.size * dot.operands[0].shape[-1]
+    if dot.dtype not in takes.separable or work < LEAST_WORK:
         return left, right
-    others = [located(x, (), separable=True) if _copied(found) else None
-              for x, found in zip(dot.operands, (left, right), strict=True)]  # fmt: skip
-    spared = [_copied(found) - _copied(other) if other else 0
-              for found, other in zip((left, right), others, strict=True)]  # fmt: skip
-    # Turned tiles are stored across the lines of the result, which costs about as much.
-    if others[1] and spared[1] >= max(dot.type.size, spared[0]):
-        return left, others[1]
-    return (others[0], right) if others[0] and spared[0] > 0 else (left, right)
+    rows, columns = dot.shape[-2:]
+    options: list[tuple[float, tuple[Operand, Operand]]] = [
+        (_cost(work, columns, left, right), (left, right))
+    ]
+    if _copied(left) and (other := located(dot.operands[0], (), separable=True)):
+        options.append((_cost(work, columns, other, right), (other, right)))
+    if _copied(right) and (other := located(dot.operands[1], (), separable=True)):
+        stored = CROSS * dot.type.size
+        options.append((_cost(work, rows, left, other) + stored, (left, other)))
+    return min(options, key=lambda option: option[0])[1]
+
+
+def _cost(work: int, columns: int, *operands: Operand) -> float:
+    """Multiplications, more where tiles are narrow, and what is copied before."""
+    whole = FULL if columns > HALF else HALF
+    busy = columns / (-(-columns // whole) * whole) * (1.0 if columns > HALF else 0.75)
+    return work / max(busy, 1e-3) + COPY * sum(map(_copied, operands))
 
 
 def _copied(operand: Operand) -> int:
