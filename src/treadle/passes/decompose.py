@@ -10,7 +10,7 @@ from treadle.ir.pattern import Rule
 from treadle.ops import movement as m
 from treadle.ops.contract import dot, is_turned, scatter_add, scatter_mul
 from treadle.ops.defs import TABLE, Inline, Kind, Op
-from treadle.ops.elementwise import cast
+from treadle.ops.elementwise import add, cast
 from treadle.ops.reduce import max_, min_, sum_
 from treadle.ops.totals import prod_
 
@@ -18,6 +18,7 @@ CHUNK = 4096  # elements of a partial total: more, added one by one, lose digits
 FEW_RESULTS = 64  # with more results than this there is enough to share out already
 LONG = 64 * CHUNK  # elements of a line that is cut though it would be one pass
 NARROW, WIDE = 64, 256  # columns: fewer leave lanes empty, so many fill them
+MOST_STEPS = 128  # products that are added up as one
 BATCH_AXES = 4  # of a product: templates count through so many at most
 
 
@@ -122,6 +123,43 @@ def _lone(node: Node) -> Node | None:
     return None
 
 
+def _deeper(node: Node) -> Node | None:
+    """A sum of products as one product over the sums of both, where that is less to move.
+
+    So are weights' slopes of a network that goes through many steps.
+    """
+    a, b = node.operands
+    if is_turned(a) and is_turned(b):
+        inner = _deeper(a.operands[0] + b.operands[0])
+        return None if inner is None else inner.mT
+    if a.op is not dot or b.op is not dot or node.dtype not in (float32, float64):
+        return None
+    (left, right), (more, other) = a.operands, b.operands
+    alike = left.shape[:-1] == more.shape[:-1] and right.shape[:-2] == other.shape[:-2]
+    alike = alike and right.shape[-1] == other.shape[-1]
+    rows, columns = node.shape[-2:]
+    depths = [x.shape[-1] for x in (left, more) if len(_parts(x)) == 1]  # others are copied anyway
+    copied = (rows + columns) * max(depths, default=0)
+    if not alike or copied > rows * columns or len(_parts(left)) + len(_parts(more)) > MOST_STEPS:
+        return None
+    return dot(_beside(left, more, -1), _beside(right, other, -2))
+
+
+def _parts(x: Node) -> tuple[Node, ...]:
+    inner = x.operands[0] if is_turned(x) else x
+    return inner.operands if inner.op is m.concat else (inner,)
+
+
+def _beside(x: Node, y: Node, axis: int) -> Node:
+    """Both along an axis, parts of parts as parts of one; transposed ones as they lie."""
+    if is_turned(x) and is_turned(y):
+        return _beside(x.operands[0], y.operands[0], -3 - axis).mT
+    at = x.ndim + axis
+    parts = [part for z in (x, y)
+             for part in (z.operands if z.op is m.concat and z.arg == at else (z,))]  # fmt: skip
+    return m.concat(parts, axis=at)
+
+
 def _is_computed(x: Node) -> bool:
     """Is there something to compute below views, beyond a cast that products do as they read?"""
     while x.op.kind is Kind.MOVEMENT and len(x.operands) == 1:
@@ -157,5 +195,6 @@ SPLIT = (
     *(Rule(f"split-{op}", op, _split) for op in REDUCTIONS),
     Rule("few-batch-axes", dot, _with_few_batch_axes),
     Rule("lone-row", dot, _lone),
+    Rule("deeper", add, _deeper),
 )
 WIDEN = tuple(Rule(f"widen-{op}", op, _widened) for op in (scatter_add, scatter_mul))

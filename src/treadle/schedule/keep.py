@@ -23,7 +23,7 @@ from treadle.schedule.clusters import (
 MOST_FLOPS = 60.0  # per element: more is not computed twice
 MOST_LOADS = 2  # elements read to compute one again; keeping it costs a write and a read
 FREE_FLOPS = 200.0  # what may be spent where nothing is read at all, as for random bits
-MOST_PARTS = 64  # of a concat: whoever reads it where it stands looks for the part of each element
+MOST_PARTS = 8  # of a concat: whoever reads it where it stands looks for the part of each element
 WRITTEN_OUT = (m.concat, m.pad, shear)  # views that have no strides
 MOST_READS = 32  # elements: of those who read more, nobody asks how many
 Reads = frozenset[tuple[Node, object]]
