@@ -28,6 +28,7 @@ from treadle.kernel.index import (
 from treadle.kernel.plan import plan_steps
 from treadle.ops import elementwise as e
 from treadle.ops.contract import gather
+from treadle.ops.reduce import sum_
 from treadle.passes.pipeline import simplify
 from treadle.testing.arrays import by_reference, compiled, node_of
 
@@ -246,6 +247,15 @@ def test_an_index_that_may_lie_outside_is_looked_up(index):
     assert "[[" in kernels_text([picked])
     (expected,) = by_reference([picked])
     np.testing.assert_array_equal(compiled([picked])[0], expected)
+
+
+def test_nothing_is_looked_up_along_an_axis_of_one_element():
+    """The element is the same, read with an index or without, and in any kernel."""
+    x, index = node_of(np.array([[3.0]])), node_of(np.array([[0], [-1], [0]]))
+    picked = gather(x.reshape(1, 1, 1), index.reshape(1, 3, 1), axis=1)
+    total = sum_(picked) + x.reshape()
+    assert "[[" not in kernels_text([picked])
+    np.testing.assert_array_equal(compiled([total])[0], 12.0)
 
 
 def kernels_text(roots):

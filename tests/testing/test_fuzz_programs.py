@@ -26,9 +26,9 @@ KINDS = {
     "take", "gather", "look up", "search", "unary", "smooth", "square", "scaled", "binary",
     "compare", "choose", "cast", "whole", "clip", "round", "sum", "extreme", "argmax", "mean",
     "test", "softmax", "scan", "sort", "argsort", "product", "convolution", "assign",
-    "assign argument", "assign item", "successor", "detach", "view", "array", "from numpy",
-    "number", "realize", "del", "define", "call", "return", "gradient", "nested gradient",
-    "switched", "counted", "collected", "trained", "layers",
+    "assign argument", "assign item", "assign row", "row", "successor", "detach", "view",
+    "array", "from numpy", "number", "realize", "del", "define", "call", "return", "gradient",
+    "nested gradient", "switched", "counted", "collected", "trained", "layers",
 }  # fmt: skip
 
 

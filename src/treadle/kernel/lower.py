@@ -215,7 +215,7 @@ class Lowering:
             self.make("lt", (value, high), bool_),
         )
         inside = self.make("bitwise_and", checks, bool_)
-        return Index([(Looked(value, size), 1)]), inside
+        return Index([(Looked(value, size), 1)]) if size > 1 else ZERO, inside
 
     def _reduced(self, node: Node, index: Position) -> Ex:
         if ravel(index, node.shape) != self.rows:

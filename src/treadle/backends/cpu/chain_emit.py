@@ -30,9 +30,9 @@ class TileEmitter(Emitter):
 
     def text(self) -> str:
         """The module."""
+        self.places: dict[tuple[int, Sum], str] = {}
         entry = self._prologue()
         w, lanes = self.w, self.ln.lanes
-        self.places: dict[tuple[int, Sum], str] = {}
         for ex in self.order:
             if ex.op == "load":
                 self._settle(ex.data[0], ex.data[1])

@@ -124,6 +124,32 @@ def convolved(g: Generation) -> None:
     g.value("convolution", "windows", text, x, weight)
 
 
+BETWEEN = (
+    ("softmax", "shares", "td.softmax({0}, -1)"), ("softmax", "shares", "td.softmax({0}, -2)"),
+    ("unary", "kink", "{0}.relu()"), ("scaled", "multiply", "{0} * 0.5"),
+    ("rearrange", "move", "{0}.tril(0)"), ("binary", "add", "{0} - {0}.max(-1, keepdims=True)"),
+    ("binary", "multiply", "{0} * {0}.sum(-1, keepdims=True)"),
+)  # fmt: skip
+
+
+def chained(g: Generation) -> None:
+    """Products of products, with maps and totals of rows in between, as attention is."""
+    draw, kind = g.draw, g.draw.one((float32, float32, float64))
+    batch = draw.one(((), (), (3,), (2, 4)))
+    rows, columns, depth, width = (g.size() for _ in range(4))
+    if elements((*batch, rows, columns)) > 20_000:
+        return
+    left, right = g.leaf((*batch, rows, depth), kind), g.leaf((*batch, columns, depth), kind)
+    tile = g.value("product", "product", "{0} @ {1}.mT", left, right)
+    for _ in range(draw.number(1, 2)):
+        name, rule, text = draw.one(BETWEEN)
+        tile = g.value(name, rule, text, tile)
+    if draw.rarely(4):
+        g.value("product", "product", "{0}.mT @ {1}", tile, g.leaf((*batch, rows, width), kind))
+    else:
+        g.value("product", "product", "{0} @ {1}", tile, g.leaf((*batch, columns, width), kind))
+
+
 def epilogue(g: Generation) -> None:
     """A product, and maps over it that read another one."""
     x = g.pick(lambda v: len(v.shape) == 2 and v.dtype in (float32, float64) and v.size > 0)
@@ -150,5 +176,5 @@ def epilogue(g: Generation) -> None:
 
 
 PRODUCTS: tuple[Draw, ...] = (
-    product, product, batched, epilogue, of_views, widened, convolved,
+    product, product, batched, epilogue, of_views, widened, convolved, chained,
 )  # fmt: skip
