@@ -12,7 +12,7 @@ pytest.importorskip("triton")
 from fake_driver import NEAR_THE_DRIVER, install
 from triton_host import INTERPRETED, check, check_on, node_of, plan_of, simplified
 
-from treadle.base import choices
+from treadle.backends import choices
 from treadle.base.knobs import override
 from treadle.ops.composite import matmul
 from treadle.ops.elementwise import exp, maximum
