@@ -10,16 +10,15 @@ from collections.abc import Callable
 from typing import Any
 
 import treadle as td
-from benchmarks.experiments.turns import compare, compiled, parse, random, table
+from benchmarks.experiments.turns import View, compare, compiled, copied_first, parse, random, table
 
 SIDES = (256, 1024, 4096)
-Moved = Callable[[Any], Any]
 
-MOVEMENTS: dict[str, Moved] = {
-    "transpose": lambda x: x.T,
+MOVEMENTS: dict[str, View] = {
+    "a transpose": lambda x: x.T,
     "every second column": lambda x: x[:, ::2],
     "half of the columns": lambda x: x[:, : x.shape[1] // 2],
-    "flip of the rows": lambda x: td.flip(x, (0,)),
+    "a flip of the rows": lambda x: td.flip(x, (0,)),
 }
 READERS: dict[str, Callable[[Any], Any]] = {
     "a map": lambda x: td.exp(x) + 1.0,
@@ -42,9 +41,9 @@ def main() -> None:
                     continue
                 ways = {
                     "when needed": compiled(lambda x, r=reader, m=move: r(m(x)), x),
-                    "always": compiled(lambda x, r=reader, m=move: r(m(x).contiguous()), x),
+                    "always": copied_first(reader, [move], x),
                 }
-                title = f"{read} of a {moved}, {side} x {side}"
+                title = f"{read} of {moved}, {side} x {side}"
                 ratios.append((title, compare(title, ways, options)[1:]))
     table(ratios, ("what", "always / when needed"))
 

@@ -6,13 +6,9 @@ where it lies and packed tile by tile, or a contiguous copy is made for it first
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from benchmarks.experiments.turns import compare, compiled, parse, random, table
+from benchmarks.experiments.turns import View, compare, compiled, copied_first, parse, random, table
 
 SIZES = (64, 128, 256, 512, 1024, 2048)
-View = Callable[[Any], Any]
 LAYOUTS: dict[str, tuple[View, View]] = {
     "left transposed": (lambda a: a.T, lambda b: b),
     "right transposed": (lambda a: a, lambda b: b.T),
@@ -34,9 +30,7 @@ def main() -> None:
             ways = {
                 "contiguous operands": compiled(lambda a, b: a @ b, *lying),
                 "packed from strides": compiled(lambda a, b, x=left, y=right: x(a) @ y(b), a, b),
-                "copied first": compiled(
-                    lambda a, b, x=left, y=right: x(a).contiguous() @ y(b).contiguous(), a, b
-                ),
+                "copied first": copied_first(lambda a, b: a @ b, [left, right], a, b),
             }
             title = f"{size}, {name}"
             ratios.append((title, compare(title, ways, options)[1:]))

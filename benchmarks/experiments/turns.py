@@ -14,7 +14,8 @@ import treadle as td
 from benchmarks.measure import Window
 from treadle.backends.registry import backend_of
 
-Way = Callable[[], Any]  # computes the result once, or queues it on a device
+Way = Callable[[], Any]  # computes the result once
+View = Callable[[Any], Any]
 
 
 def parse(description: str | None, devices: bool = False) -> argparse.Namespace:
@@ -34,16 +35,37 @@ def random(*shape: int, device: str = "cpu", seed: int = 0) -> td.Tensor:
 
 
 def compiled(function: Callable[..., td.Tensor], *arguments: td.Tensor) -> Way:
-    """A way by a compiled function."""
-    program, device = td.compile(function), arguments[0].device
-    if device.backend == "cpu":
-        return lambda: program(*arguments)
-    wait = backend_of(device).gpu.wait  # type: ignore[attr-defined]
+    """A way by one program."""
+    return stepwise([td.compile(function)], arguments)
+
+
+def copied_first(
+    function: Callable[..., td.Tensor], views: Sequence[View], *arguments: td.Tensor
+) -> Way:
+    """A way by programs that write a view of each argument out in order, and one that reads them.
+
+    Inside one program the compiler would read the view where it lies, whatever is asked for.
+    """
+    copies = [td.compile(lambda x, view=view: view(x)) for view in views]
+
+    def copy(*given: td.Tensor) -> list[td.Tensor]:
+        return [program(x) for program, x in zip(copies, given, strict=True)]
+
+    return stepwise([copy, td.compile(function)], arguments)
+
+
+def stepwise(steps: Sequence[Callable[..., Any]], arguments: Sequence[td.Tensor]) -> Way:
+    """Programs one after the other, each given what the one before returns."""
+    device = arguments[0].device
+    wait = None if device.backend == "cpu" else backend_of(device).gpu.wait  # type: ignore[attr-defined]
 
     def run() -> Any:
-        result = program(*arguments)
-        wait()
-        return result
+        given: Any = arguments
+        for step in steps:
+            given = step(*given)
+        if wait is not None:
+            wait()
+        return given
 
     return run
 
