@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("triton")
 
 from cuda_cases import CASES
-from fake_driver import install
+from fake_driver import NEAR_THE_DRIVER, install
 from triton_host import INTERPRETED, check_on, error_of, node_of, simplified
 
 from treadle.base.dtypes import float32
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=
 def device(monkeypatch):
     fake, backend = install(monkeypatch)
     yield fake, backend
-    for name in ("driver", "execute", "backend"):
+    for name in NEAR_THE_DRIVER:
         sys.modules.pop(f"treadle.backends.cuda.{name}", None)
 
 

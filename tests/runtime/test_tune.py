@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 import treadle as td
-from treadle.backends import tuning
+from treadle.backends import choices, tuning
+from treadle.backends.choices import Question, Space
 from treadle.backends.cpu import backend as cpu
 from treadle.backends.cpu import timing
 from treadle.backends.cpu.gemm_params import POSITION
 from treadle.backends.cpu.host import host_target
-from treadle.base import cache, choices
-from treadle.base.choices import Question, Space
+from treadle.backends.progress import Bar
+from treadle.base import cache
 from treadle.base.errors import ArgumentError
 from treadle.base.knobs import CACHE_DIR, CACHE_SECRET
-from treadle.base.progress import Bar
 from treadle.kernel.choose import Pace
 from treadle.runtime import realize
 

@@ -3,7 +3,7 @@
 In a round every kernel that takes a part of the time worth speaking of tries one other way, all of
 them at once, in a program made for that. It runs in turns with the best one so far, each step by
 the clock, and a kernel keeps the new way where its steps took less time. What is found is kept
-(base/choices.py) and used by every program that is compiled from then on.
+(backends/choices.py) and used by every program that is compiled from then on.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from typing import Any, Protocol
 
-from treadle.base import choices, forks, trace
+from treadle.backends import choices
+from treadle.backends.progress import Bar
+from treadle.base import forks, trace
 from treadle.base.knobs import TUNE_SECONDS, override
-from treadle.base.progress import Bar
 
 ROUNDS = 32  # at most
 TURNS = 3  # of either program in a round; the least time of a step counts

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import isqrt
 
-from treadle.base import choices
 from treadle.base.target import Target
 from treadle.kernel.index import Axis
 from treadle.kernel.loops import Loops
-from treadle.kernel.question import of_loops
 
 TINY = 1 << 12  # elements: below, compile time is all that matters
 SMALL = 1 << 15  # below, compile time matters more than speed
@@ -19,7 +17,6 @@ MOST_BLOCKS = 64
 ROWS = 1 << 10  # of a block that adds up columns: many more, added one by one, lose digits
 LINE_BYTES = 64  # of a cache: what goes past it goes line by line
 LONG = 40  # expressions: longer bodies are not unrolled
-UNROLLS = (1, 2, 4, 8)
 
 
 @dataclass(frozen=True)
@@ -36,23 +33,25 @@ class Style:
 
 @dataclass(frozen=True)
 class Pace:
-    """What is searched for: vectors side by side, and rows of a block."""
+    """Vectors side by side, and rows of a block."""
 
     unroll: int
     rows: int
 
 
-def choose(loops: Loops, target: Target) -> Style:
-    """The style of a kernel, and (in loops) how many rows make a block."""
+def choose(loops: Loops, target: Target, settle: Callable[[Pace], Pace] | None = None) -> Style:
+    """The style of a kernel, and (in loops) how many rows make a block.
+
+    settle may take another pace than the one chosen here.
+    """
     axes = loops.outer if loops.across else loops.inner
     extent = axes[-1].extent if axes else 1
     if loops.size < SMALL:
         style = Style(level=0 if loops.size < TINY else 1)
         loops.rows_per_block = _grain(loops, style, target)
     else:
-        pace = _paced(loops, _unroll(loops, extent, target), target)
-        if choices.is_open(target.machine) and not loops.epilogue:
-            pace = choices.take(target.machine, of_loops(loops), _paces(loops, pace, target))
+        pace = paced(loops, _unroll(loops, extent, target), target)
+        pace = settle(pace) if settle else pace
         style, loops.rows_per_block = _style(loops, pace.unroll, target), pace.rows
     for number, argument in enumerate(loops.arguments):
         fits = style.exact and bool(axes) and _is_aligned(loops, number, axes[-1])
@@ -75,27 +74,9 @@ def _style(loops: Loops, unroll: int, target: Target) -> Style:
     return Style(unroll, extent % (unroll * target.lanes) == 0, 2)
 
 
-def _paced(loops: Loops, unroll: int, target: Target) -> Pace:
+def paced(loops: Loops, unroll: int, target: Target) -> Pace:
+    """The pace with so many vectors side by side."""
     return Pace(unroll, _grain(loops, _style(loops, unroll, target), target))
-
-
-def _paces(loops: Loops, default: Pace, target: Target) -> choices.Space[Pace]:
-    """Twice and half of either; blocks of flat maps stay whole groups of vectors."""
-    step = _step(loops, target)
-
-    def near(pace: Pace) -> Iterator[Pace]:
-        for unroll in (2 * pace.unroll, pace.unroll // 2):
-            if unroll in UNROLLS:
-                yield _paced(loops, unroll, target)
-        for rows in (2 * pace.rows, pace.rows // 2, 8 * pace.rows, pace.rows // 8):
-            yield Pace(pace.unroll, -(-rows // step) * step)
-
-    def fits(pace: Pace) -> bool:
-        if pace.unroll not in UNROLLS or pace.rows <= 0 or pace.rows % step:
-            return False
-        return pace.rows <= _most_rows(loops, pace.unroll, target)
-
-    return choices.Space(default, lambda pace: filter(fits, near(pace)), fits)
 
 
 def _is_aligned(loops: Loops, number: int, vector: Axis) -> bool:
@@ -142,20 +123,20 @@ def is_flat_map(loops: Loops) -> bool:
 def _grain(loops: Loops, style: Style, target: Target) -> int:
     total = units(loops, style, target)
     blocks = max(1, min(MOST_BLOCKS, loops.size // BLOCK))
-    grain = min(max(1, -(-total // blocks)), _most_rows(loops, style.unroll, target))
-    step = _step(loops, target)
+    grain = min(max(1, -(-total // blocks)), most_rows(loops, style.unroll, target))
+    step = step_of(loops, target)
     return -(-grain // step) * step
 
 
-def _most_rows(loops: Loops, unroll: int, target: Target) -> int:
+def most_rows(loops: Loops, unroll: int, target: Target) -> int:
     """What a block may have at most: that of column sums, or all."""
     total = units(loops, Style(unroll), target)
     if any(store.mode == "partial" for store in loops.stores()):
         return max(ROWS, isqrt(total))
-    step = _step(loops, target)
+    step = step_of(loops, target)
     return max(1, -(-total // step)) * step
 
 
-def _step(loops: Loops, target: Target) -> int:
+def step_of(loops: Loops, target: Target) -> int:
     """Blocks of flat maps are whole cache lines for every dtype, and whole groups of vectors."""
     return target.lanes * 8 if not loops.outer and is_flat_map(loops) else 1

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from treadle.base import choices, trace
+from treadle.base import trace
 from treadle.base.errors import CompilerError, explain
 from treadle.base.target import Takes
 from treadle.ir.node import Node
@@ -55,7 +55,6 @@ class Driver(ABC):
         for built in self.places.copies.values():
             self.add_loops(built, 0)
         for number, step in enumerate(self.steps):
-            choices.begin_step(number)
             self._emitter(step)(step, number)
 
     def _emitter(self, step: Step) -> Callable[..., None]:

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
+from treadle.backends import choices
 from treadle.backends.cpu.chain_tasks import BATCH, HEADER, POSITION, SWEEP
 from treadle.backends.cpu.gemm_tiles import tile_for
-from treadle.base import choices
+from treadle.backends.questions import of_chain
 from treadle.base.errors import CompilerError, explain
 from treadle.base.target import Target
 from treadle.kernel.chain import LANES, Chained, Consumer, Operand, Producer, pitch
 from treadle.kernel.places import Place
-from treadle.kernel.question import of_chain
 
 KEPT = "kept"  # the name of scratch for that
 STEP = 96  # stream positions of a tile: a multiple of the micro-kernels' rows, in L1 with its panel

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from treadle.backends import choices
+from treadle.backends.choices import Space
 from treadle.backends.cpu import gemm_plan
 from treadle.backends.cpu.gemm_matvec import COLUMNS_PER_TASK
 from treadle.backends.cpu.gemm_plan import Cut, Plan, Problem
 from treadle.backends.cpu.gemm_tiles import Tile
-from treadle.base import choices
-from treadle.base.choices import Space
 from treadle.base.target import Target
 
 _DEPTH = 8  # runs of k are multiples of it

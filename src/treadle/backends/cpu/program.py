@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from treadle.backends import choices
 from treadle.backends.cpu import chain_plan, chain_tasks, gemm_plan, jit, show, sort
 from treadle.backends.cpu import scan as scans
 from treadle.backends.cpu.along import Step
@@ -18,6 +19,7 @@ from treadle.backends.cpu.emit import kernel_text
 from treadle.backends.cpu.host import host_target
 from treadle.backends.cpu.link import Code
 from treadle.backends.cpu.memory import Buffer, allocate
+from treadle.backends.cpu.paces import choose
 from treadle.backends.cpu.products import SCRATCH, job_of
 from treadle.backends.cpu.products import Words as ProductWords
 from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil, part_launcher
@@ -40,7 +42,7 @@ from treadle.base.knobs import DEBUG
 from treadle.base.target import Takes, Target
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
-from treadle.kernel.choose import Style, choose, units
+from treadle.kernel.choose import Style, units
 from treadle.kernel.driver import Driver
 from treadle.kernel.levels import kept_count, scratch_bytes
 from treadle.kernel.places import ARENA, Place
@@ -102,6 +104,7 @@ class Program(Driver):
 
     def add_loops(self, built: Built, step: int) -> None:
         """A loop program as a kernel."""
+        choices.begin_step(step)
         loops = built.loops
         self.reserve(built.join(), step)
         for argument, buffer in zip(loops.arguments, built.buffers, strict=True):
@@ -127,6 +130,7 @@ class Program(Driver):
 
     def add_product(self, product: ProductStep, step: int) -> None:
         """A product as one kernel, and those before it that pack an operand for all."""
+        choices.begin_step(step)
         made = ProductWords(product)
         problem, plan = made.plan(self.target)
         size = product.dot.type.size * max(1, problem.k)
@@ -177,6 +181,7 @@ class Program(Driver):
 
     def add_chain(self, step: ChainStep, number: int) -> None:
         """Chained products as one kernel that calls the programs of their tiles."""
+        choices.begin_step(number)
         chain = step.chain
         kept = max(kept_count(Signature(built.loops).text) for built in chain.programs())
         cut = chain_plan.cut(chain, self.target, kept)

@@ -10,19 +10,19 @@ import re
 from dataclasses import dataclass
 from math import prod
 
+from treadle.backends.choices import Machine
 from treadle.backends.cuda.emit import Emitter
 from treadle.backends.cuda.forms import INDEX_LIMIT, Form, is_wide, power_of_two
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.narrow import memory_type, stored
 from treadle.backends.cuda.ops import register_type, with_helpers
 from treadle.backends.cuda.ways import settled
-from treadle.base.choices import Machine
+from treadle.backends.questions import of_chain
 from treadle.base.dtypes import DType, bfloat16, float16, float32, float64
 from treadle.kernel.abstract import Ex, Kernel, Store
 from treadle.kernel.build import Built
 from treadle.kernel.chain import Chained, Operand, Producer
 from treadle.kernel.parser import parse
-from treadle.kernel.question import of_chain
 from treadle.kernel.signature import Signature
 
 CHAINED = (float16, bfloat16, float32, float64)

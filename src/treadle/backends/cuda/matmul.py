@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
+from treadle.backends.choices import Machine
 from treadle.backends.cuda.emit import Emitter
 from treadle.backends.cuda.forms import INDEX_LIMIT, Form, is_wide
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.narrow import memory_type
 from treadle.backends.cuda.ops import with_helpers
 from treadle.backends.cuda.ways import settled
-from treadle.base.choices import Machine
+from treadle.backends.questions import of_loops
 from treadle.base.dtypes import DType, bfloat16, float16, float32, float64
 from treadle.base.errors import needed
 from treadle.kernel.index import Axis, Index, Remainder, as_quotient
 from treadle.kernel.parser import parse
-from treadle.kernel.question import of_loops
 from treadle.kernel.signature import Signature
 from treadle.kernel.steps import ProductStep
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from treadle.backends import choices
+from treadle.backends.choices import Machine
 from treadle.backends.cuda.chain import CHAINED, chain_launch
 from treadle.backends.cuda.emit import kernel_text
 from treadle.backends.cuda.forms import Form, choose, size_of, splits
@@ -11,7 +13,6 @@ from treadle.backends.cuda.launch import Arguments, Launch, tile_constants
 from treadle.backends.cuda.matmul import TEMPLATES, matmul
 from treadle.backends.cuda.split import split_reduction, with_parts
 from treadle.backends.cuda.ways import settled_form
-from treadle.base.choices import Machine
 from treadle.base.dtypes import bfloat16, float16, int8, uint8
 from treadle.base.errors import CompilerError, explain
 from treadle.base.target import Takes
@@ -48,6 +49,7 @@ class Plan(Driver):
 
     def add_loops(self, built: Built, step: int) -> None:
         """A loop program as a kernel, or two where few rows are long."""
+        choices.begin_step(step)
         loops = built.loops
         self.reserve(built.join(), step)
         parts = splits(loops, self.processors)
@@ -59,12 +61,14 @@ class Plan(Driver):
 
     def add_product(self, product: ProductStep, step: int) -> None:
         """A product as a kernel."""
+        choices.begin_step(step)
         if product.dot.type.size:
             self.launches.append(matmul(product, self.processors, self.machine))
         self._mark(step)
 
     def add_chain(self, step: ChainStep, number: int) -> None:
         """Chained products as a kernel."""
+        choices.begin_step(number)
         self.launches.append(chain_launch(step.chain, self.machine))
         self._mark(number)
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
+from treadle.backends import choices
+from treadle.backends.choices import Machine, Space
 from treadle.backends.cuda.forms import Form, size_of
-from treadle.base import choices
-from treadle.base.choices import Machine, Space
+from treadle.backends.questions import of_loops
 from treadle.kernel.loops import Loops
-from treadle.kernel.question import of_loops
 
 WARPS = (1, 2, 4, 8, 16)
 STAGES = (1, 2, 3, 4, 5, 6)
