@@ -36,8 +36,8 @@ class Readable(Differentiable):
         def __getitem__(self, key: Any) -> Self: ...
 
     def realize(self) -> Self:
-        """Compute the value now, if it is not there yet."""
-        if self._node.buffer is None:
+        """Compute the value now, if it is not there yet; in a compiled function, with the rest."""
+        if self._node.buffer is None and not TRACE:
             realize_one(self._node)
         return self
 
@@ -47,7 +47,8 @@ class Readable(Differentiable):
         """The value as a NumPy array; it shares memory and must not be written."""
         array = peek(self._node)
         if array is None:
-            self.realize()
+            if self._node.buffer is None:
+                realize_one(self._node)
             array = backend_of(self.device).download(self._node.buffer, self._node.type)
         array.flags.writeable = False
         return array
