@@ -8,7 +8,7 @@ from typing import Any
 import treadle as td
 from benchmarks.framework import LEARNING_RATE, Framework, Maker, Run, as_tuple
 from benchmarks.models import GPT, MLP_SIZES, GptSizes
-from benchmarks.workloads import PLAIN_PRODUCTS, chain6, chain10
+from benchmarks.workloads import PLAIN_PRODUCTS, chain6, chain10, stencil30
 
 Jit = Callable[[Any], Any]
 
@@ -167,6 +167,7 @@ def _rows(jit: Jit) -> dict[str, Maker]:
         "B.sum_axis1_4096sq": lambda x: x.sum(1),
         "B.transpose_4096sq": lambda x: x.T,
         "B.cumsum_4096x1024": lambda x: td.cumsum(x, axis=-1),
+        "B.stencil30_512sq": lambda x: stencil30(td, x),
         "C.gemm_bias_gelu": lambda x, w, b: td.gelu(x @ w + b, approximate="tanh"),
         **dict.fromkeys(PLAIN_PRODUCTS, lambda a, b: a @ b),
     }

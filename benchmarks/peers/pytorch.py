@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from benchmarks.framework import LEARNING_RATE, Framework, Maker, Run, as_tuple
 from benchmarks.models import GPT, MLP_SIZES, GptSizes
-from benchmarks.workloads import PLAIN_PRODUCTS
+from benchmarks.workloads import PLAIN_PRODUCTS, stencil30
 
 Jit = Callable[[Any], Any]
 
@@ -175,6 +175,7 @@ def _rows(jit: Jit) -> dict[str, Maker]:
         "B.sum_axis1_4096sq": lambda x: x.sum(1),
         "B.transpose_4096sq": lambda x: x.t().contiguous(),
         "B.cumsum_4096x1024": lambda x: torch.cumsum(x, -1),
+        "B.stencil30_512sq": lambda x: stencil30(torch, x),
         **dict.fromkeys(PLAIN_PRODUCTS, lambda a, b: a @ b),
     }
     return {
