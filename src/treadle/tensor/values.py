@@ -181,7 +181,9 @@ class Readable(Differentiable):
 
     def __deepcopy__(self, memo: Any) -> Self:
         """A tensor of its own with the same value and gradient."""
-        node = self.detach().realize()._node
+        node = self.detach()._node
+        if node.buffer is None:
+            realize_one(node)
         fresh = self.__class__(leaf(node.type, backend_of(self.device).copy(node.buffer)))
         owned(fresh, self.requires_grad)
         fresh._grad = self._grad if self._grad is INSIDE else copy.deepcopy(self._grad, memo)
