@@ -11,7 +11,7 @@ from benchmarks.models import GPT, GPT2
 from benchmarks.networks import DECODE
 from benchmarks.treadle_models import Cnn, Decoder, Gpt, Lstm, Mlp, ResNet
 from benchmarks.vision import CONVOLUTIONS, ConvSizes
-from benchmarks.workloads import PLAIN_PRODUCTS, chain6, chain10
+from benchmarks.workloads import PLAIN_PRODUCTS, chain6, chain10, stencil30
 
 Jit = Callable[[Any], Any]
 
@@ -158,6 +158,7 @@ def _rows(jit: Jit) -> dict[str, Maker]:
         "B.sum_axis1_4096sq": lambda x: x.sum(1),
         "B.transpose_4096sq": lambda x: x.T,
         "B.cumsum_4096x1024": lambda x: td.cumsum(x, axis=-1),
+        "B.stencil30_512sq": lambda x: stencil30(td, x),
         "C.gemm_bias_gelu": lambda x, w, b: td.gelu(x @ w + b, approximate="tanh"),
         "G.attention_1x8x2048x64": _attention,
         **dict.fromkeys(PLAIN_PRODUCTS, lambda a, b: a @ b),

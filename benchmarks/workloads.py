@@ -57,6 +57,14 @@ def chain6(library: Any, a: Any, b: Any, c: Any) -> Any:
     return library.maximum((a * b + c) * 0.5 - a, 0.0) * b
 
 
+def stencil30(library: Any, x: Any) -> Any:
+    """Thirty times the mean of four neighbours."""
+    for _ in range(30):
+        rows, columns = (library.roll(x, 1, a) + library.roll(x, -1, a) for a in (0, 1))
+        x = (rows + columns) * 0.25
+    return x
+
+
 def _gelu_erf(x: Any) -> Any:
     return 0.5 * x * (1 + np.frompyfunc(math.erf, 1, 1)(x / math.sqrt(2)).astype(np.float64))
 
@@ -144,6 +152,12 @@ _MEMORY = (
         tolerance=1e-3,
     ),
     Workload(
+        "B.stencil30_512sq",
+        _normals((512, 512)),
+        lambda x: stencil30(np, x),
+        bytes=30 * 2 * 4.0 * 512 * 512,
+    ),
+    Workload(
         "B.xent_fwdbwd_512x32000",
         lambda generator: (normal(generator, 512, 32000), generator.integers(0, 32000, 512)),
         _cross_entropy_gradient,
@@ -163,6 +177,13 @@ _PRODUCTS = (
             bars=bars(0.8 if size <= 128 else 1.0),
         )
         for size in (64, 128, 256, 512, 1024, 2048)
+    ),
+    Workload(
+        "C.gemm_int64_512",
+        lambda generator: tuple(generator.integers(-99, 99, (512, 512)) for _ in range(2)),
+        np.matmul,
+        bytes=3 * 8.0 * 512**2,
+        flops=2.0 * 512**3,
     ),
     Workload(
         "C.gemv_4096",

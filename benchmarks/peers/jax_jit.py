@@ -16,7 +16,7 @@ from benchmarks.networks import DECODE
 from benchmarks.peers import jax_models
 from benchmarks.sequences import CAPACITY, PAST, is_matrix
 from benchmarks.vision import CONVOLUTIONS, ConvSizes
-from benchmarks.workloads import PLAIN_PRODUCTS, chain6, chain10
+from benchmarks.workloads import PLAIN_PRODUCTS, chain6, chain10, stencil30
 
 
 def _forward(function: Callable[..., Any]) -> Maker:
@@ -143,6 +143,7 @@ def _rows() -> dict[str, Maker]:
         "B.sum_axis1_4096sq": lambda x: x.sum(1),
         "B.transpose_4096sq": lambda x: x.T,
         "B.cumsum_4096x1024": lambda x: jnp.cumsum(x, -1),
+        "B.stencil30_512sq": lambda x: stencil30(jnp, x),
         "C.gemm_bias_gelu": lambda x, w, b: jax.nn.gelu(x @ w + b, approximate=True),
         "G.attention_1x8x2048x64": _attention,
         **dict.fromkeys(PLAIN_PRODUCTS, lambda a, b: a @ b),

@@ -150,6 +150,19 @@ def test_rules_that_change_rounding_look_at_every_number(plans):
     assert len(plans) == 6
 
 
+def test_programs_are_bounded_by_the_size_of_their_graphs(plans, monkeypatch):
+    monkeypatch.setattr(runtime, "MOST_PARTS", 200)
+    for k in range(2, 40):
+        (td.exp(random(k)) * 2.0 + 1.0).realize()
+        assert sum(map(len, runtime._PROGRAMS)) <= 200
+    assert len(runtime._PROGRAMS) > 3
+    y = random(3)
+    for _ in range(100):
+        y = td.exp(y) * 0.125
+    y.realize()  # larger than all that is kept together
+    assert len(runtime._PROGRAMS) == 1
+
+
 def test_tables_of_constants_are_bounded(monkeypatch):
     monkeypatch.setattr(nodes, "MOST_SCALARS", 32)
     monkeypatch.setattr(nodes, "_CONSTANTS", {})

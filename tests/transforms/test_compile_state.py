@@ -214,3 +214,19 @@ def test_a_computed_tensor_that_is_closed_over_is_read_anew():
         assert uses["index"](x).tolist() == [-6.0, -6.0], name
         assert uses["product"](x).item() == 12.0, name
         assert abs(uses["function"](x)[0].item() - 148.41316) < 1e-3, name
+
+
+@pytest.mark.parametrize("look", [td.realize, lambda x: x.realize()], ids=["function", "method"])
+def test_computing_inside_a_function_does_not_end_what_is_traced(look):
+    w = td.tensor([1.0, 2.0])
+
+    @td.compile
+    def step():
+        w.assign(w * 2.0)
+        total = w.sum()
+        look(total)
+        look(w)
+        return total
+
+    assert [float(step()) for _ in range(3)] == [6.0, 12.0, 24.0]
+    assert w.tolist() == [8.0, 16.0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from treadle.autograd.checkpoint import SEGMENTS, pulled_back
+from treadle.autograd.recipes import pulled_through
 from treadle.base.errors import GradientError, explain
 from treadle.ir.graph import toposort
 from treadle.ir.node import COMPILED, Node, expand, full
@@ -93,12 +94,22 @@ def _vjp(node: Node, g: Node) -> tuple[Node | None, ...]:
         parts = rule(g, node, *node.operands)
     elif node.op.kind is Kind.COMPOSITE:
         unique = list(dict.fromkeys(node.operands))
-        found = gradients([expand(node)], unique, [g], set(unique).__contains__)
+        # Who watches wants to know of every node, and of the line it stems from.
+        found = (_through if RECORDING.watched else _copied)(node, unique, g)
         once = dict(zip(unique, found, strict=True))
         parts = [once.pop(x, None) for x in node.operands]
     else:
         raise GradientError(explain(node.op.name, "has no gradient rule"))
     return tuple(parts)
+
+
+def _through(node: Node, operands: Sequence[Node], g: Node) -> list[Node | None]:
+    """Cotangents of a composite's operands by way of its definition."""
+    return gradients([expand(node)], operands, [g], set(operands).__contains__)
+
+
+def _copied(node: Node, operands: Sequence[Node], g: Node) -> list[Node | None]:
+    return pulled_through(node, operands, g, _through)
 
 
 def _fitted(part: Node, operand: Node) -> Node:

@@ -122,7 +122,7 @@ class Support(NamedTuple):
 def support_of(backend: str) -> Support:
     """What a backend states in its module `support`, which loads no compiler."""
     module = importlib.import_module(f"treadle.backends.{backend}.support")
-    return Support(module.DTYPES, module.NAMES)
+    return Support(dict.fromkeys(module.DTYPES), module.NAMES)  # in order, and quick to look into
 
 
 def supports(op: Op | str, kind: object, where: str | Device = "cpu") -> bool:

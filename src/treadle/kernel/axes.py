@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from treadle.base.shapes import Shape, strides_of
-from treadle.kernel.index import ZERO, Axis, Index, Quotient, of_axis
+from treadle.kernel.index import Axis, Index, Quotient
 from treadle.kernel.loops import Loops, indices_of
 
 
@@ -27,10 +27,8 @@ def refined(shapes: Sequence[Shape], total: int) -> list[int]:
 
 def linear(axes: Sequence[Axis]) -> Index:
     """Row-major position over axes."""
-    total = ZERO
-    for axis, step in zip(axes, strides_of(tuple(a.extent for a in axes)), strict=True):
-        total = total + of_axis(axis) * step
-    return total
+    steps = strides_of(tuple([axis.extent for axis in axes]))
+    return Index([pair for pair in zip(axes, steps, strict=True) if pair[0].extent > 1])
 
 
 def merge_axes(loops: Loops) -> None:

@@ -126,14 +126,16 @@ class Index:
     __slots__ = ("_hash", "bounds", "constant", "terms")
 
     def __init__(self, terms: Iterable[tuple[Atom, int]] = (), constant: int = 0) -> None:
-        self.terms = tuple((atom, c) for atom, c in terms if c)
-        self.constant = constant
+        kept = []
         low = high = constant
-        for atom, c in self.terms:
-            a, b = atom.bounds
-            low += min(a * c, b * c)
-            high += max(a * c, b * c)
-        self.bounds = (low, high)
+        for term in terms:  # one loop: planning makes hundreds of these
+            atom, c = term
+            if c:
+                kept.append(term)
+                a, b = atom.bounds if c > 0 else atom.bounds[::-1]
+                low += a * c
+                high += b * c
+        self.terms, self.constant, self.bounds = tuple(kept), constant, (low, high)
         self._hash = hash((frozenset(self.terms), constant))
 
     def __hash__(self) -> int:
@@ -156,6 +158,8 @@ class Index:
     def __add__(self, other: Index | int) -> Index:
         if isinstance(other, int):
             return Index(self.terms, self.constant + other) if other else self
+        if not self.terms or not other.terms:
+            return other + self.constant if not self.terms else self + other.constant
         total = dict(self.terms)
         for atom, c in other.terms:
             total[atom] = total.get(atom, 0) + c

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from treadle.base.errors import ArgumentError, explain
 from treadle.functions import float_power, sqrt
@@ -26,8 +27,17 @@ class Adam(Optimizer):
         self.betas, self.eps, self.weight_decay = betas, eps, weight_decay
         self.state = self._zeros("mean", "square")
 
-    def update(self, parameter: Tensor, gradient: Tensor, state: dict[str, Tensor]) -> None:
-        """One step for one parameter."""
+    def begun(self) -> Callable[[Tensor, Tensor, dict[str, Tensor]], None]:
+        """One step for any parameter, with what corrects the means for their start."""
+        first, second = self.betas
+        size = self._lr / (1.0 - float_power(first, self.steps))
+        scale = 1.0 / sqrt(1.0 - float_power(second, self.steps))
+        return partial(self._update, size, scale)
+
+    def _update(
+        self, size: Tensor, scale: Tensor, parameter: Tensor, gradient: Tensor,
+        state: dict[str, Tensor],
+    ) -> None:  # fmt: skip
         first, second = self.betas
         g, p = gradient, parameter
         if self.weight_decay:
@@ -37,8 +47,6 @@ class Adam(Optimizer):
                 g = g + p * self.weight_decay
         mean = state["mean"] * first + g * (1.0 - first)
         square = state["square"] * second + g * g * (1.0 - second)
-        size = self._lr / (1.0 - float_power(first, self.steps))
-        scale = 1.0 / sqrt(1.0 - float_power(second, self.steps))
         self._set(parameter, p - mean * size / (sqrt(square) * scale + self.eps))
         state["mean"].assign(mean)
         state["square"].assign(square)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from treadle.base.errors import ArgumentError, OperandError, explain
 from treadle.tensor.creation import tensor, zeros
@@ -54,13 +54,18 @@ class Optimizer(Followed):
         with no_grad():
             self.steps.assign(self.steps + 1.0)
             changed = [self.steps]
+            update = self.begun()
             for k, parameter in enumerate(self.parameters):
                 if parameter.grad is not None:
                     state = self.state[k] if self.state else {}
-                    self.update(parameter, parameter.grad, state)
+                    update(parameter, parameter.grad, state)
                     changed += [parameter, *state.values()]
         if not TRACE:
             realize(*changed)
+
+    def begun(self) -> Callable[[Tensor, Tensor, dict[str, Tensor]], None]:
+        """What updates a parameter in this step: a rule may compute here what all of them share."""
+        return self.update
 
     def update(self, parameter: Tensor, gradient: Tensor, state: dict[str, Tensor]) -> None:
         """Assign the new value of one parameter and of its state."""

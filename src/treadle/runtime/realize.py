@@ -23,6 +23,7 @@ from treadle.runtime.families import Family, Variant
 from treadle.runtime.once import once
 
 MOST_PROGRAMS = 4096
+MOST_PARTS = 400_000  # of all keys: a program takes some 300 bytes for each
 _PROGRAMS: dict[Structure, Family] = {}
 _SINGLE: dict[Call, Program] = {}
 _MADE: WeakSet[Program] = WeakSet()
@@ -237,7 +238,9 @@ def _found_or_made(
     def make() -> Variant:
         family = _PROGRAMS.get(key) or Family()
         made = family.make(numbers, (roots, leaves, {}), compile_graph)
-        _bound(_PROGRAMS)
+        if key not in _PROGRAMS:
+            _bound(_PROGRAMS)
+            _bound_sizes(key)
         _PROGRAMS[key] = family
         return made
 
@@ -276,6 +279,17 @@ def _bound(programs: dict[Any, Any]) -> None:
     if len(programs) >= MOST_PROGRAMS:
         for old in list(programs)[: MOST_PROGRAMS // 2]:
             programs.pop(old, None)
+
+
+def _bound_sizes(key: Structure) -> None:
+    """Make room for one more: forget the oldest while graphs are too large, taken together."""
+    keys = list(_PROGRAMS)
+    more = len(key) + sum(map(len, keys)) - MOST_PARTS
+    for old in keys:
+        if more <= 0:
+            return
+        _PROGRAMS.pop(old, None)
+        more -= len(old)
 
 
 def compile_graph(

@@ -175,12 +175,13 @@ def _unwrapped(key: Any) -> Any:
 
 
 def realize(*tensors: Tensor) -> None:
-    """Compute several tensors together."""
+    """Compute several tensors together; in a compiled function that is what happens anyway."""
     for t in tensors:
         if not isinstance(t, Tensor):
             hint = "tensors one by one: realize(x, y)"
             raise OperandError(explain("realize", "not a tensor", hint, got=type(t).__name__))
-    realize_nodes([t._node for t in tensors])
+    if not TRACE:
+        realize_nodes([t._node for t in tensors])
 
 
 def _fast(op: Op) -> Any:

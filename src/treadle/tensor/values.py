@@ -36,8 +36,8 @@ class Readable(Differentiable):
         def __getitem__(self, key: Any) -> Self: ...
 
     def realize(self) -> Self:
-        """Compute the value now, if it is not there yet."""
-        if self._node.buffer is None:
+        """Compute the value now, if it is not there yet; in a compiled function, with the rest."""
+        if self._node.buffer is None and not TRACE:
             realize_one(self._node)
         return self
 
@@ -47,7 +47,8 @@ class Readable(Differentiable):
         """The value as a NumPy array; it shares memory and must not be written."""
         array = peek(self._node)
         if array is None:
-            self.realize()
+            if self._node.buffer is None:
+                realize_one(self._node)
             array = backend_of(self.device).download(self._node.buffer, self._node.type)
         array.flags.writeable = False
         return array
@@ -180,7 +181,9 @@ class Readable(Differentiable):
 
     def __deepcopy__(self, memo: Any) -> Self:
         """A tensor of its own with the same value and gradient."""
-        node = self.detach().realize()._node
+        node = self.detach()._node
+        if node.buffer is None:
+            realize_one(node)
         fresh = self.__class__(leaf(node.type, backend_of(self.device).copy(node.buffer)))
         owned(fresh, self.requires_grad)
         fresh._grad = self._grad if self._grad is INSIDE else copy.deepcopy(self._grad, memo)
