@@ -291,12 +291,3 @@ def widened(node: Node) -> Node:
         node.op is cast and node.dtype.is_float and node.operands[0].dtype.compute is node.dtype
     )
     return node.operands[0] if narrow else node
-
-
-def why_not(chain: Chain, in_place: Mapping[Node, Strided | None]) -> str:
-    """Why a chain cannot be; empty if it can."""
-    frame = frame_of(chain)
-    if isinstance(frame, str):
-        return frame
-    found = operands_of(chain, frame, in_place)
-    return found if isinstance(found, str) else ""

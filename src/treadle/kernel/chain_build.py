@@ -313,6 +313,17 @@ def _count(shape: Sequence[int]) -> int:
     return total
 
 
+def judged(
+    chain: Chain, order: Iterable[Node], in_place: Mapping[Node, Strided | None]
+) -> tuple[str, int]:
+    """Why a chain cannot be, or nothing and its runs over the stream."""
+    frame = frame_of(chain)
+    found = frame if isinstance(frame, str) else operands_of(chain, frame, in_place)
+    if isinstance(found, str):
+        return found, 0
+    return "", ChainBuilder(chain, (), frozenset(order), in_place).runs.count
+
+
 def build_chain(
     chain: Chain, nodes: Iterable[Node], stored: frozenset[Node],
     in_place: Mapping[Node, Strided | None],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from treadle.base import trace
 from treadle.base.dtypes import DType
@@ -18,12 +19,12 @@ from treadle.kernel.build import (
     build_product,
     build_scatter,
 )  # fmt: skip
-from treadle.kernel.chain import Chained, Strided, why_not, widened
-from treadle.kernel.chain_build import build_chain
+from treadle.kernel.chain import Chained, Strided, widened
+from treadle.kernel.chain_build import build_chain, judged
 from treadle.kernel.index import ZERO, Axis, Index
 from treadle.kernel.lower import Lowering
 from treadle.ops.defs import Kind
-from treadle.schedule.chains import Chains
+from treadle.schedule.chains import Ability, Chains
 from treadle.schedule.clusters import FULL, Cluster, without_reshape
 from treadle.schedule.fuse import Fusion
 from treadle.schedule.keep import WRITTEN_OUT, below_views, keep
@@ -87,21 +88,22 @@ def as_stored(
 
 def plan_tasks(
     roots: Sequence[Node], replaces: dict[Node, Node], templates: Sequence[DType],
-    chained: Sequence[DType] = (), both: bool = False,
+    able: Ability | None = None,
 ) -> list[Task]:  # fmt: skip
     """Tasks that compute roots, in the order to run them.
 
     replaces maps a root to the leaf whose memory it takes over, if that turns out to be possible.
     templates are the dtypes that the backend multiplies by a template; others become loops.
-    chained are those whose products it can chain (both: in both directions by one kernel).
+    able says which products it can chain.
     """
     order = toposort(roots)
     in_place = {x: strided(x) for n in order if n.op.kind is Kind.CONTRACT for x in n.operands}
-    narrow = {x: y for x in in_place if (y := widened(x)) is not x} if chained else {}
+    narrow = {x: y for x in in_place if (y := widened(x)) is not x} if able else {}
     in_place |= {y: strided(y) for y in narrow.values()}
     in_chains = in_place | {x: in_place[y] or _plain(y) for x, y in narrow.items()}
     with trace.stage("fuse"):
-        chains = Chains(order, roots, chained, lambda chain: why_not(chain, in_chains), both)
+        judge = partial(judged, order=order, in_place=in_chains)
+        chains = Chains(order, roots, able or Ability(), judge)
         order = chains.order
         fusion = Fusion(order, templates, chains.of)
         fusion.run()

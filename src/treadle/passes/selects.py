@@ -9,7 +9,7 @@ from typing import Any
 from treadle.ir.node import Node, const
 from treadle.ir.pattern import Rule, constant_value
 from treadle.ops import elementwise as e
-from treadle.ops.defs import Op
+from treadle.ops.defs import Kind, Op
 from treadle.ops.reduce import max_, min_, sum_
 
 WHOLE = 1 << 11  # integers below are held by every float
@@ -35,7 +35,11 @@ def _of_choices(node: Node) -> Node | None:
 
 
 def _is_number(x: Node) -> bool:
-    return not x.ndim or constant_value(x) is not None
+    """A constant, or made of constants alone?"""
+    if constant_value(x) is not None:
+        return True
+    made = not x.ndim and x.op.kind is Kind.ELEMENTWISE and x.op is not e.where
+    return made and all(_is_number(part) for part in x.operands)
 
 
 def _number(node: Node, parts: list[Node]) -> Node:

@@ -18,7 +18,8 @@ from treadle.ops.reduce import max_, min_, sum_
 
 LEVELS = 4  # at most; more are not looked at
 FEWEST_ROWS = 16  # and columns: a vector of lanes at least
-SMALL = 1 << 17  # elements: what stays in the caches may as well be written
+SMALL = 1 << 16  # elements: what stays in the caches may as well be written
+SHORT = 192  # columns: the same
 DEEPEST = 512  # elements read for every column of a block of rows: more is cheaper written out
 LARGE = 1 << 24  # elements: what memory is spared then counts more than time
 REDUCTIONS = (sum_, max_, min_)
@@ -50,6 +51,11 @@ class Space:
         self.why = ""
 
     @property
+    def depths(self) -> dict[Node, int]:
+        """How long the sums are that make an element of a tile, by product."""
+        return {dot: dot.operands[0].shape[-1] for dot in self.producers}
+
+    @property
     def producers(self) -> list[Node]:
         """Products that make tiles."""
         return [node for node in self.members if node.op.kind is Kind.CONTRACT]
@@ -77,6 +83,8 @@ def find_spaces(order: Sequence[Node], roots: Sequence[Node]) -> list[Space]:
     if not any(node.op.kind is Kind.CONTRACT for node in order):
         return []
     found = _Finder(order, roots).spaces()
+    if not all(space.why for space in found):
+        _set_levels(order, found)
     taken: set[Node] = set()
     for space in sorted(found, key=_size, reverse=True):
         space.why = space.why or _too_dear(space)
@@ -84,8 +92,6 @@ def find_spaces(order: Sequence[Node], roots: Sequence[Node]) -> list[Space]:
         if not space.why and dots & taken:
             space.why = "its products are part of a larger chain"
         taken |= dots if not space.why else set()
-    if not all(space.why for space in found):
-        _set_levels(order, found)
     return found
 
 
@@ -93,10 +99,10 @@ def _too_dear(space: Space) -> str:
     """Why a space is better off in memory; empty if it is not."""
     if min(space.rows, space.columns) < FEWEST_ROWS:
         return "a chain of products needs more rows"
-    size = space.rows * space.columns
-    if size < (SMALL if space.sinks else LARGE):
+    size = _size(space)
+    if size < (SMALL if space.sinks else LARGE) or space.columns < SHORT:
         return "what lies between the products is small enough to be written"
-    deep = sum(d.operands[0].shape[-1] for d in space.producers)
+    deep = sum(space.depths.values())
     deep += sum(s.dot.shape[-1] if s.left else s.dot.shape[-2] for s in space.sinks)
     if deep > DEEPEST * max(1, len(space.sinks)) and size < LARGE:
         return "reading operands again would cost more than writing what lies between"

@@ -12,6 +12,7 @@ from treadle.ops.defs import Kind
 from treadle.passes.tiles import Sink, Space, find_spaces
 
 FEWEST_ITEMS = 8  # of a batch, for each to be one thread's work from end to end
+HUGE = 1 << 27  # elements: they are not written whatever that costs
 BOTH, TOGETHER, APART = "both", "together", "apart"
 """Sinks over rows: with those over columns, in one kernel of their own, or as they come."""
 
@@ -39,21 +40,34 @@ class Chain:
         return [node for node in self.members if node.op.kind is Kind.CONTRACT]
 
 
-class Chains:
-    """The chains of one graph, what they hide, and what they keep for each other.
+@dataclass(frozen=True)
+class Ability:
+    """What a backend can chain.
 
-    - **dtypes**: of products that the backend chains
-    - **why_not**: why it cannot have a chain, after all
+    - **dtypes**: of products; **widest**: most columns of a sink's result
+    - **balance**: operations that take the device as long as moving a byte
     - **both**: may one kernel fill sinks of both directions, item after item?
     """
 
+    dtypes: tuple[DType, ...] = ()
+    balance: int = 0
+    widest: int = 1 << 40
+    both: bool = False
+
+
+class Chains:
+    """The chains of one graph, what they hide, and what they keep for each other.
+
+    judge tells why a chain cannot be, after all, and how often it makes its tiles.
+    """
+
     def __init__(
-        self, order: Sequence[Node], roots: Sequence[Node], dtypes: Sequence[DType],
-        why_not: Callable[[Chain], str], both: bool = False,
+        self, order: Sequence[Node], roots: Sequence[Node], able: Ability,
+        judge: Callable[[Chain], tuple[str, int]],
     ) -> None:  # fmt: skip
-        self.why_not, self.dtypes = why_not, dtypes
-        spaces = find_spaces(order, roots) if dtypes else []
-        ways = [BOTH, TOGETHER, APART] if both else [TOGETHER, APART]
+        self.judge, self.able = judge, able
+        spaces = find_spaces(order, roots) if able.dtypes else []
+        ways = [BOTH, TOGETHER, APART] if able.both else [TOGETHER, APART]
         arranged: list[Node] | None = None
         while arranged is None and ways:  # they may wait for each other
             self._choose(spaces, order, roots, ways)
@@ -74,15 +88,31 @@ class Chains:
         self.refused: list[tuple[Node, Node, str]] = []
         for space in spaces:
             why = space.why
-            if any(node.dtype not in self.dtypes for node in space.producers):
-                why = "products of such a dtype are not chained"
             for way in () if why else ways:
                 chains, kept = _chains_of(space, order, roots, way)
-                why = next((w for chain in chains if (w := self.why_not(chain))), "")
+                why = self._why_not(space, chains)
                 if not why:
                     self._add(space, chains, kept)
                     break
             self.refused += [(s.dot, s.tile, why) for s in space.sinks if why]
+
+    def _why_not(self, space: Space, chains: Sequence[Chain]) -> str:
+        """Why chains cannot be, or cost more than writing their tiles; empty otherwise."""
+        if any(node.dtype not in self.able.dtypes for node in space.producers):
+            return "products of such a dtype are not chained"
+        widths = [s.dot.shape[-1] if s.left else s.dot.shape[-2] for s in space.sinks]
+        if max(widths, default=0) > self.able.widest:
+            return "a product is too wide to be added up where its tiles are made"
+        depths = space.depths
+        made = -sum(depths.values())
+        for chain in chains:
+            why, runs = self.judge(chain)
+            if why:
+                return why
+            made += runs * sum(depths[dot] for dot in chain.producers)
+        written = 8 * (len(depths) + len({sink.tile for sink in space.sinks}))
+        dear = 2 * made > self.able.balance * written and space.rows * space.columns < HUGE
+        return "computing tiles again would cost more than writing them" if dear else ""
 
     def _add(self, space: Space, chains: Sequence[Chain], kept: set[Node]) -> None:
         self.kept |= kept

@@ -12,7 +12,7 @@ from treadle.backends.cpu.points import Point
 from treadle.backends.cpu.writer import Int, module
 from treadle.base.errors import needed
 from treadle.base.target import Target
-from treadle.kernel.abstract import Axis, Ex, Store, Sum
+from treadle.kernel.abstract import Axis, Ex, Kernel, Store, Sum
 from treadle.kernel.chain import LANES
 from treadle.kernel.choose import Style
 from treadle.kernel.parser import parse
@@ -24,6 +24,10 @@ TILE = ["ptr %bases", "ptr %params", "ptr %scratch", "i64 %batch", "i64 %lane", 
 class TileEmitter(Emitter):
     """One program on its way to text."""
 
+    def __init__(self, kernel: Kernel, target: Target, style: Style) -> None:
+        super().__init__(kernel, target, style)
+        self.places: dict[tuple[int, Sum], str] = {}
+
     def parameters(self) -> list[str]:
         """Of the function."""
         return TILE
@@ -32,7 +36,6 @@ class TileEmitter(Emitter):
         """The module."""
         entry = self._prologue()
         w, lanes = self.w, self.ln.lanes
-        self.places: dict[tuple[int, Sum], str] = {}
         for ex in self.order:
             if ex.op == "load":
                 self._settle(ex.data[0], ex.data[1])

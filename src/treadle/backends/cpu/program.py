@@ -10,18 +10,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from treadle.backends.cpu import (
-    chain_plan,
-    chain_tasks,
-    gemm_plan,
-    gemm_tasks,
-    jit,
-    scan,
-    show,
-    sort,
-)
+from treadle.backends.cpu import chain_plan, gemm_plan, gemm_tasks, jit, scan, show, sort
 from treadle.backends.cpu.along import Step
 from treadle.backends.cpu.chain_emit import tile_text
+from treadle.backends.cpu.chain_tasks import chain_text
 from treadle.backends.cpu.emit import kernel_text
 from treadle.backends.cpu.host import host_target
 from treadle.backends.cpu.link import Code
@@ -38,7 +30,7 @@ from treadle.ir.node import Node
 from treadle.kernel.build import Built
 from treadle.kernel.chain import Chained
 from treadle.kernel.choose import Style, choose, units
-from treadle.kernel.levels import kept_count, scratch_bytes
+from treadle.kernel.levels import scratch_bytes
 from treadle.kernel.places import ARENA, Place, Places, Temporary
 from treadle.kernel.plan import Product, Scan, as_stored, plan_tasks
 from treadle.kernel.signature import Signature
@@ -49,7 +41,6 @@ DONE, BASES = 4, 5  # words of a launch: set when it has ended, and the first ba
 SHORT = 1 << 16  # elements: programs below are called without letting go of the interpreter
 LONG = 1 << 22  # elements: programs above can be interrupted between two entries
 ENTRY_BYTES = 32
-CHAINED = FLOATS
 Words = Callable[[Callable[[object], Place]], list[int]]
 Part = Callable[[Callable[[object], Place]], Place]
 """(address of the code, address of its parameters), once memory is laid out."""
@@ -88,7 +79,7 @@ class Program:
         self.epilogue_code: list[Code] = []
         self.temporaries: dict[object, Temporary] = {}
         with trace.stage("plan"):
-            self.tasks = plan_tasks(self.roots, replaces, FLOATS, CHAINED, True)
+            self.tasks = plan_tasks(self.roots, replaces, FLOATS, chain_plan.ABLE)
         self.places = Places(
             self.tasks, self.roots, self.leaves, replaces, FIRST_LEAF, ordered=True
         )
@@ -182,22 +173,16 @@ class Program:
             self.entries.append(Entry(job, symbol, step.blocks, words, task, size))
 
     def _add_chain(self, chain: Chained, task: int) -> None:
-        kept = max(kept_count(Signature(built.loops).text) for built in chain.programs())
-        cut = chain_plan.cut(chain, self.target, kept)
+        cut = chain_plan.cut(chain, self.target)
         self.scratch_bytes = max(self.scratch_bytes, cut.nbytes)
         style, where = Style(level=2), {name: (0, at) for name, at in cut.offsets.items()}
         parts = [self._part(built, style, tile_text, 0, where) for built in chain.programs()]
-        sweeps = len(chain.sweeps)
 
         def words(place: Callable[[object], Place]) -> list[int]:
-            first, *others = [part(place) for part in parts]
-            table = chain_plan.Table(cut, SCRATCH, place)
-            return table.fill(first, others[:sweeps], others[sweeps:])
+            return chain_plan.Table(cut, SCRATCH, place).fill([part(place) for part in parts])
 
-        symbols = chain_tasks.SYMBOLS
-        job = jit.job(chain_tasks.text, (chain.dtype,), symbols, self.target, 2, True)
-        blocks = cut.blocks * cut.items
-        self.entries.append(Entry(job, symbols[0], blocks, words, task, chain.size))
+        job = jit.job(chain_text, (chain.dtype,), ("chain_block",), self.target, 2, True)
+        self.entries.append(Entry(job, "chain_block", cut.tasks, words, task, chain.size))
 
     def _epilogue(self, product: Product) -> Part:
         built = needed("program", product.epilogue, "epilogue")

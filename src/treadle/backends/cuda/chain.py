@@ -13,17 +13,17 @@ from math import prod
 from treadle.backends.cuda.emit import Emitter
 from treadle.backends.cuda.forms import INDEX_LIMIT, Form, is_wide, power_of_two
 from treadle.backends.cuda.launch import Arguments, Launch
-from treadle.backends.cuda.narrow import memory_type, stored
+from treadle.backends.cuda.narrow import memory_type
 from treadle.backends.cuda.ops import register_type, with_helpers
-from treadle.base.dtypes import DType, bfloat16, float16, float32, float64
+from treadle.base.dtypes import bfloat16, float16, float32, float64
 from treadle.kernel.abstract import Ex, Kernel, Store
 from treadle.kernel.build import Built
-from treadle.kernel.chain import Chained, Operand, Producer
+from treadle.kernel.chain import Chained, Consumer, Operand, Producer, Sweep
 from treadle.kernel.parser import parse
 from treadle.kernel.signature import Signature
+from treadle.schedule.chains import Ability
 
-CHAINED = (float16, bfloat16, float32, float64)
-MOST_COLUMNS = 256  # of a product that is added up in registers
+ABLE = Ability((float16, bfloat16, float32, float64), balance=160, widest=256)
 DEEP = 128  # elements of an operand that a program holds while others stream by
 OWN = re.compile(r"\b([bp])(\d+)\b")  # buffers and slots of a loop program, by number
 
@@ -185,7 +185,7 @@ class ChainKernel:
 
     # ---- the stream
 
-    def _sweep(self, sweep) -> None:  # type: ignore[no-untyped-def]
+    def _sweep(self, sweep: Sweep) -> None:
         for j, consumer in enumerate(sweep.consumers):
             self._operand(f"z{self.parts}_{j}", consumer.operand)
         self._limits()
@@ -202,7 +202,7 @@ class ChainKernel:
 
     def _limits(self) -> None:
         """Stream positions that masks leave something of."""
-        self.line("low = lane_zero" if False else "low = 0")
+        self.line("low = 0")
         self.line("high = N")
         for number, (a, b, c) in enumerate(self.chain.limits):
             for name, value in (("lane", a), ("offset", c)):
@@ -224,9 +224,9 @@ class ChainKernel:
         y = f"y{k} + stream{_times(f'y{k}_along', producer.stream.along)}"
         if producer.depth <= DEEP:
             width = max(16, power_of_two(producer.depth))
-            mask = stream + ([] if width == producer.depth else [f"(k{k}[:, None] < {producer.depth})"])
+            stream += [] if width == producer.depth else [f"(k{k}[:, None] < {producer.depth})"]
             at = f"{y} + k{k}[:, None]{_times(f'y{k}_depth', producer.stream.depth)}"
-            self.line(f"other = tl.load({at}{_masked(mask)})", 2)
+            self.line(f"other = tl.load({at}{_masked(stream)})", 2)
             self.line(f"tile{k} = tl.dot(held{k}, other{self._precision()})", 2)
             return
         lanes = [] if self.exact_lanes else ["in_lanes"]
@@ -234,16 +234,17 @@ class ChainKernel:
         self.line(f"tile{k} = tl.zeros((BM, BN), {wide})", 2)
         self.line(f"for deep in range(0, {producer.depth}, 64):", 2)
         self.line("k = deep + tl.arange(0, 64)", 3)
-        exact = producer.depth % 64 == 0
-        ends = [[] if exact else [f"(k{side} < {producer.depth})"] for side in ("[None, :]", "[:, None]")]
+        if producer.depth % 64:
+            lanes.append(f"(k[None, :] < {producer.depth})")
+            stream.append(f"(k[:, None] < {producer.depth})")
         x = f"x{k} + lane{_times(f'x{k}_along', producer.lane.along)}"
         x += f" + k[None, :]{_times(f'x{k}_depth', producer.lane.depth)}"
         y += f" + k[:, None]{_times(f'y{k}_depth', producer.stream.depth)}"
-        self.line(f"mine = tl.load({x}{_masked(lanes + ends[0])}).to({kind})", 3)
-        self.line(f"other = tl.load({y}{_masked(stream + ends[1])}).to({kind})", 3)
+        self.line(f"mine = tl.load({x}{_masked(lanes)}).to({kind})", 3)
+        self.line(f"other = tl.load({y}{_masked(stream)}).to({kind})", 3)
         self.line(f"tile{k} = tl.dot(mine, other, tile{k}{self._precision()})", 3)
 
-    def _consume(self, name: str, consumer) -> None:  # type: ignore[no-untyped-def]
+    def _consume(self, name: str, consumer: Consumer) -> None:
         width = max(16, power_of_two(consumer.columns))
         into, kind = _variable(consumer.into), memory_type(self.chain.dtype)
         self.line("position = start + tl.arange(0, BN)[:, None]", 2)
@@ -261,7 +262,9 @@ class ChainKernel:
     def _precision(self) -> str:
         if self.chain.dtype is float32:
             return ', input_precision="ieee"'
-        return ', input_precision="ieee", out_dtype=tl.float64' if self.chain.dtype is float64 else ""
+        return (
+            ', input_precision="ieee", out_dtype=tl.float64' if self.chain.dtype is float64 else ""
+        )
 
     # ---- programs
 
@@ -272,7 +275,9 @@ class ChainKernel:
         signature = Signature(built.loops)
         kernel = parse(signature.text)
         names = {}
-        for k, (argument, buffer) in enumerate(zip(built.loops.arguments, built.buffers, strict=True)):
+        for k, (argument, buffer) in enumerate(
+            zip(built.loops.arguments, built.buffers, strict=True)
+        ):
             if argument.local:
                 names[k] = _variable(str(buffer))
             else:
@@ -313,18 +318,8 @@ def _masked(parts: list[str]) -> str:
     return f", mask={' & '.join(parts)}, other=0.0" if parts else ""
 
 
-def why_not(chain: Chained) -> str:
-    """Why a chain does not fit the registers of a program; empty if it does."""
-    columns = [c.columns for sweep in chain.sweeps for c in sweep.consumers]
-    most = max(columns, default=0)
-    return "a product is too wide to be added up in registers" if most > MOST_COLUMNS else ""
-
-
 def chain_launch(chain: Chained) -> Launch:
     """The launch that computes a chain."""
     sizes = [operand.base.type.size for operand in chain.operands()]
     wide = max(sizes) >= INDEX_LIMIT or any(is_wide(built.loops) for built in chain.programs())
     return ChainKernel(chain, wide).launch()
-
-
-__all__ = ["CHAINED", "DType", "chain_launch", "stored", "why_not"]

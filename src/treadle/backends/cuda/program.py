@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from treadle.backends.cuda.chain import CHAINED, chain_launch
+from treadle.backends.cuda.chain import ABLE, chain_launch
 from treadle.backends.cuda.emit import kernel_text
 from treadle.backends.cuda.forms import Form, choose, size_of, splits
 from treadle.backends.cuda.launch import Arguments, Launch, tile_constants
@@ -31,7 +31,7 @@ class Plan:
         self.leaves = list(leaves)
         self.temporaries: dict[object, Temporary] = {}
         self.launches: list[Launch] = []
-        self.tasks = plan_tasks(self.roots, replaces, TEMPLATES, CHAINED)
+        self.tasks = plan_tasks(self.roots, replaces, TEMPLATES, ABLE)
         # The programs of a grid run in any order: only equal positions may share memory.
         self.memory = Places(
             self.tasks, self.roots, self.leaves, replaces, FIRST_LEAF, ordered=False
