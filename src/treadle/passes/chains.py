@@ -12,7 +12,8 @@ from treadle.ops.contract import dot, gather
 from treadle.ops.defs import Kind
 from treadle.ops.elementwise import cast, eq, maximum, minimum, mul, where
 from treadle.ops.reduce import sum_
-from treadle.passes.tiles import LARGE, Space, find_spaces
+from treadle.passes import tiles
+from treadle.passes.tiles import Space, find_spaces
 
 Users = dict[Node, list[Node]]
 
@@ -49,7 +50,7 @@ def _is_pick(node: Node) -> bool:
     """One element of each row of a large product is looked up?"""
     x = node.operands[0]
     last = x.ndim - 1
-    return x.op is dot and node.arg == last and node.shape[last] == 1 and x.type.size >= LARGE
+    return x.op is dot and node.arg == last and node.shape[last] == 1 and x.type.size >= tiles.LARGE
 
 
 def _compared(node: Node) -> Node:

@@ -86,6 +86,7 @@ class TileEmitter(Emitter):
 
     def pointer(self, buffer: int, place: Sum) -> str:
         """The memory in which a place is looked for."""
+        self._settle(buffer, place)  # here only for what never moves: all others are settled before
         return self.places.get((buffer, place)) or super().pointer(buffer, place)
 
     def _make(self, ex: Ex, at: Point) -> str:
