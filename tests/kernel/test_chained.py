@@ -1,4 +1,4 @@
-"""Chained products against NumPy in float64: every form, odd sizes, dtypes, values that are none."""
+"""Chained products against NumPy in float64: forms, odd sizes, dtypes, values that are none."""
 
 from __future__ import annotations
 

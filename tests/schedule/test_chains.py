@@ -127,7 +127,7 @@ ATTENTION = {
         lambda q, k, v, mask: neural.scaled_dot_product_attention(q, k, v, mask),
     ),
     "groups": (
-        lambda *batch: [given(*batch, M, D), given(*batch[:-1], 2, N, D), given(*batch[:-1], 2, N, W)],
+        lambda a, b: [given(a, b, M, D), given(a, b // 2, N, D), given(a, b // 2, N, W)],
         lambda q, k, v: neural.scaled_dot_product_attention(q, k, v, is_causal=True),
     ),
     "heads in rows": (
@@ -151,6 +151,18 @@ def test_attention_is_one_kernel_and_at_most_three_backward(name, kind):
     found = kinds_of(y, *gradients([y], wrt, [upstream]))
     assert len([k for k in found if k != "copy"]) <= 4
     assert "dot" not in found
+
+
+@pytest.mark.parametrize("kind", ["float32", "bfloat16"])
+@pytest.mark.parametrize("batch", [(2,), (2, 4)])
+def test_tiles_that_a_mask_of_indices_rules_out_are_skipped(batch, kind):
+    q, k, v = operands(*batch, kind=kind)
+    y = neural.scaled_dot_product_attention(q, k, v, is_causal=True)
+    roots = [y, *gradients([y], [q, k, v], [given(*y.shape, kind=kind)])]
+    chains = [task.chain for task in program_of(*roots).tasks if task.chain]
+    for chain in chains:
+        turned = chain.frame.turned
+        assert chain.limits == [(-1, 1, 0) if turned else (1, -1, 0)]
 
 
 def test_few_items_go_by_rows_and_by_columns():

@@ -28,6 +28,7 @@ from treadle.ops.elementwise import cast
 from treadle.schedule.chains import Chain
 
 LANES = 64  # rows of tiles in a block: a few vectors on any processor
+ONES = "ones"  # a local row: the factor of sums that are never scaled
 SHORTEST = 16  # lanes of a block that is worth it
 
 

@@ -23,6 +23,8 @@ MAPS = (*FOLDS, e.div)
 def _of_choices(node: Node) -> Node | None:
     """f(c ? 1 : x, c ? 2 : y) as c ? f(1, 2) : f(x, y), where one side holds numbers alone."""
     chosen = [x for x in node.operands if x.op is e.where]
+    if len(chosen) < len(node.operands) and node.op is not e.div:
+        return None  # a factor of all there is may still be taken out of a sum
     if not chosen or any(x.operands[0] is not chosen[0].operands[0] for x in chosen[1:]):
         return None
     for side in (1, 2):

@@ -9,6 +9,7 @@ from math import prod
 from treadle.base.dtypes import DType
 from treadle.ir.node import Node
 from treadle.ops.defs import Kind
+from treadle.ops.elementwise import cast
 from treadle.passes.tiles import Sink, Space, find_spaces
 
 FEWEST_ITEMS = 8  # of a batch, for each to be one thread's work from end to end
@@ -95,6 +96,19 @@ class Chains:
                     self._add(space, chains, kept)
                     break
             self.refused += [(s.dot, s.tile, why) for s in space.sinks if why]
+        self._add_casts(order, roots)
+
+    def _add_casts(self, order: Sequence[Node], roots: Sequence[Node]) -> None:
+        """A sink that is wanted in another dtype alone is only ever written in that."""
+        dots = {sink.dot: chain for chain in self.list for sink in chain.sinks}
+        users: dict[Node, list[Node]] = {dot: [] for dot in dots if dot not in roots}
+        for node in order if users else ():
+            for x in node.operands:
+                if x in users:
+                    users[x].append(node)
+        for dot, found in users.items():
+            if len(found) == 1 and found[0].op is cast:
+                self.of[found[0]] = dots[dot]
 
     def _why_not(self, space: Space, chains: Sequence[Chain]) -> str:
         """Why chains cannot be, or cost more than writing their tiles; empty otherwise."""

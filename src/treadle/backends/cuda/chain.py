@@ -18,13 +18,15 @@ from treadle.backends.cuda.ops import register_type, with_helpers
 from treadle.base.dtypes import bfloat16, float16, float32, float64
 from treadle.kernel.abstract import Ex, Kernel, Store
 from treadle.kernel.build import Built
-from treadle.kernel.chain import Chained, Consumer, Operand, Producer, Sweep
+from treadle.kernel.chain import ONES, Chained, Consumer, Operand, Producer, Sweep
 from treadle.kernel.parser import parse
 from treadle.kernel.signature import Signature
 from treadle.schedule.chains import Ability
 
 ABLE = Ability((float16, bfloat16, float32, float64), balance=160, widest=256)
 DEEP = 128  # elements of an operand that a program holds while others stream by
+COMPARED = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
+LOG2_E = "1.4426950408889634"
 OWN = re.compile(r"\b([bp])(\d+)\b")  # buffers and slots of a loop program, by number
 
 
@@ -55,8 +57,10 @@ def choose_cut(chain: Chained) -> Cut:
 class Part(Emitter):
     """A loop program of a chain; scratch is what variables hold."""
 
-    def __init__(self, kernel: Kernel, number: int, shape: str, names: dict[int, str]) -> None:
-        super().__init__(kernel, Form("rows", 0, 0, True, 0))
+    def __init__(
+        self, kernel: Kernel, number: int, shape: str, names: dict[int, str], wide: bool
+    ) -> None:
+        super().__init__(kernel, Form("rows", 0, 0, True, 0, wide=wide))
         self.axis, self.shape = 1, shape
         self.number, self.names = number, names
 
@@ -73,9 +77,19 @@ class Part(Emitter):
     def _make(self, ex: Ex) -> str:
         if ex.op == "load" and self.kernel.arguments[ex.data[0]].local:
             return self.names[ex.data[0]]
-        if ex.op == "exp" and self.narrow:  # as exact as its operands, and one step
-            return f"tl.exp2({self.value(ex.args[0])} * 1.4426950408889634)"
+        if ex.op == "exp" and self.narrow:  # as exact as its operands, and few steps
+            return self._power(ex.args[0])
+        if ex.op in COMPARED and all(arg.op == "index" for arg in ex.args) and not self.form.wide:
+            one, two = (self.index(arg.data) for arg in ex.args)
+            return f"({one}) {COMPARED[ex.op]} ({two}) + tl.zeros((1, 1), tl.int32)"
         return super()._make(ex)
+
+    def _power(self, ex: Ex) -> str:
+        """e to a power: what is the same all along a row leaves a multiply-add."""
+        if ex.op != "sub" or ex.args[1].axes & self.inner:
+            return f"tl.exp2({self.value(ex)} * {LOG2_E})"
+        base = self.name(f"{self.value(ex.args[1])} * {LOG2_E}")
+        return f"tl.exp2({self.value(ex.args[0])} * {LOG2_E} - {base})"
 
     def _store(self, s: Store) -> None:
         if not self.kernel.arguments[s.buffer].local:
@@ -122,7 +136,7 @@ class ChainKernel:
         names = [name for name, _ in self.arguments.types]
         names += [f"{name}: tl.constexpr" for name in self.constants]
         body = "\n".join(self.lines)
-        text = with_helpers(f"@triton.jit\ndef kernel({', '.join(names)}):\n{body}\n")
+        text = with_helpers(f"# a chain\n@triton.jit\ndef kernel({', '.join(names)}):\n{body}\n")
         source = self.arguments.source(text, self.constants, self.cut.warps, self.cut.stages)
         items = prod(axis.extent for axis in frame.batch)
         programs = -(-frame.lane.extent // self.cut.lanes) * items
@@ -193,12 +207,35 @@ class ChainKernel:
         self.line("stream = start + tl.arange(0, BN)[None, :]", 2)
         if not self.exact_stream:
             self.line("in_stream = stream < N", 2)
+        self.line("position = start + tl.arange(0, BN)[:, None]", 2)
+        rows = {}  # operands that a producer and a consumer both read: once
         for k in sweep.producers:
-            self._produce(k)
+            producer = self.chain.producers[k]
+            shared = any(c.operand == producer.stream and c.columns == producer.depth
+                         for c in sweep.consumers)  # fmt: skip
+            if shared and producer.depth <= DEEP:
+                self._rows(f"rows{k}", f"y{k}", producer.stream, producer.depth)
+                self.line(f"tile{k} = tl.dot(held{k}, tl.trans(rows{k}){self._precision()})", 2)
+                rows[producer.stream] = f"rows{k}"
+            else:
+                self._produce(k)
         mark = self.parts
         self._part(sweep.program, 2)
         for j, consumer in enumerate(sweep.consumers):
-            self._consume(f"z{mark}_{j}", consumer)
+            name = rows.get(consumer.operand, "other")
+            if name == "other":
+                self._rows(name, f"z{mark}_{j}", consumer.operand, consumer.columns)
+            self._consume(name, consumer)
+
+    def _rows(self, name: str, pointer: str, operand: Operand, columns: int) -> None:
+        """What streams by, a row each."""
+        width = max(16, power_of_two(columns))
+        self.line(f"column = tl.arange(0, {width})[None, :]", 2)
+        mask = [] if self.exact_stream else ["(position < N)"]
+        mask += [] if width == columns else [f"(column < {columns})"]
+        at = f"{pointer} + position{_times(f'{pointer}_along', operand.along)}"
+        at += f" + column{_times(f'{pointer}_depth', operand.depth)}"
+        self.line(f"{name} = tl.load({at}{_masked(mask)})", 2)
 
     def _limits(self) -> None:
         """Stream positions that masks leave something of."""
@@ -244,20 +281,12 @@ class ChainKernel:
         self.line(f"other = tl.load({y}{_masked(stream)}).to({kind})", 3)
         self.line(f"tile{k} = tl.dot(mine, other, tile{k}{self._precision()})", 3)
 
-    def _consume(self, name: str, consumer: Consumer) -> None:
-        width = max(16, power_of_two(consumer.columns))
+    def _consume(self, rows: str, consumer: Consumer) -> None:
         into, kind = _variable(consumer.into), memory_type(self.chain.dtype)
-        self.line("position = start + tl.arange(0, BN)[:, None]", 2)
-        self.line(f"column = tl.arange(0, {width})[None, :]", 2)
-        mask = [] if self.exact_stream else ["(position < N)"]
-        mask += [] if width == consumer.columns else [f"(column < {consumer.columns})"]
-        at = f"{name} + position{_times(f'{name}_along', consumer.operand.along)}"
-        at += f" + column{_times(f'{name}_depth', consumer.operand.depth)}"
-        self.line(f"other = tl.load({at}{_masked(mask)})", 2)
-        if consumer.factor != "ones":
+        if consumer.factor != ONES:
             self.line(f"{into} = {into} * {_variable(consumer.factor)}", 2)
         feed = f"{_variable(consumer.feed)}.to({kind})"
-        self.line(f"{into} = tl.dot({feed}, other, {into}{self._precision()})", 2)
+        self.line(f"{into} = tl.dot({feed}, {rows}, {into}{self._precision()})", 2)
 
     def _precision(self) -> str:
         if self.chain.dtype is float32:
@@ -288,7 +317,7 @@ class ChainKernel:
             else:
                 self.arguments.integer(f"p{number}_{k}", int(value), self.wide)
         width = max(16, power_of_two(columns or 0))
-        part = Part(kernel, number, f"(BM, {width if columns else 'BN'})", names)
+        part = Part(kernel, number, f"(BM, {width if columns else 'BN'})", names, self.wide)
         part.indent = depth
         part.row_mask = "" if self.exact_lanes else "in_lanes"
         part.known[-1] |= {kernel.outer[-1]: "lane", "columns": "stream"}
