@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from treadle.base.knobs import ROUND
 from treadle.ir.node import Node
 from treadle.ops import movement as m
 from treadle.ops.defs import Kind
@@ -80,8 +81,8 @@ def find_spaces(order: Sequence[Node], roots: Sequence[Node]) -> list[Space]:
 
     Those that are better off in memory say why.
     """
-    if not any(node.op.kind is Kind.CONTRACT for node in order):
-        return []
+    if ROUND.value or not any(node.op.kind is Kind.CONTRACT for node in order):
+        return []  # tiles are not rounded after every op
     found = _Finder(order, roots).spaces()
     if not all(space.why for space in found):
         _set_levels(order, found)

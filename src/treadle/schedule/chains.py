@@ -87,10 +87,11 @@ class Chains:
         self.hidden: set[Node] = set()
         self.kept: set[Node] = set()
         self.refused: list[tuple[Node, Node, str]] = []
+        wanted = _wanted(spaces, order, roots)
         for space in spaces:
             why = space.why
             for way in () if why else ways:
-                chains, kept = _chains_of(space, order, roots, way)
+                chains, kept = _chains_of(space, wanted[space], way)
                 why = self._why_not(space, chains)
                 if not why:
                     self._add(space, chains, kept)
@@ -187,15 +188,29 @@ class Chains:
             result.append(view)
 
 
-def _chains_of(
-    space: Space, order: Sequence[Node], roots: Sequence[Node], way: str
-) -> tuple[list[Chain], set[Node]]:
+def _wanted(
+    spaces: Sequence[Space], order: Sequence[Node], roots: Sequence[Node]
+) -> dict[Space, set[Node]]:
+    """The stats of each space that somebody outside reads, through views or not."""
+    home = {stat: space for space in spaces if not space.why for stat in space.stats}
+    found: dict[Space, set[Node]] = {space: set() for space in spaces}
+    if not home:
+        return found
+    for node in (None, *order):
+        for x in node.operands if node is not None else roots:
+            while x.op.kind is Kind.MOVEMENT and len(x.operands) == 1:
+                x = x.operands[0]  # noqa: PLW2901
+            space = home.get(x)
+            if space is None or (node is not None and node.op.kind is Kind.MOVEMENT):
+                continue
+            if node not in space.members and node not in space.stats:
+                found[space].add(x)
+    return found
+
+
+def _chains_of(space: Space, wanted: Iterable[Node], way: str) -> tuple[list[Chain], set[Node]]:
     """The chains of a space, those along rows first, and the stats that are kept in memory."""
-    inside = {*space.members, *space.stats}
-    kept = {root for root in roots if root in space.stats}
-    for node in order:
-        if node not in inside:
-            kept |= {y for x in node.operands if (y := space.operand(x)) in space.stats}
+    kept = set(wanted)
     levels = {s: space.level[s.dot] for s in space.sinks}
     turned = [s for s in space.sinks if s.turned]
     last = max((levels[s] for s in turned), default=0)
@@ -211,12 +226,12 @@ def _chains_of(
         mine |= {space.level[x] for x in space.stats} if sinks is along else set()
         for level in sorted(mine, reverse=True):
             chain = Chain(space, sinks is turned, [s for s in sinks if levels[s] == level], level)
-            wanted = [s.tile for s in chain.sinks]
+            targets = [s.tile for s in chain.sinks]
             if not chain.turned:
-                wanted += [x for x in space.stats if x in kept and space.level[x] == level]
-            _collect(chain, wanted)
+                targets += [x for x in space.stats if x in kept and space.level[x] == level]
+            _collect(chain, targets)
             kept |= set(chain.loaded)
-            if wanted:
+            if targets:
                 chains.append(chain)
     return chains[::-1], kept
 
