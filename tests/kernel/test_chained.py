@@ -127,6 +127,15 @@ def test_sizes_and_dtypes(size, kind):
 
 
 @pytest.mark.usefixtures("eager")
+def test_totals_of_another_dtype_make_no_chain():
+    s = dot(normal(20, 4), normal(4, 30))
+    check([sum_(e.cast(s > 0.5, dtype("int64")), axis=-1)], chained=False)
+    check([sum_(e.cast(s, dtype("float64")), axis=-1)], 1e-6, chained=False)
+    check([dot(e.cast(s, dtype("float64")), e.cast(normal(30, 4), dtype("float64")))], 1e-6,
+          chained=False)  # fmt: skip
+
+
+@pytest.mark.usefixtures("eager")
 def test_an_empty_axis_makes_no_chain():
     for rows, columns, width in ((0, 32, 8), (32, 0, 8), (32, 32, 0)):
         q, k, v = normal(2, rows, 4), normal(2, columns, 4), normal(2, columns, width)

@@ -98,6 +98,10 @@ def find_spaces(order: Sequence[Node], roots: Sequence[Node]) -> list[Space]:
 
 def _too_dear(space: Space) -> str:
     """Why a space is better off in memory; empty if it is not."""
+    added = [*space.producers, *(s.tile for s in space.sinks)]
+    added += [x for x in space.stats if x.op.kind is Kind.REDUCE]
+    if len({x.dtype.compute for x in added}) > 1:
+        return "sums of several dtypes"
     if min(space.rows, space.columns) < FEWEST_ROWS:
         return "a chain of products needs more rows"
     size = _size(space)
