@@ -15,7 +15,7 @@ from treadle.base.dtypes import bfloat16, float16, float32, int64
 from treadle.ops import activations, convolution, neural
 from treadle.ops import composite as c
 from treadle.ops.contract import SCATTERS, scatter_add
-from treadle.ops.elementwise import cast, exp, maximum, tanh
+from treadle.ops.elementwise import cast, exp, maximum, tanh, where
 from treadle.ops.movement import concat, flip, pad, slice_
 from treadle.ops.totals import prod_
 
@@ -353,6 +353,69 @@ def attention():
     q, k, v = r(2, 3, 16, 8), r(2, 3, 16, 8) * 0.5, r(2, 3, 16, 8) + 1.0
     y = neural.scaled_dot_product_attention(q, k, v, is_causal=True)
     return [y, *gradients([y], [q], [r(2, 3, 16, 8)])]
+
+
+def attended(kind=np.float32, batch=2, rows=200, columns=250, depth=24, width=40, **options):
+    """Attention and its gradients, of sizes that are chained."""
+    shapes = ((rows, depth), (columns, depth), (columns, width))
+    q, k, v = (r(batch, *shape, kind=kind) for shape in shapes)
+    y = neural.scaled_dot_product_attention(q, k, v, **options)
+    return [y, *gradients([y], [q, k, v], [r(*y.shape, kind=kind)])]
+
+
+@case(1e-5)
+def chained_attention():
+    return attended(is_causal=True)
+
+
+@case(3e-3)
+def chained_attention_half():
+    return attended(np.float16, is_causal=True)
+
+
+@case(2e-2)
+def chained_attention_bfloat():
+    return attended(ml_dtypes.bfloat16, 2, 256, 256, 64, 64)[:1]  # the interpreter cuts digits off
+
+
+@case(1e-12)
+def chained_attention_double():
+    return attended(np.float64, 2, 180, 200)[:1]
+
+
+@case(1e-5)
+def chained_attention_masked():
+    q, k, v = r(3, 130, 16), r(3, 210, 16), r(3, 210, 16)
+    mask = np.random.default_rng(0).random((130, 210)) > 0.5
+    mask[3], mask[50:70, :200] = False, False
+    return [neural.scaled_dot_product_attention(q, k, v, node_of(mask))]
+
+
+@case(1e-5)
+def chained_groups():
+    q, k, v = r(1, 4, 100, 16), r(1, 2, 220, 16), r(1, 2, 220, 16)
+    y = neural.scaled_dot_product_attention(q, k, v, is_causal=True)
+    return [y, *gradients([y], [q, k, v], [r(*y.shape)])]
+
+
+@case(1e-5)
+def chained_window():
+    q, k, v = r(2, 200, 16), r(2, 220, 16), r(2, 220, 16)
+    s = q @ k.mT
+    row, column = s.iota_like(-2), s.iota_like(-1)
+    seen = (row >= column) & (row - column < 40)
+    return [neural.softmax(where(seen, tanh(s / 5.0) * 5.0, float("-inf"))) @ v]
+
+
+@case(1e-5)
+def chained_two_runs():
+    s = tanh(r(2, 200, 16) @ r(2, 16, 220))
+    return [(s - s.sum(-1, keepdims=True) * 0.01) @ r(2, 220, 16)]
+
+
+@case(1e-5)
+def chained_deep():
+    return [maximum(r(300, 200) @ r(200, 256), 0.0) @ r(256, 40)]
 
 
 @case(3e-2)

@@ -159,7 +159,9 @@ EXAMPLES = {
     "product-of-zeros-float": lambda leaf: zeros(leaf, "float32"),
     "sum-reshape": lambda leaf: sum_(leaf((3, 4)).reshape(12)),
     **{f"split-{op}": lambda leaf, op=op: op(leaf((5 * CHUNK + 7,))) for op in REDUCTIONS},
-    "deeper": lambda leaf: dot(leaf((9, 1)), leaf((1, 8))) + dot(leaf((9, 1)), full(0.0, leaf((1, 8)).type)),
+    "deeper": lambda leaf: (
+        dot(leaf((9, 1)), leaf((1, 8))) + dot(leaf((9, 1)), full(0.0, leaf((1, 8)).type))
+    ),
     "lone-row": lambda leaf: dot(leaf((2, 1, 1)), leaf((2, 1, 4)) * 2.0),  # one term: no order
     "few-batch-axes": lambda leaf: dot(leaf((2, 1, 3, 1, 2, 3, 4)), leaf((1, 2, 3, 2, 1, 4, 5))),
     **{f"{op}-choices": lambda leaf, op=op: choices(leaf, op) for op in MAPS},

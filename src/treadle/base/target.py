@@ -43,11 +43,25 @@ class Target:
 
 
 @dataclass(frozen=True)
+class Ability:
+    """What a backend can chain.
+
+    - **dtypes**: of products; **widest**: most columns of a sink's result
+    - **balance**: operations that take the device as long as moving a byte
+    - **both**: may one kernel fill sinks of both directions, item after item?
+    """
+
+    dtypes: tuple[DType, ...] = ()
+    balance: int = 0
+    widest: int = 1 << 40
+    both: bool = False
+
+
+@dataclass(frozen=True)
 class Takes:
     """What the kernels of a backend can do besides loops."""
 
     products: tuple[DType, ...] = ()  # multiplied by a template that takes maps along
     converts: tuple[DType, ...] = ()  # what products in float32 read and widen as they go
-    chained: tuple[DType, ...] = ()  # operands of products whose tiles other products read
-    both_ways: bool = False  # one kernel adds up along rows and along columns of tiles
+    chains: Ability = Ability()
     separable: tuple[DType, ...] = ()  # products of which one operand may lie anywhere, as windows

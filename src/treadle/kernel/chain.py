@@ -29,6 +29,7 @@ from treadle.ops.elementwise import cast
 from treadle.schedule.chains import Chain
 
 LANES = 64  # rows of tiles in a block: a few vectors on any processor
+ONES = "ones"  # a local row: the factor of sums that are never scaled
 SHORTEST = 16  # lanes of a block that is worth it
 
 
@@ -283,12 +284,3 @@ def widened(node: Node) -> Node:
         node.op is cast and node.dtype.is_float and node.operands[0].dtype.compute is node.dtype
     )
     return node.operands[0] if narrow else node
-
-
-def why_not(chain: Chain, in_place: Mapping[Node, Strided | None]) -> str:
-    """Why a chain cannot be; empty if it can."""
-    frame = frame_of(chain)
-    if isinstance(frame, str):
-        return frame
-    found = operands_of(chain, frame, in_place)
-    return found if isinstance(found, str) else ""

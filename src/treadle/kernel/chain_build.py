@@ -10,6 +10,7 @@ from treadle.ir.node import Node
 from treadle.kernel.build import Builder, Built, passes_of
 from treadle.kernel.chain import (
     LANES,
+    ONES,
     Chained,
     Consumer,
     Frame,
@@ -28,7 +29,6 @@ from treadle.ops.defs import Kind
 from treadle.passes.tiles import Sink
 from treadle.schedule.chains import Chain
 
-ONES = "ones"  # a local row: the factor of sums that are never scaled
 JOINS = {"sum": "add", "max": "maximum", "min": "minimum"}
 
 
@@ -122,7 +122,8 @@ class ChainBuilder:
             (end if self.runs.is_across(total.source) else last).append(self._result(k, total))
         kept = [node for node in self.writes if node in self.chain.stats]
         last += [self._stats(kept)] if kept else []
-        common = [x for x in self.limits[0] if all(x in other for other in self.limits)]
+        first = dict.fromkeys(self.limits[0])
+        common = [x for x in first if all(x in other for other in self.limits)]
         dtype = self.producers[0].lane.base.dtype
         made = Chained(self.frame, dtype, self.producers, self._first(), sweeps, last)
         made.locals, made.limits, made.end, made.sums = self.locals, common, end, self.sums
@@ -311,6 +312,17 @@ def _count(shape: Sequence[int]) -> int:
     for n in shape:
         total *= n
     return total
+
+
+def judged(
+    chain: Chain, order: Iterable[Node], in_place: Mapping[Node, Strided | None]
+) -> tuple[str, int]:
+    """Why a chain cannot be, or nothing and its runs over the stream."""
+    frame = frame_of(chain)
+    found = frame if isinstance(frame, str) else operands_of(chain, frame, in_place)
+    if isinstance(found, str):
+        return found, 0
+    return "", ChainBuilder(chain, (), frozenset(order), in_place).runs.count
 
 
 def build_chain(

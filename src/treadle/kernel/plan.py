@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from treadle.base import trace
 from treadle.base.target import Takes
@@ -15,8 +16,8 @@ from treadle.kernel.build import (
     build_product,
     build_scatter,
 )  # fmt: skip
-from treadle.kernel.chain import why_not, widened
-from treadle.kernel.chain_build import build_chain
+from treadle.kernel.chain import widened
+from treadle.kernel.chain_build import build_chain, judged
 from treadle.kernel.operands import Operand, Separable, Strided, located, operands_of, plain
 from treadle.kernel.steps import (
     ChainStep,
@@ -52,11 +53,10 @@ def plan_steps(roots: Sequence[Node], replaces: dict[Node, Node], takes: Takes) 
     order = toposort(roots)
     dots = [node for node in order if node.op.kind is Kind.CONTRACT]
     operands = {dot: operands_of(dot, takes) for dot in dots}
-    in_chains = _in_chains(dots) if takes.chained else {}
+    in_chains = _in_chains(dots) if takes.chains.dtypes else {}
     with trace.stage("fuse"):
-        chains = Chains(
-            order, roots, takes.chained, lambda chain: why_not(chain, in_chains), takes.both_ways
-        )
+        judge = partial(judged, order=order, in_place=in_chains)
+        chains = Chains(order, roots, takes.chains, judge)
         order = chains.order
         fusion = Fusion(order, takes.products, chains.of)
         fusion.run()

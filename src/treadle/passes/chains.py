@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from treadle.ir.graph import rebuild, substitute, toposort
-from treadle.ir.node import Node, apply, const
+from treadle.ir.node import Node, apply, const, iota
 from treadle.ir.pattern import constant_value
 from treadle.ops import movement as m
-from treadle.ops.contract import dot
+from treadle.ops.contract import dot, gather
 from treadle.ops.defs import Kind
-from treadle.ops.elementwise import cast, mul, where
+from treadle.ops.elementwise import cast, eq, maximum, minimum, mul, where
 from treadle.ops.reduce import sum_
+from treadle.passes import tiles
 from treadle.passes.tiles import Space, find_spaces
 
 Users = dict[Node, list[Node]]
@@ -20,8 +21,14 @@ Users = dict[Node, list[Node]]
 def for_chains(roots: Sequence[Node]) -> list[Node]:
     """The graph as chains want it: narrow floats only in memory, known sums used where they are."""
     order = toposort(roots)
-    if sum(node.op is dot for node in order) == 0:
+    if not any(node.op is dot for node in order):
         return list(roots)
+    picked = {x: _compared(x) for x in order if x.op is gather and _is_pick(x)}
+    if picked:
+        others = substitute(roots, picked)
+        found = toposort(others)
+        if any(not s.why and len(s.stats) > 1 for s in find_spaces(found, others)):
+            roots, order = others, found
     spaces = [s for s in find_spaces(order, roots) if not s.why]
     narrow = [s for s in spaces if any(n.dtype.is_storage for n in (*s.members, *s.stats))]
     if narrow:
@@ -37,6 +44,22 @@ def for_chains(roots: Sequence[Node]) -> list[Node]:
     for space in spaces:
         change |= _from_products(space, kept, users)
     return substitute(roots, change) if change else list(roots)
+
+
+def _is_pick(node: Node) -> bool:
+    """One element of each row of a large product is looked up?"""
+    x = node.operands[0]
+    last = x.ndim - 1
+    return x.op is dot and node.arg == last and node.shape[last] == 1 and x.type.size >= tiles.LARGE
+
+
+def _compared(node: Node) -> Node:
+    """The element whose number is the index, which is kept in range as a look-up keeps it."""
+    x, index = node.operands
+    size = x.shape[-1]
+    wrapped = maximum(minimum(where(index < 0, index + size, index), size - 1), 0)
+    found = where(eq(iota(x.shape, x.ndim - 1, x.device), wrapped), x, const(0, x.dtype, x.device))
+    return sum_(found, axis=-1, keepdims=True)
 
 
 class _Widener:

@@ -9,7 +9,7 @@ from typing import Any
 from treadle.ir.node import Node, const
 from treadle.ir.pattern import Rule, constant_value
 from treadle.ops import elementwise as e
-from treadle.ops.defs import Op
+from treadle.ops.defs import Kind, Op
 from treadle.ops.reduce import max_, min_, sum_
 
 WHOLE = 1 << 11  # integers below are held by every float
@@ -23,6 +23,8 @@ MAPS = (*FOLDS, e.div)
 def _of_choices(node: Node) -> Node | None:
     """f(c ? 1 : x, c ? 2 : y) as c ? f(1, 2) : f(x, y), where one side holds numbers alone."""
     chosen = [x for x in node.operands if x.op is e.where]
+    if len(chosen) < len(node.operands) and node.op is not e.div:
+        return None  # a factor of all there is may still be taken out of a sum
     if not chosen or any(x.operands[0] is not chosen[0].operands[0] for x in chosen[1:]):
         return None
     for side in (1, 2):
@@ -35,7 +37,11 @@ def _of_choices(node: Node) -> Node | None:
 
 
 def _is_number(x: Node) -> bool:
-    return not x.ndim or constant_value(x) is not None
+    """A constant, or made of constants alone?"""
+    if constant_value(x) is not None:
+        return True
+    made = not x.ndim and x.op.kind is Kind.ELEMENTWISE and x.op is not e.where
+    return made and all(_is_number(part) for part in x.operands)
 
 
 def _number(node: Node, parts: list[Node]) -> Node:

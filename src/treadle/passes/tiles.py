@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from treadle.base.knobs import ROUND
 from treadle.ir.node import Node
 from treadle.ops import movement as m
 from treadle.ops.defs import Kind
@@ -18,7 +19,8 @@ from treadle.ops.reduce import max_, min_, sum_
 
 LEVELS = 4  # at most; more are not looked at
 FEWEST_ROWS = 16  # and columns: a vector of lanes at least
-SMALL = 1 << 17  # elements: what stays in the caches may as well be written
+SMALL = 1 << 16  # elements: what stays in the caches may as well be written
+SHORT = 192  # columns: the same
 DEEPEST = 512  # elements read for every column of a block of rows: more is cheaper written out
 LARGE = 1 << 24  # elements: what memory is spared then counts more than time
 REDUCTIONS = (sum_, max_, min_)
@@ -50,6 +52,11 @@ class Space:
         self.why = ""
 
     @property
+    def depths(self) -> dict[Node, int]:
+        """How long the sums are that make an element of a tile, by product."""
+        return {dot: dot.operands[0].shape[-1] for dot in self.producers}
+
+    @property
     def producers(self) -> list[Node]:
         """Products that make tiles."""
         return [node for node in self.members if node.op.kind is Kind.CONTRACT]
@@ -74,9 +81,11 @@ def find_spaces(order: Sequence[Node], roots: Sequence[Node]) -> list[Space]:
 
     Those that are better off in memory say why.
     """
-    if not any(node.op.kind is Kind.CONTRACT for node in order):
-        return []
+    if ROUND.value or not any(node.op.kind is Kind.CONTRACT for node in order):
+        return []  # tiles are not rounded after every op
     found = _Finder(order, roots).spaces()
+    if not all(space.why for space in found):
+        _set_levels(order, found)
     taken: set[Node] = set()
     for space in sorted(found, key=_size, reverse=True):
         space.why = space.why or _too_dear(space)
@@ -84,19 +93,21 @@ def find_spaces(order: Sequence[Node], roots: Sequence[Node]) -> list[Space]:
         if not space.why and dots & taken:
             space.why = "its products are part of a larger chain"
         taken |= dots if not space.why else set()
-    if not all(space.why for space in found):
-        _set_levels(order, found)
     return found
 
 
 def _too_dear(space: Space) -> str:
     """Why a space is better off in memory; empty if it is not."""
+    added = [*space.producers, *(s.tile for s in space.sinks)]
+    added += [x for x in space.stats if x.op.kind is Kind.REDUCE]
+    if len({x.dtype.compute for x in added}) > 1:
+        return "sums of several dtypes"
     if min(space.rows, space.columns) < FEWEST_ROWS:
         return "a chain of products needs more rows"
-    size = space.rows * space.columns
-    if size < (SMALL if space.sinks else LARGE):
+    size = _size(space)
+    if size < (SMALL if space.sinks else LARGE) or space.columns < SHORT:
         return "what lies between the products is small enough to be written"
-    deep = sum(d.operands[0].shape[-1] for d in space.producers)
+    deep = sum(space.depths.values())
     deep += sum(s.dot.shape[-1] if s.left else s.dot.shape[-2] for s in space.sinks)
     if deep > DEEPEST * max(1, len(space.sinks)) and size < LARGE:
         return "reading operands again would cost more than writing what lies between"

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from treadle.base.dtypes import DType
+from treadle.base.target import Ability
 from treadle.ir.node import Node
 from treadle.ops.defs import Kind
+from treadle.ops.elementwise import cast
 from treadle.passes.tiles import Sink, Space, find_spaces
 
 FEWEST_ITEMS = 8  # of a batch, for each to be one thread's work from end to end
+HUGE = 1 << 27  # elements: they are not written whatever that costs
 BOTH, TOGETHER, APART = "both", "together", "apart"
 """Sinks over rows: with those over columns, in one kernel of their own, or as they come."""
 
@@ -42,18 +44,16 @@ class Chain:
 class Chains:
     """The chains of one graph, what they hide, and what they keep for each other.
 
-    - **dtypes**: of products that the backend chains
-    - **why_not**: why it cannot have a chain, after all
-    - **both**: may one kernel fill sinks of both directions, item after item?
+    judge tells why a chain cannot be, after all, and how often it makes its tiles.
     """
 
     def __init__(
-        self, order: Sequence[Node], roots: Sequence[Node], dtypes: Sequence[DType],
-        why_not: Callable[[Chain], str], both: bool = False,
+        self, order: Sequence[Node], roots: Sequence[Node], able: Ability,
+        judge: Callable[[Chain], tuple[str, int]],
     ) -> None:  # fmt: skip
-        self.why_not, self.dtypes = why_not, dtypes
-        spaces = find_spaces(order, roots) if dtypes else []
-        ways = [BOTH, TOGETHER, APART] if both else [TOGETHER, APART]
+        self.judge, self.able = judge, able
+        spaces = find_spaces(order, roots) if able.dtypes else []
+        ways = [BOTH, TOGETHER, APART] if able.both else [TOGETHER, APART]
         arranged: list[Node] | None = None
         while arranged is None and ways:  # they may wait for each other
             self._choose(spaces, order, roots, ways)
@@ -72,17 +72,47 @@ class Chains:
         self.hidden: set[Node] = set()
         self.kept: set[Node] = set()
         self.refused: list[tuple[Node, Node, str]] = []
+        wanted = _wanted(spaces, order, roots)
         for space in spaces:
             why = space.why
-            if any(node.dtype not in self.dtypes for node in space.producers):
-                why = "products of such a dtype are not chained"
             for way in () if why else ways:
-                chains, kept = _chains_of(space, order, roots, way)
-                why = next((w for chain in chains if (w := self.why_not(chain))), "")
+                chains, kept = _chains_of(space, wanted[space], way)
+                why = self._why_not(space, chains)
                 if not why:
                     self._add(space, chains, kept)
                     break
             self.refused += [(s.dot, s.tile, why) for s in space.sinks if why]
+        self._add_casts(order, roots)
+
+    def _add_casts(self, order: Sequence[Node], roots: Sequence[Node]) -> None:
+        """A sink that is wanted in another dtype alone is only ever written in that."""
+        dots = {sink.dot: chain for chain in self.list for sink in chain.sinks}
+        users: dict[Node, list[Node]] = {dot: [] for dot in dots if dot not in roots}
+        for node in order if users else ():
+            for x in node.operands:
+                if x in users:
+                    users[x].append(node)
+        for dot, found in users.items():
+            if len(found) == 1 and found[0].op is cast:
+                self.of[found[0]] = dots[dot]
+
+    def _why_not(self, space: Space, chains: Sequence[Chain]) -> str:
+        """Why chains cannot be, or cost more than writing their tiles; empty otherwise."""
+        if any(node.dtype not in self.able.dtypes for node in space.producers):
+            return "products of such a dtype are not chained"
+        widths = [s.dot.shape[-1] if s.left else s.dot.shape[-2] for s in space.sinks]
+        if max(widths, default=0) > self.able.widest:
+            return "a product is too wide to be added up where its tiles are made"
+        depths = space.depths
+        made = -sum(depths.values())
+        for chain in chains:
+            why, runs = self.judge(chain)
+            if why:
+                return why
+            made += runs * sum(depths[dot] for dot in chain.producers)
+        written = 8 * (len(depths) + len({sink.tile for sink in space.sinks}))
+        dear = 2 * made > self.able.balance * written and space.rows * space.columns < HUGE
+        return "computing tiles again would cost more than writing them" if dear else ""
 
     def _add(self, space: Space, chains: Sequence[Chain], kept: set[Node]) -> None:
         self.kept |= kept
@@ -143,15 +173,29 @@ class Chains:
             result.append(view)
 
 
-def _chains_of(
-    space: Space, order: Sequence[Node], roots: Sequence[Node], way: str
-) -> tuple[list[Chain], set[Node]]:
+def _wanted(
+    spaces: Sequence[Space], order: Sequence[Node], roots: Sequence[Node]
+) -> dict[Space, set[Node]]:
+    """The stats of each space that somebody outside reads, through views or not."""
+    home = {stat: space for space in spaces if not space.why for stat in space.stats}
+    found: dict[Space, set[Node]] = {space: set() for space in spaces}
+    if not home:
+        return found
+    for node in (None, *order):
+        for x in node.operands if node is not None else roots:
+            while x.op.kind is Kind.MOVEMENT and len(x.operands) == 1:
+                x = x.operands[0]  # noqa: PLW2901
+            space = home.get(x)
+            if space is None or (node is not None and node.op.kind is Kind.MOVEMENT):
+                continue
+            if node not in space.members and node not in space.stats:
+                found[space].add(x)
+    return found
+
+
+def _chains_of(space: Space, wanted: Iterable[Node], way: str) -> tuple[list[Chain], set[Node]]:
     """The chains of a space, those along rows first, and the stats that are kept in memory."""
-    inside = {*space.members, *space.stats}
-    kept = {root for root in roots if root in space.stats}
-    for node in order:
-        if node not in inside:
-            kept |= {y for x in node.operands if (y := space.operand(x)) in space.stats}
+    kept = set(wanted)
     levels = {s: space.level[s.dot] for s in space.sinks}
     turned = [s for s in space.sinks if s.turned]
     last = max((levels[s] for s in turned), default=0)
@@ -167,12 +211,12 @@ def _chains_of(
         mine |= {space.level[x] for x in space.stats} if sinks is along else set()
         for level in sorted(mine, reverse=True):
             chain = Chain(space, sinks is turned, [s for s in sinks if levels[s] == level], level)
-            wanted = [s.tile for s in chain.sinks]
+            targets = [s.tile for s in chain.sinks]
             if not chain.turned:
-                wanted += [x for x in space.stats if x in kept and space.level[x] == level]
-            _collect(chain, wanted)
+                targets += [x for x in space.stats if x in kept and space.level[x] == level]
+            _collect(chain, targets)
             kept |= set(chain.loaded)
-            if wanted:
+            if targets:
                 chains.append(chain)
     return chains[::-1], kept
 

@@ -12,7 +12,7 @@ from treadle.backends.cpu.points import Point
 from treadle.backends.cpu.writer import Int, module
 from treadle.base.errors import needed
 from treadle.base.target import Target
-from treadle.kernel.abstract import Axis, Ex, Store, Sum
+from treadle.kernel.abstract import Axis, Ex, Kernel, Store, Sum
 from treadle.kernel.chain import LANES
 from treadle.kernel.choose import Style
 from treadle.kernel.parser import parse
@@ -24,13 +24,16 @@ TILE = ["ptr %bases", "ptr %params", "ptr %scratch", "i64 %batch", "i64 %lane", 
 class TileEmitter(Emitter):
     """One program on its way to text."""
 
+    def __init__(self, kernel: Kernel, target: Target, style: Style) -> None:
+        super().__init__(kernel, target, style)
+        self.places: dict[tuple[int, Sum], str] = {}
+
     def parameters(self) -> list[str]:
         """Of the function."""
         return TILE
 
     def text(self) -> str:
         """The module."""
-        self.places: dict[tuple[int, Sum], str] = {}
         entry = self._prologue()
         w, lanes = self.w, self.ln.lanes
         for ex in self.order:
@@ -83,6 +86,7 @@ class TileEmitter(Emitter):
 
     def pointer(self, buffer: int, place: Sum) -> str:
         """The memory in which a place is looked for."""
+        self._settle(buffer, place)  # here only for what never moves: all others are settled before
         return self.places.get((buffer, place)) or super().pointer(buffer, place)
 
     def _make(self, ex: Ex, at: Point) -> str:

@@ -10,12 +10,16 @@ from treadle.backends import choices
 from treadle.backends.cpu.chain_tasks import BATCH, HEADER, POSITION, SWEEP
 from treadle.backends.cpu.gemm_tiles import tile_for
 from treadle.backends.questions import of_chain
+from treadle.base.dtypes import bfloat16, float16, float32, float64
 from treadle.base.errors import CompilerError, explain
-from treadle.base.target import Target
+from treadle.base.target import Ability, Target
 from treadle.kernel.chain import LANES, Chained, Consumer, Operand, Producer, pitch
+from treadle.kernel.levels import kept_count
 from treadle.kernel.places import Place
+from treadle.kernel.signature import Signature
 
-KEPT = "kept"  # the name of scratch for that
+ABLE = Ability((float16, bfloat16, float32, float64), balance=24, both=True)
+KEPT = "kept"  # the name of scratch for values that wait for the next pass over a tile
 STEP = 96  # stream positions of a tile: a multiple of the micro-kernels' rows, in L1 with its panel
 OTHER_STEPS = (48, 192, 384)  # that a search may try
 
@@ -51,16 +55,14 @@ class Cut:
         return -(-self.chain.frame.lane.extent // LANES) // self.span
 
     @property
-    def items(self) -> int:
-        """Batch items."""
-        return prod(axis.extent for axis in self.chain.frame.batch)
+    def tasks(self) -> int:
+        """Tasks of all items."""
+        return self.blocks * prod(axis.extent for axis in self.chain.frame.batch)
 
 
-def cut(chain: Chained, target: Target, kept: int) -> Cut:
-    """The cut of a chain. It depends on the shape alone, so results do not on threads.
-
-    kept: values that programs keep of each element from one pass over a tile to the next.
-    """
+def cut(chain: Chained, target: Target) -> Cut:
+    """The cut of a chain. It depends on the shape alone, so results do not on threads."""
+    kept = max(kept_count(Signature(built.loops).text) for built in chain.programs())
     tile = tile_for(chain.dtype, target)
     size = tile.dtype.size
     found = Cut(chain, _length(chain, target).step)
@@ -132,7 +134,7 @@ class Table:
         self.set("block", LANES)
         self.set("step", found.step)
         self.set("blocks", found.blocks)
-        self.set("total", found.blocks * found.items)
+        self.set("total", found.tasks)
         self.set("group", 1)
         self.set("span", found.span)
         self.set("sums", found.sums)
@@ -147,9 +149,11 @@ class Table:
         """A number of the header."""
         self.words[POSITION[name]] = value
 
-    def fill(self, first: Place, sweeps: Sequence[Place], others: Sequence[Place]) -> list[int]:
+    def fill(self, programs: Sequence[Place]) -> list[int]:
         """All words, given the programs' addresses and parameters."""
         chain = self.chain
+        first, *others = programs
+        sweeps, others = others[: len(chain.sweeps)], others[len(chain.sweeps) :]
         self.set("first", self._add([*first, 0]))
         packs = [self._producer(k, p) for k, p in enumerate(chain.producers)]
         self._many("packs", "pack_count", packs)

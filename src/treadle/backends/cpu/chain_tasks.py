@@ -51,10 +51,9 @@ LIMIT = ("lane", "stream", "offset")
 PRODUCER_WORDS = len(PRODUCER) + 2 * len(OPERAND)
 CONSUMER_WORDS = len(CONSUMER) + len(OPERAND)
 ENTRY = ("ptr %bases", "ptr %params", "i64 %block", "i64 %tid")
-SYMBOLS = ("chain_block",)
 
 
-def text(dtype: DType, target: Target) -> str:
+def chain_text(dtype: DType, target: Target) -> str:
     """The IR module of chains whose operands are of dtype."""
     tile = tile_for(dtype, target)
     sizes = [(h, v) for h in tile.heights for v in tile.widths]

@@ -11,10 +11,11 @@ from functools import cache
 from typing import Any
 
 from treadle.backends import choices
-from treadle.backends.cpu import chain_plan, chain_tasks, gemm_plan, jit, show, sort
+from treadle.backends.cpu import chain_plan, gemm_plan, jit, show, sort
 from treadle.backends.cpu import scan as scans
 from treadle.backends.cpu.along import Step
 from treadle.backends.cpu.chain_emit import tile_text
+from treadle.backends.cpu.chain_tasks import chain_text
 from treadle.backends.cpu.emit import kernel_text
 from treadle.backends.cpu.host import host_target
 from treadle.backends.cpu.link import Code
@@ -26,7 +27,6 @@ from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil, p
 from treadle.backends.cpu.workers import SERIAL
 from treadle.base import trace
 from treadle.base.dtypes import (
-    FLOATS,
     NUMBERS,
     STORAGE,
     DType,
@@ -44,7 +44,7 @@ from treadle.ir.node import Node
 from treadle.kernel.build import Built
 from treadle.kernel.choose import Style, units
 from treadle.kernel.driver import Driver
-from treadle.kernel.levels import kept_count, scratch_bytes
+from treadle.kernel.levels import scratch_bytes
 from treadle.kernel.places import ARENA, Place
 from treadle.kernel.signature import Signature
 from treadle.kernel.steps import ChainStep, ProductStep, ScanStep
@@ -75,7 +75,9 @@ class Entry:
 class Program(Driver):
     """Compiled code for one structure of graph."""
 
-    takes = Takes(NUMBERS, (*STORAGE, int8, uint8, int16, uint16), FLOATS, True, (float32, float64))
+    takes = Takes(
+        NUMBERS, (*STORAGE, int8, uint8, int16, uint16), chain_plan.ABLE, (float32, float64)
+    )
     ordered, first_leaf = True, FIRST_LEAF
 
     def __init__(
@@ -183,22 +185,16 @@ class Program(Driver):
         """Chained products as one kernel that calls the programs of their tiles."""
         choices.begin_step(number)
         chain = step.chain
-        kept = max(kept_count(Signature(built.loops).text) for built in chain.programs())
-        cut = chain_plan.cut(chain, self.target, kept)
+        cut = chain_plan.cut(chain, self.target)
         self.scratch_bytes = max(self.scratch_bytes, cut.nbytes)
         style, where = Style(level=2), {name: (0, at) for name, at in cut.offsets.items()}
         parts = [self._part(built, style, tile_text, 0, where) for built in chain.programs()]
-        sweeps = len(chain.sweeps)
 
         def words(place: Callable[[object], Place]) -> list[int]:
-            first, *others = [part(place) for part in parts]
-            table = chain_plan.Table(cut, SCRATCH, place)
-            return table.fill(first, others[:sweeps], others[sweeps:])
+            return chain_plan.Table(cut, SCRATCH, place).fill([part(place) for part in parts])
 
-        symbols = chain_tasks.SYMBOLS
-        job = jit.job(chain_tasks.text, (chain.dtype,), symbols, self.target, 2, True)
-        blocks = cut.blocks * cut.items
-        self.entries.append(Entry(job, symbols[0], blocks, words, number, chain.size))
+        job = jit.job(chain_text, (chain.dtype,), ("chain_block",), self.target, 2, True)
+        self.entries.append(Entry(job, "chain_block", cut.tasks, words, number, chain.size))
 
     def _epilogue(self, product: ProductStep, height: int) -> Part:
         built = needed("program", product.epilogue, "epilogue")

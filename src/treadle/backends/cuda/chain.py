@@ -14,20 +14,22 @@ from treadle.backends.choices import Machine
 from treadle.backends.cuda.emit import Emitter
 from treadle.backends.cuda.forms import INDEX_LIMIT, Form, is_wide, power_of_two
 from treadle.backends.cuda.launch import Arguments, Launch
-from treadle.backends.cuda.narrow import memory_type, stored
+from treadle.backends.cuda.narrow import memory_type
 from treadle.backends.cuda.ops import register_type, with_helpers
 from treadle.backends.cuda.ways import settled
 from treadle.backends.questions import of_chain
-from treadle.base.dtypes import DType, bfloat16, float16, float32, float64
+from treadle.base.dtypes import bfloat16, float16, float32, float64
+from treadle.base.target import Ability
 from treadle.kernel.abstract import Ex, Kernel, Store
 from treadle.kernel.build import Built
-from treadle.kernel.chain import Chained, Operand, Producer
+from treadle.kernel.chain import ONES, Chained, Consumer, Operand, Producer, Sweep
 from treadle.kernel.parser import parse
 from treadle.kernel.signature import Signature
 
-CHAINED = (float16, bfloat16, float32, float64)
-MOST_COLUMNS = 256  # of a product that is added up in registers
+ABLE = Ability((float16, bfloat16, float32, float64), balance=160, widest=256)
 DEEP = 128  # elements of an operand that a program holds while others stream by
+COMPARED = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
+LOG2_E = "1.4426950408889634"
 OWN = re.compile(r"\b([bp])(\d+)\b")  # buffers and slots of a loop program, by number
 
 
@@ -62,8 +64,10 @@ def choose_cut(chain: Chained) -> Cut:
 class Part(Emitter):
     """A loop program of a chain; scratch is what variables hold."""
 
-    def __init__(self, kernel: Kernel, number: int, shape: str, names: dict[int, str]) -> None:
-        super().__init__(kernel, Form("rows", 0, 0, True, 0))
+    def __init__(
+        self, kernel: Kernel, number: int, shape: str, names: dict[int, str], wide: bool
+    ) -> None:
+        super().__init__(kernel, Form("rows", 0, 0, True, 0, wide=wide))
         self.axis, self.shape = 1, shape
         self.number, self.names = number, names
 
@@ -80,9 +84,19 @@ class Part(Emitter):
     def _make(self, ex: Ex) -> str:
         if ex.op == "load" and self.kernel.arguments[ex.data[0]].local:
             return self.names[ex.data[0]]
-        if ex.op == "exp" and self.narrow:  # as exact as its operands, and one step
-            return f"tl.exp2({self.value(ex.args[0])} * 1.4426950408889634)"
+        if ex.op == "exp" and self.narrow:  # as exact as its operands, and few steps
+            return self._power(ex.args[0])
+        if ex.op in COMPARED and all(arg.op == "index" for arg in ex.args) and not self.form.wide:
+            one, two = (self.index(arg.data) for arg in ex.args)
+            return f"({one}) {COMPARED[ex.op]} ({two}) + tl.zeros((1, 1), tl.int32)"
         return super()._make(ex)
+
+    def _power(self, ex: Ex) -> str:
+        """e to a power: what is the same all along a row leaves a multiply-add."""
+        if ex.op != "sub" or ex.args[1].axes & self.inner:
+            return f"tl.exp2({self.value(ex)} * {LOG2_E})"
+        base = self.name(f"{self.value(ex.args[1])} * {LOG2_E}")
+        return f"tl.exp2({self.value(ex.args[0])} * {LOG2_E} - {base})"
 
     def _store(self, s: Store) -> None:
         if not self.kernel.arguments[s.buffer].local:
@@ -129,7 +143,7 @@ class ChainKernel:
         names = [name for name, _ in self.arguments.types]
         names += [f"{name}: tl.constexpr" for name in self.constants]
         body = "\n".join(self.lines)
-        text = with_helpers(f"@triton.jit\ndef kernel({', '.join(names)}):\n{body}\n")
+        text = with_helpers(f"# a chain\n@triton.jit\ndef kernel({', '.join(names)}):\n{body}\n")
         source = self.arguments.source(text, self.constants, self.cut.warps, self.cut.stages)
         items = prod(axis.extent for axis in frame.batch)
         programs = -(-frame.lane.extent // self.cut.lanes) * items
@@ -192,7 +206,7 @@ class ChainKernel:
 
     # ---- the stream
 
-    def _sweep(self, sweep) -> None:  # type: ignore[no-untyped-def]
+    def _sweep(self, sweep: Sweep) -> None:
         for j, consumer in enumerate(sweep.consumers):
             self._operand(f"z{self.parts}_{j}", consumer.operand)
         self._limits()
@@ -200,16 +214,39 @@ class ChainKernel:
         self.line("stream = start + tl.arange(0, BN)[None, :]", 2)
         if not self.exact_stream:
             self.line("in_stream = stream < N", 2)
+        self.line("position = start + tl.arange(0, BN)[:, None]", 2)
+        rows = {}  # operands that a producer and a consumer both read: once
         for k in sweep.producers:
-            self._produce(k)
+            producer = self.chain.producers[k]
+            shared = any(c.operand == producer.stream and c.columns == producer.depth
+                         for c in sweep.consumers)  # fmt: skip
+            if shared and producer.depth <= DEEP:
+                self._rows(f"rows{k}", f"y{k}", producer.stream, producer.depth)
+                self.line(f"tile{k} = tl.dot(held{k}, tl.trans(rows{k}){self._precision()})", 2)
+                rows[producer.stream] = f"rows{k}"
+            else:
+                self._produce(k)
         mark = self.parts
         self._part(sweep.program, 2)
         for j, consumer in enumerate(sweep.consumers):
-            self._consume(f"z{mark}_{j}", consumer)
+            name = rows.get(consumer.operand, "other")
+            if name == "other":
+                self._rows(name, f"z{mark}_{j}", consumer.operand, consumer.columns)
+            self._consume(name, consumer)
+
+    def _rows(self, name: str, pointer: str, operand: Operand, columns: int) -> None:
+        """What streams by, a row each."""
+        width = max(16, power_of_two(columns))
+        self.line(f"column = tl.arange(0, {width})[None, :]", 2)
+        mask = [] if self.exact_stream else ["(position < N)"]
+        mask += [] if width == columns else [f"(column < {columns})"]
+        at = f"{pointer} + position{_times(f'{pointer}_along', operand.along)}"
+        at += f" + column{_times(f'{pointer}_depth', operand.depth)}"
+        self.line(f"{name} = tl.load({at}{_masked(mask)})", 2)
 
     def _limits(self) -> None:
         """Stream positions that masks leave something of."""
-        self.line("low = lane_zero" if False else "low = 0")
+        self.line("low = 0")
         self.line("high = N")
         for number, (a, b, c) in enumerate(self.chain.limits):
             for name, value in (("lane", a), ("offset", c)):
@@ -231,9 +268,9 @@ class ChainKernel:
         y = f"y{k} + stream{_times(f'y{k}_along', producer.stream.along)}"
         if producer.depth <= DEEP:
             width = max(16, power_of_two(producer.depth))
-            mask = stream + ([] if width == producer.depth else [f"(k{k}[:, None] < {producer.depth})"])
+            stream += [] if width == producer.depth else [f"(k{k}[:, None] < {producer.depth})"]
             at = f"{y} + k{k}[:, None]{_times(f'y{k}_depth', producer.stream.depth)}"
-            self.line(f"other = tl.load({at}{_masked(mask)})", 2)
+            self.line(f"other = tl.load({at}{_masked(stream)})", 2)
             self.line(f"tile{k} = tl.dot(held{k}, other{self._precision()})", 2)
             return
         lanes = [] if self.exact_lanes else ["in_lanes"]
@@ -241,34 +278,29 @@ class ChainKernel:
         self.line(f"tile{k} = tl.zeros((BM, BN), {wide})", 2)
         self.line(f"for deep in range(0, {producer.depth}, 64):", 2)
         self.line("k = deep + tl.arange(0, 64)", 3)
-        exact = producer.depth % 64 == 0
-        ends = [[] if exact else [f"(k{side} < {producer.depth})"] for side in ("[None, :]", "[:, None]")]
+        if producer.depth % 64:
+            lanes.append(f"(k[None, :] < {producer.depth})")
+            stream.append(f"(k[:, None] < {producer.depth})")
         x = f"x{k} + lane{_times(f'x{k}_along', producer.lane.along)}"
         x += f" + k[None, :]{_times(f'x{k}_depth', producer.lane.depth)}"
         y += f" + k[:, None]{_times(f'y{k}_depth', producer.stream.depth)}"
-        self.line(f"mine = tl.load({x}{_masked(lanes + ends[0])}).to({kind})", 3)
-        self.line(f"other = tl.load({y}{_masked(stream + ends[1])}).to({kind})", 3)
+        self.line(f"mine = tl.load({x}{_masked(lanes)}).to({kind})", 3)
+        self.line(f"other = tl.load({y}{_masked(stream)}).to({kind})", 3)
         self.line(f"tile{k} = tl.dot(mine, other, tile{k}{self._precision()})", 3)
 
-    def _consume(self, name: str, consumer) -> None:  # type: ignore[no-untyped-def]
-        width = max(16, power_of_two(consumer.columns))
+    def _consume(self, rows: str, consumer: Consumer) -> None:
         into, kind = _variable(consumer.into), memory_type(self.chain.dtype)
-        self.line("position = start + tl.arange(0, BN)[:, None]", 2)
-        self.line(f"column = tl.arange(0, {width})[None, :]", 2)
-        mask = [] if self.exact_stream else ["(position < N)"]
-        mask += [] if width == consumer.columns else [f"(column < {consumer.columns})"]
-        at = f"{name} + position{_times(f'{name}_along', consumer.operand.along)}"
-        at += f" + column{_times(f'{name}_depth', consumer.operand.depth)}"
-        self.line(f"other = tl.load({at}{_masked(mask)})", 2)
-        if consumer.factor != "ones":
+        if consumer.factor != ONES:
             self.line(f"{into} = {into} * {_variable(consumer.factor)}", 2)
         feed = f"{_variable(consumer.feed)}.to({kind})"
-        self.line(f"{into} = tl.dot({feed}, other, {into}{self._precision()})", 2)
+        self.line(f"{into} = tl.dot({feed}, {rows}, {into}{self._precision()})", 2)
 
     def _precision(self) -> str:
         if self.chain.dtype is float32:
             return ', input_precision="ieee"'
-        return ', input_precision="ieee", out_dtype=tl.float64' if self.chain.dtype is float64 else ""
+        return (
+            ', input_precision="ieee", out_dtype=tl.float64' if self.chain.dtype is float64 else ""
+        )
 
     # ---- programs
 
@@ -279,7 +311,9 @@ class ChainKernel:
         signature = Signature(built.loops)
         kernel = parse(signature.text)
         names = {}
-        for k, (argument, buffer) in enumerate(zip(built.loops.arguments, built.buffers, strict=True)):
+        for k, (argument, buffer) in enumerate(
+            zip(built.loops.arguments, built.buffers, strict=True)
+        ):
             if argument.local:
                 names[k] = _variable(str(buffer))
             else:
@@ -290,7 +324,7 @@ class ChainKernel:
             else:
                 self.arguments.integer(f"p{number}_{k}", int(value), self.wide)
         width = max(16, power_of_two(columns or 0))
-        part = Part(kernel, number, f"(BM, {width if columns else 'BN'})", names)
+        part = Part(kernel, number, f"(BM, {width if columns else 'BN'})", names, self.wide)
         part.indent = depth
         part.row_mask = "" if self.exact_lanes else "in_lanes"
         part.known[-1] |= {kernel.outer[-1]: "lane", "columns": "stream"}
@@ -320,13 +354,6 @@ def _masked(parts: list[str]) -> str:
     return f", mask={' & '.join(parts)}, other=0.0" if parts else ""
 
 
-def why_not(chain: Chained) -> str:
-    """Why a chain does not fit the registers of a program; empty if it does."""
-    columns = [c.columns for sweep in chain.sweeps for c in sweep.consumers]
-    most = max(columns, default=0)
-    return "a product is too wide to be added up in registers" if most > MOST_COLUMNS else ""
-
-
 def chain_launch(chain: Chained, machine: Machine) -> Launch:
     """The launch that computes a chain."""
     cut = choose_cut(chain)
@@ -334,6 +361,3 @@ def chain_launch(chain: Chained, machine: Machine) -> Launch:
     sizes = [operand.base.type.size for operand in chain.operands()]
     wide = max(sizes) >= INDEX_LIMIT or any(is_wide(built.loops) for built in chain.programs())
     return ChainKernel(chain, wide, cut).launch()
-
-
-__all__ = ["CHAINED", "DType", "chain_launch", "stored", "why_not"]

@@ -15,9 +15,9 @@ from triton.compiler import ASTSource
 from treadle.backends.cuda.launch import Source
 from treadle.base import cache
 
-EXACT = 'input_precision="ieee"'
-"""In the text of products that are made of multiply-adds. Elsewhere a product and a sum are rounded
-each, whether they are in one kernel or in two."""
+FUSED = ('input_precision="ieee"', "# a chain")
+"""In the text of products that are made of multiply-adds, and of chains, which are one kernel or
+none. Elsewhere a product and a sum are rounded each, whether they are in one kernel or in two."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def _compiled(source: Source, architecture: int) -> Code:
         target=GPUTarget("cuda", architecture, 32),
         options={
             "num_warps": source.warps, "num_stages": source.stages,
-            "enable_fp_fusion": EXACT in source.text,
+            "enable_fp_fusion": any(mark in source.text for mark in FUSED),
         },
     )  # fmt: skip
     facts = made.metadata

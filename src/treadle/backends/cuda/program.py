@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from treadle.backends import choices
 from treadle.backends.choices import Machine
-from treadle.backends.cuda.chain import CHAINED, chain_launch
+from treadle.backends.cuda.chain import ABLE, chain_launch
 from treadle.backends.cuda.emit import kernel_text
 from treadle.backends.cuda.forms import Form, choose, size_of, splits
 from treadle.backends.cuda.launch import Arguments, Launch, tile_constants
@@ -28,7 +28,7 @@ FIRST_LEAF = 1  # number of the first leaf's base address, after the arena
 class Plan(Driver):
     """Everything about a program that needs no device."""
 
-    takes = Takes(TEMPLATES, (float16, bfloat16, int8, uint8), chained=CHAINED, separable=TEMPLATES)
+    takes = Takes(TEMPLATES, (float16, bfloat16, int8, uint8), ABLE, TEMPLATES)
     first_leaf = FIRST_LEAF
     ordered = False  # the programs of a grid run in any order: only equal positions share memory
 
