@@ -52,6 +52,14 @@ def test_compiled_for_sm_90(name):
         assert code_of(launch.source, 90) == code  # now from disk
 
 
+@compiled
+@pytest.mark.parametrize("name", ["chained_attention_half", "chained_window"])
+def test_chains_compiled_for_sm_80(name):
+    plan, _ = plan_of(CASES[name].build())
+    for launch in plan.launches:
+        assert code_of(launch.source, 80).shared <= 163 << 10
+
+
 def test_one_structure_has_one_text():
     def texts(rows, columns):
         plan, _ = plan_of([softmax(node_of(np.zeros((rows, columns), np.float32)))])

@@ -187,7 +187,7 @@ class Program(Driver):
         chain = step.chain
         cut = chain_plan.cut(chain, self.target)
         self.scratch_bytes = max(self.scratch_bytes, cut.nbytes)
-        style, where = Style(level=2), {name: (0, at) for name, at in cut.offsets.items()}
+        style, where = Style(2), {name: (0, at) for name, at in cut.offsets.items()}
         parts = [self._part(built, style, tile_text, 0, where) for built in chain.programs()]
 
         def words(place: Callable[[object], Place]) -> list[int]:

@@ -53,7 +53,7 @@ def choose_cut(chain: Chained) -> Cut:
     deepest = max(p.depth for p in chain.producers)
     consumers = max(len(s.consumers) for s in chain.sweeps)
     if chain.dtype.size > 2:
-        return Cut(32, 32, 4, 1) if chain.dtype.size == 8 else Cut(64, 32, 4, 2)
+        return Cut(32, 32, 4, 1)
     if len(chain.producers) == 1:
         return Cut(64, 128, 4, 2) if max(columns, deepest) <= 64 else Cut(64, 64, 4, 3)
     if consumers > 1 or max(columns, deepest) > 128:
