@@ -16,7 +16,7 @@ LIMITS: dict[str, dict[str, int]] = {
     "backends.cpu.sort": {"BLOCK": 64, "FEW": 4, "RANKED": 8, "WIDE_DIGITS": 64},
     "backends.cpu.gemm_plan": {"_SERIAL": 64, "_SHORTEST": 64, "_ENOUGH_PANELS": 1,
                                "COLUMNS_PER_TASK": 64},
-    "backends.cpu.winograd_plan": {"CHANNELS": 2, "SQUARES": 4},
+    "backends.cpu.winograd_plan": {"CHANNELS": 2, "SQUARES": 4, "FEWEST": 2},
     "backends.cpu.chain_plan": {"STEP": 48},
     "kernel.chain": {"SHORTEST": 4},
     "schedule.chains": {"FEWEST_ITEMS": 2},

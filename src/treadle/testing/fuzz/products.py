@@ -103,25 +103,29 @@ def widened(g: Generation) -> None:
 
 
 def convolved(g: Generation) -> None:
-    """Images, or lines, and windows that slide over them."""
-    draw, kind = g.draw, g.draw.one((float32, float64))
-    groups, rank = draw.one((1, 1, 2)), draw.number(1, 2)
+    """Images, or lines, and windows that slide over them: half of them as in most networks."""
+    draw, kind, usual = g.draw, g.draw.one((float32, float32, float64)), g.draw.coin()
+    groups, rank = 1 if usual else draw.one((1, 1, 2)), 2 if usual else draw.number(1, 2)
     channels, outputs = groups * draw.number(1, 3), groups * draw.number(1, 3)
     sizes = tuple(min(34 if rank == 1 else 9, g.size()) for _ in range(rank))
-    window = tuple(draw.number(1, 3) for _ in range(rank))
+    window = (3, 3) if usual else tuple(draw.number(1, 3) for _ in range(rank))
     x = g.pick_or_make(
         lambda v: len(v.shape) == rank + 2 and v.shape[1] == channels and v.dtype is kind,
         (draw.number(1, 3), channels, *sizes), kind,
     )  # fmt: skip
-    options = f"stride={draw.number(1, 2)}, padding={draw.number(0, 2)}, groups={groups}"
-    options += f", dilation={draw.one((1, 1, 2))}"
-    if draw.rarely(3):
+    options = f"padding={draw.number(0, 2)}"
+    if not usual:
+        options += f", stride={draw.number(1, 2)}, dilation={draw.number(1, 2)}, groups={groups}"
+    if draw.rarely(4):
         weight = g.leaf((channels, outputs // groups, *window), kind)
         text = f"td.conv_transpose{rank}d({{0}}, {{1}}, {options})"
     else:
         weight = g.leaf((outputs, channels // groups, *window), kind)
         text = f"td.conv{rank}d({{0}}, {{1}}, {options})"
-    g.value("convolution", "windows", text, x, weight)
+    made = g.value("convolution", "windows", text, x, weight)
+    if made is not None and draw.rarely(3):
+        bias = g.leaf((g.model[made].shape[1], *(1,) * rank), kind)
+        g.value("binary", "add", "{0} + {1}", made, bias)
 
 
 BETWEEN = (
