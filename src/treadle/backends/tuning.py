@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
-from typing import Any, Protocol
+from typing import Any
 
 from treadle.backends import choices
 from treadle.backends.progress import Bar
@@ -23,16 +23,8 @@ ROUNDS = 32  # at most
 TURNS = 3  # of either program in a round; the least time of a step counts
 GAIN = 0.95  # of the time before: less of a change could be noise
 SHARE = 0.01  # of the whole time: steps below are left as they are
-
-
-class Program(Protocol):
-    """What is tuned."""
-
-    overwrites: frozenset[int]
-
-    def run(self, inputs: Sequence[Any], results: list[Any] | None = None) -> list[Any]:
-        """The roots' memory from the leaves'."""
-
+_SEARCHING = threading.RLock()  # one at a time: two would time each other
+forks.share("searching", _SEARCHING)
 
 Refusals = tuple[type[Exception], ...]
 """By what errors a device says that it does not take a way."""
@@ -56,17 +48,17 @@ class Untuned:
         self.seconds = TUNE_SECONDS.value
         self.program = make()
         self.overwrites: frozenset[int] = self.program.overwrites
-        self.lock = threading.Lock()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.program, name)  # for people who look at programs
 
     def run(self, inputs: Sequence[Any], results: list[Any] | None = None) -> list[Any]:
         """Search, then run."""
-        with self.lock:
+        with _SEARCHING:
             if "run" not in self.__dict__:
                 self._search(inputs)
                 self.run = self.program.run  # type: ignore[method-assign]
+                del self.make, self.context  # and the graph with them
         found: list[Any] = self.program.run(inputs, results)
         return found
 
@@ -80,9 +72,7 @@ class Untuned:
 
     def _made(self) -> Any:
         context = self.context.copy()
-        for variable, value in copy_context().items():
-            if variable is choices.SEARCH:
-                context.run(variable.set, value)
+        context.run(choices.SEARCH.set, choices.SEARCH.get())
         with forks.COMPILING.mine():
             return context.run(self.make)
 
