@@ -26,6 +26,7 @@ from treadle.base.errors import (
     needed,
 )
 from treadle.base.shapes import Shape, names_of
+from treadle.base.sizes import most
 from treadle.ir.recording import GRADIENTS, RECORDING
 from treadle.ops.defs import Elementwise, Kind, Op
 from treadle.ops.elementwise import cast
@@ -228,7 +229,7 @@ def apply(op: Op, operands: tuple[Any, ...], arg: Any = None) -> Node:
     call = _CALLS.get(key)
     if call is None:
         call = _first_call(op, operands, arg)
-        size = max([x.call.type.size for x in operands], default=0)
+        size = max([most(x.call.type.size) for x in operands], default=0)
         call.costly = op.flops * size >= (COSTLY if op.kind is Kind.ELEMENTWISE else MANY)
         call = _remembered(key, call)
     if call.casts:

@@ -8,6 +8,7 @@ from math import prod
 
 from treadle.base.dtypes import DType
 from treadle.base.shapes import Shape
+from treadle.base.sizes import most
 from treadle.ir.node import LEAF, Node
 from treadle.kernel.axes import linear, merge_axes, refined
 from treadle.kernel.index import ZERO, Axis, Index, ravel, unravel
@@ -184,13 +185,13 @@ def _turned_axis(loops: Loops) -> Axis | None:
 
     A map that walks along it below each vector uses every cache line it fetches.
     """
-    if len(loops.inner) < 2 or loops.inner[-1].extent < TURNED:
+    if len(loops.inner) < 2 or most(loops.inner[-1].extent) < TURNED:
         return None
     last = loops.inner[-1]
     for ex in loops.order():
-        if ex.op == "load" and ex.data[1].coefficient(last) > 1:
+        if ex.op == "load" and most(ex.data[1].coefficient(last)) > 1:
             for axis in loops.inner[:-1]:
-                if ex.data[1].coefficient(axis) == 1 and axis.extent >= TURNED:
+                if ex.data[1].coefficient(axis) == 1 and most(axis.extent) >= TURNED:
                     return axis
     return None
 

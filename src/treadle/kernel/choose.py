@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isqrt
 
+from treadle.base.sizes import most
 from treadle.base.target import Target
 from treadle.kernel.index import Axis
 from treadle.kernel.loops import Loops
@@ -34,13 +35,14 @@ def choose(loops: Loops, target: Target) -> Style:
     """The style of a kernel, and (in loops) how many rows make a block."""
     axes = loops.outer if loops.across else loops.inner
     extent = axes[-1].extent if axes else 1
-    if loops.size < SMALL:
-        style = Style(level=0 if loops.size < TINY else 1)
+    size = most(loops.size)
+    if size < SMALL:
+        style = Style(level=0 if size < TINY else 1)
     else:
         body = len(loops.order())
         reduces = any(step.reduces for step in loops.passes)
         unroll = 1 if body > LONG else 4 if reduces and body <= 16 else 2
-        while unroll > 1 and extent < 2 * unroll * target.lanes:
+        while unroll > 1 and most(extent) < 2 * unroll * target.lanes:
             unroll //= 2
         style = Style(unroll, extent % (unroll * target.lanes) == 0, 2)
     loops.rows_per_block = _grain(loops, style, target)
@@ -92,8 +94,8 @@ def is_flat_map(loops: Loops) -> bool:
 
 
 def _grain(loops: Loops, style: Style, target: Target) -> int:
-    total = units(loops, style, target)
-    blocks = max(1, min(MOST_BLOCKS, loops.size // BLOCK))
+    total = most(units(loops, style, target))
+    blocks = max(1, min(MOST_BLOCKS, most(loops.size) // BLOCK))
     grain = max(1, -(-total // blocks))
     if any(store.mode == "partial" for store in loops.stores()):
         grain = min(grain, max(ROWS, isqrt(total)))

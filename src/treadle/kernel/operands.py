@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from treadle.base.dtypes import DType, float32
 from treadle.base.shapes import strides_of
+from treadle.base.sizes import Size, most
 from treadle.base.target import Takes
 from treadle.ir.node import LEAF, Node
 from treadle.kernel.index import ZERO, Axis, Index, Quotient
@@ -51,7 +52,8 @@ def operands_of(dot: Node, takes: Takes) -> tuple[Operand, Operand]:
     multiplied = dot.dtype in takes.products
     converts = takes.converts if multiplied and dot.dtype is float32 else ()
     left, right = (located(x, converts) or plain(x) for x in dot.operands)
-    small = dot.type.size * dot.operands[0].shape[-1] < LEAST_WORK
+    sized = any(isinstance(n, Size) for x in dot.operands for n in x.shape)  # no table holds them
+    small = sized or dot.type.size * dot.operands[0].shape[-1] < LEAST_WORK
     if not takes.separable or not multiplied or small or dot.dtype.is_storage:
         return left, right
     others = [located(x, (), separable=True) if _copied(found) else None
@@ -77,7 +79,7 @@ def located(node: Node, converts: Sequence[DType], separable: bool = False) -> O
     for base in _below(node, converts):
         if base.op.kind is Kind.SOURCE and base.op is not LEAF:
             continue
-        if base.op in WRITTEN_OUT and base.type.size > node.type.size:
+        if base.op in WRITTEN_OUT and most(base.type.size) > most(node.type.size):
             continue  # what is read is less to write out than what it is read from
         found = _separable(node, base) if separable else _strided(node, base)
         if found is not None:

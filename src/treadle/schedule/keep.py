@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from treadle.base.sizes import most
 from treadle.ir.node import LEAF, Node
 from treadle.ops import movement as m
 from treadle.ops.contract import gather
@@ -50,8 +51,8 @@ def keep(
     again: dict[Node, tuple[float, frozenset[Node]]] = {}
     for node in order:
         cost, loads = again[node] = _again(node, again)
-        size = max(1, node.type.size)
-        large = sum(1 for x in loads if 2 * x.type.size > size)
+        size = max(1, most(node.type.size))
+        large = sum(1 for x in loads if 2 * most(x.type.size) > size)
         fine = cost <= (FREE_FLOPS if not large else MOST_FLOPS) and large <= MOST_LOADS
         cluster = of.get(node)
         alone = cluster is not None and (cluster.level[node] == COLUMN or node.op.kind in APART)

@@ -10,7 +10,18 @@ from treadle.base.dtypes import DType
 from treadle.base.dtypes import dtype as dtype_of
 from treadle.base.errors import ArgumentError, OperandError, explain
 from treadle.base.shapes import Shape
-from treadle.ir.node import NUMBERS, Call, Node, apply, beside, full, record, recorded_call, type_of
+from treadle.ir.node import (
+    NUMBERS,
+    Call,
+    Node,
+    apply,
+    beside,
+    full,
+    leaf,
+    record,
+    recorded_call,
+    type_of,
+)
 from treadle.ir.recording import GRADIENTS, RECORDING
 from treadle.ops import elementwise as e
 from treadle.ops.defs import ARRAYS, Op
@@ -128,6 +139,13 @@ class Tensor(Readable, Methods):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         assign_item(self, _unwrapped(key), _unwrapped(value))
+
+    def _resized(self, shape: Shape) -> Tensor:
+        """The same elements in the same memory, with other names for the sizes."""
+        node = self._node
+        if node.buffer is None or node.needs_grad or TRACE:
+            return self.reshape(shape)
+        return Tensor(leaf(type_of(shape, node.dtype, node.device), node.buffer))
 
     # ---- state
 

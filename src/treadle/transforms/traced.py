@@ -8,11 +8,13 @@ collects and uses stay inside, and say so when they are asked for.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
 from typing import Any
 
 from treadle.base import forks
 from treadle.base.errors import ArgumentError, explain
+from treadle.base.shapes import Dim
 from treadle.base.trace import stage
 from treadle.base.trees import Structure, builder, flatten, unflatten
 from treadle.ir.graph import is_realised, structure, toposort
@@ -24,7 +26,9 @@ from treadle.tensor.gradients import INSIDE, needs_none
 from treadle.tensor.tensor import Tensor
 from treadle.tensor.tracing import TRACE, Followed, Tracing, facts_of, is_as, lasting
 from treadle.transforms.held import Held, Output, Update
+from treadle.transforms.sized import exact_call, general_type
 
+MOST_INSTANCES = 64  # of one trace: sizes come again soon or never
 _ONE_AT_A_TIME = threading.RLock()
 forks.share("tracing", _ONE_AT_A_TIME)
 
@@ -39,7 +43,9 @@ class Traced:
     def __init__(
         self, function: Callable[..., Any], shape: Structure, arguments: Sequence[Tensor],
         twins: Sequence[int] = (), known: Collection[Tensor] = (),
+        sizes: Mapping[str, Dim] | None = None,
     ) -> None:  # fmt: skip
+        self.instances: dict[tuple[int, ...], Traced] = {}
         stand_ins = [t if t in known else _stand_in(t) for t in arguments]
         self.same = [(k, t) for k, t in enumerate(arguments) if t in known]
         self.stand_ins = [stand_ins[k] for k in twins] if twins else stand_ins
@@ -176,6 +182,19 @@ class Traced:
 
     # ---- calls
 
+    def at(self, sizes: dict[str, Dim]) -> Traced:
+        """The trace for sizes: another table for its program, and other types of its results."""
+        key = tuple([sizes[name] for name in sorted(sizes)])
+        found = self.instances.get(key)
+        if found is None:
+            found = copy(self)
+            found.program = self.program.at(sizes)
+            found.results = [(exact_call(call.type, sizes), needs) for call, needs in self.results]
+            if len(self.instances) >= MOST_INSTANCES:
+                self.instances.clear()
+            self.instances[key] = found
+        return found
+
     def call(self, arguments: Sequence[Tensor]) -> Any:
         """Run on arguments; returns what the function returned, with new tensors."""
         if self.replaces:
@@ -295,7 +314,7 @@ def _followed(roots: list[Node], trace: Tracing) -> set[Node]:
 
 def _stand_in(tensor: Tensor) -> Tensor:
     """A tensor of the same type whose value is not known while tracing."""
-    stand_in = Tensor(leaf(tensor._node.type, TRACED))
+    stand_in = Tensor(leaf(general_type(tensor._node.type, {}), TRACED))
     if tensor._grad is not None:
         inside = tensor._grad is INSIDE
         stand_in._grad = INSIDE if inside else Tensor(leaf(tensor._grad._node.type, TRACED))

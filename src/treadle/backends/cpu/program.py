@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 import struct
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -18,12 +19,14 @@ from treadle.backends.cpu.host import host_target
 from treadle.backends.cpu.link import Code
 from treadle.backends.cpu.memory import Buffer, allocate
 from treadle.backends.cpu.products import SCRATCH, Sides, job_of
+from treadle.backends.cpu.template import Template
 from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil, part_launcher
 from treadle.backends.cpu.workers import SERIAL
 from treadle.base import trace
 from treadle.base.dtypes import FLOATS, STORAGE, DType, float32, float64, int8, int16, uint8, uint16
 from treadle.base.errors import needed
 from treadle.base.knobs import DEBUG
+from treadle.base.sizes import Size, most
 from treadle.base.target import Takes, Target
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
@@ -49,7 +52,7 @@ class Entry:
 
     job: jit.Job
     symbol: str
-    blocks: int
+    blocks: int  # these may be sizes, and so may words
     words: Words
     step: int
     size: int
@@ -69,7 +72,7 @@ class Program(Driver):
         self.scratch_bytes = 0
         self.streamed = {
             root for root in self.roots
-            if root not in self.replaces and root.type.nbytes >= self.target.l3_bytes // 4
+            if root not in self.replaces and most(root.type.nbytes) >= self.target.l3_bytes // 4
         }  # fmt: skip
         self.entries: list[Entry] = []
         # What entries close over, which is never the program: that is gone once nobody holds it.
@@ -108,14 +111,14 @@ class Program(Driver):
             return result + [_encoded(value, dtype) for dtype, value in signature.values]
 
         job = kernel_job(signature.text, style, target)
-        self.entries.append(Entry(job, "kernel", blocks, words, step, loops.size))
+        self.entries.append(Entry(job, "kernel", blocks, words, step, most(loops.size)))
 
     def add_product(self, product: ProductStep, step: int) -> None:
         """A product as one kernel, and those before it that pack an operand for all."""
         sides = Sides(product)
         problem = sides.problem()
         plan = gemm_plan.plan(problem, self.target)
-        size = product.dot.type.size * max(1, problem.k)
+        size = most(product.dot.type.size * max(1, problem.k))
         packed = {"apack": f"left{step}", "bpack": f"right{step}"}
         sizes = {packed["apack"]: plan.apack_bytes, packed["bpack"]: plan.bpack_bytes}
         self.reserve({name: nbytes for name, nbytes in sizes.items() if nbytes}, step)
@@ -163,11 +166,11 @@ class Program(Driver):
 
     def _epilogue(
         self, product: ProductStep, height: int
-    ) -> Callable[[Callable[[object], Place]], Place]:
-        """(address of the code, address of its parameters), once memory is laid out."""
+    ) -> Callable[[Callable[[object], Place]], tuple[int, list[Any]]]:
+        """(address of the code, its parameters), once memory is laid out."""
         built = needed("program", product.epilogue, "epilogue")
         loops = built.loops
-        target, memory, codes = self.target, self.memory, self.epilogue_code
+        target, codes = self.target, self.epilogue_code
         style = choose(loops, target)
         style = type(style)(1, False, style.level)
         signature = Signature(loops)
@@ -175,12 +178,12 @@ class Program(Driver):
         number = len(self.epilogues)
         self.epilogues.append(job)
 
-        def addresses(place: Callable[[object], Place]) -> Place:
-            words = [0, height, 0, 0]
+        def addresses(place: Callable[[object], Place]) -> tuple[int, list[Any]]:
+            words: list[Any] = [0, height, 0, 0]
             for buffer in built.buffers:
                 words += place(buffer)
             words += [_encoded(value, dtype) for dtype, value in signature.values]
-            return codes[number]["kernel"], _pinned(memory, words)
+            return codes[number]["kernel"], words
 
         return addresses
 
@@ -192,20 +195,32 @@ class Program(Driver):
         jobs = [entry.job for entry in self.entries] + self.epilogues
         code = jit.load_many(jobs)
         self.code, self.epilogue_code[:] = code[: len(self.entries)], code[len(self.entries) :]
-        table: list[int] = []
+        table: list[Any] = []
         for entry, found in zip(self.entries, self.code, strict=True):
             flags = SERIAL if entry.size < SHORT // 4 else 0
-            params = _pinned(self.memory, entry.words(place))
-            table += [found[entry.symbol], params, entry.blocks, flags]
-        self.table = _pinned(self.memory, table)
+            table += [found[entry.symbol], entry.words(place), entry.blocks, flags]
+        self.template = Template(table, [n for kind, n in self.places.outputs if kind == "new"])
+        self._fill({})
         self.pool = Pool.get()
         self.short = sum(entry.size for entry in self.entries) < SHORT
-        self.free: list[Any] = []  # from _word_array
-        self.new = [nbytes for kind, nbytes in self.places.outputs if kind == "new"]
         self.overwrites = self.places.overwrites()
         self.launch = self._launcher()
         self.needs_memory = bool(self.layout.nbytes or self.scratch_bytes)
         self.simple = all(kind == "new" for kind, _ in self.places.outputs)
+
+    def _fill(self, sizes: Mapping[str, int]) -> None:
+        """The table and its parameters in memory, if all sizes are known."""
+        self.free: list[Any] = []  # from _word_array
+        if len(sizes) == self.template.unknowns:
+            filled, self.new = self.template.filled(sizes)
+            self.memory = [*self.memory, filled]
+            self.table = filled.buffer_info()[0]
+
+    def at(self, sizes: Mapping[str, int]) -> Program:
+        """The program for sizes: other numbers in another table, everything else is the same."""
+        program = copy(self)
+        program._fill(sizes)
+        return program
 
     def _launcher(self) -> Callable[[int], None]:
         """How the table is walked: all at once where it is short, or overwrites what others see."""
@@ -315,7 +330,9 @@ def kernel_job(text: str, style: Style, target: Target) -> jit.Job:
 
 
 def _encoded(value: float | int | bool, dtype: DType) -> int:
-    """A parameter as a word."""
+    """A parameter as a word; a size stays one."""
+    if isinstance(value, Size):
+        return value
     if dtype is float32:
         return int(struct.unpack("<I", struct.pack("<f", _clipped(value)))[0])
     if dtype is float64:
