@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
+from itertools import product
+from math import prod
 from typing import Any
 
 from treadle.base.errors import ArgumentError, explain
@@ -65,14 +67,20 @@ class Size:
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """Not below, and not above."""
-        low = high = 0
+        """Not below, and not above: by what each unknown exceeds its least."""
+        above: dict[Factors, int] = {}
         for factors, c in self.parts.items():
-            a = b = c
-            for x in factors:
-                ends = (a * x.least, a * x.most, b * x.least, b * x.most)
-                a, b = min(ends), max(ends)
-            low, high = low + a, high + b
+            for chosen in product(*[((x,), ()) for x in factors]):
+                more = tuple(x for part in chosen for x in part)
+                left = c
+                for x, part in zip(factors, chosen, strict=True):
+                    left *= 1 if part else x.least
+                above[more] = above.get(more, 0) + left
+        low = high = 0
+        for factors, c in above.items():
+            furthest = c * prod([x.most - x.least for x in factors])
+            low += min(furthest, c if not factors else 0)
+            high += max(furthest, c if not factors else 0)
         return low, high
 
     # ---- arithmetic

@@ -26,10 +26,11 @@ from treadle.base.errors import (
     needed,
 )
 from treadle.base.shapes import Shape, names_of
-from treadle.base.sizes import most
+from treadle.base.sizes import Size, most
 from treadle.ir.recording import GRADIENTS, RECORDING
 from treadle.ops.defs import Elementwise, Kind, Op
 from treadle.ops.elementwise import cast
+from treadle.ops.movement import slice_
 from treadle.ops.syntax import Syntax
 
 
@@ -284,9 +285,9 @@ def beside(value: bool | int | float, type_: Type) -> Node:
 def _as_nodes(op: Op, operands: tuple[Any, ...]) -> tuple[Node, ...]:
     """Operands with Python scalars as constants of the type they take beside the tensors."""
     nodes = [x for x in operands if x.__class__ is Node]
-    scalars = [x for x in operands if isinstance(x, bool | int | float)]
+    scalars = [x for x in operands if isinstance(x, bool | int | float | Size)]
     if not nodes or len(nodes) + len(scalars) < len(operands):
-        odd = next(x for x in operands if not isinstance(x, Node | bool | int | float))
+        odd = next(x for x in operands if not isinstance(x, Node | bool | int | float | Size))
         hint = "wrap it with td.tensor(...)"
         raise OperandError(explain(op.name, "not a tensor", hint, got=type(odd).__name__))
     beside = nodes[-1].dtype  # where(condition, x, 0): the last tensor decides
@@ -370,6 +371,9 @@ def const(value: bool | int | float, dtype: DType, device: Device = CPU) -> Node
         hint = "cast the tensor to a wider dtype first"
         facts = {"value": value, "dtype": dtype.name}
         raise ArgumentError(explain("constant", "the number does not fit", hint, **facts))
+    if isinstance(value, Size):  # 1 more than the last index: what kernels know of sizes is indices
+        last = slice_(iota((value,), 0, device), [(value - 1, value, 1)]).reshape(())
+        return cast(last + 1, dtype)  # type: ignore[no-any-return]
     value = float(value) if dtype.is_float else bool(value) if dtype.kind == "bool" else int(value)
     key = (CONST, repr(value) if value == 0 or value != value else value, dtype, device)
     found = _CONSTANTS.get(key)

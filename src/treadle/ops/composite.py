@@ -12,6 +12,7 @@ from typing import Any
 
 from treadle.base.dtypes import float32, promote, to_float
 from treadle.base.errors import ShapeError, explain
+from treadle.base.sizes import Size
 from treadle.base.shapes import axes_in, axis_in
 from treadle.ops.bounds import require_inside
 from treadle.ops.contract import dot, gather
@@ -98,7 +99,8 @@ def mean(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
     def define(x: Any) -> Any:
         total = sum_(x, axis=axis, keepdims=keepdims)
         count = _count(x, axis, "mean")
-        return total / float(count)  # times 1 / count would be rounded twice
+        # Times 1 / count would be rounded twice.
+        return total / (count if isinstance(count, Size) else float(count))
 
     return precisely(define, x)
 

@@ -10,6 +10,7 @@ from treadle.base.dtypes import DType
 from treadle.base.dtypes import dtype as dtype_of
 from treadle.base.errors import ArgumentError, OperandError, explain
 from treadle.base.shapes import Shape
+from treadle.base.sizes import Size
 from treadle.ir.node import (
     NUMBERS,
     Call,
@@ -173,7 +174,7 @@ def _note(operands: tuple[Any, ...]) -> None:
 
 def _operand(op: Op, x: Any, like: Tensor) -> Any:
     """What stands beside a tensor: a number, or the node of an array."""
-    if x.__class__ in NUMBERS or isinstance(x, bool | int | float | Node):
+    if x.__class__ in NUMBERS or isinstance(x, bool | int | float | Node | Size):
         return x
     if hasattr(x, "item") and getattr(x, "shape", None) == ():  # a NumPy scalar
         return x.item()
