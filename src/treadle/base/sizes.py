@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
-from contextvars import ContextVar
+from functools import cache
 from itertools import product
 from math import prod
 from typing import Any
@@ -13,8 +14,7 @@ from treadle.base.errors import ArgumentError, explain
 
 HINT = "decide by something else, or give the axis no Dim with a max: then every size is traced"
 Factors = tuple["Unknown", ...]
-PLANNING: ContextVar[bool] = ContextVar("planning", default=False)
-"""Is a program planned? What is not surely equal counts as different then."""
+PACKAGE = __name__.partition(".")[0] + "."
 
 
 class UnknownSizeError(ArgumentError):
@@ -37,6 +37,7 @@ def _unknown(text: str, least: int, most: int) -> Unknown:
     return _UNKNOWNS.setdefault((text, least, most), Unknown(text, least, most))
 
 
+@cache
 def unknown(name: str, least: int, most: int) -> Size:
     """The size of a Dim."""
     return Size({(_unknown(name, least, most),): 1})
@@ -86,12 +87,22 @@ class Size:
     # ---- arithmetic
 
     def __add__(self, other: Any) -> Any:
+        if not self._takes(other):
+            return NotImplemented
         total = dict(self.parts)
         for factors, c in _parts(other).items():
             total[factors] = total.get(factors, 0) + c
         return _made(total)
 
+    def _takes(self, other: Any) -> bool:
+        """Is it a whole number? A fraction would need the number itself."""
+        if isinstance(other, float):
+            raise _undecided("the number itself", self)
+        return isinstance(other, int | Size)
+
     def __mul__(self, other: Any) -> Any:
+        if not self._takes(other):
+            return NotImplemented
         total: dict[Factors, int] = {}
         for f, a in self.parts.items():
             for g, b in _parts(other).items():
@@ -102,29 +113,33 @@ class Size:
     # fmt: off
     __radd__, __rmul__ = __add__, __mul__
     def __neg__(self) -> Any: return self * -1
-    def __sub__(self, other: Any) -> Any: return self + other * -1
-    def __rsub__(self, other: Any) -> Any: return self * -1 + other
+    def __sub__(self, other: Any) -> Any: return self + -other if self._takes(other) else NotImplemented
+    def __rsub__(self, other: Any) -> Any: return -self + other if self._takes(other) else NotImplemented
     def __floordiv__(self, other: Any) -> Any: return _divided(self, other)[0]
     def __rfloordiv__(self, other: Any) -> Any: return _divided(_sized(other), other=self)[0]
     def __mod__(self, other: Any) -> Any: return _divided(self, other)[1]
     def __rmod__(self, other: Any) -> Any: return _divided(_sized(other), other=self)[1]
+    def __truediv__(self, other: Any) -> Any: return float(self) if self._takes(other) else NotImplemented
+    def __rtruediv__(self, other: Any) -> Any: return float(self) if self._takes(other) else NotImplemented
     # fmt: on
 
     # ---- what holds for all values
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, int | Size):
+        if not isinstance(other, int | float | Size):
             return False
-        rest = self - other
+        if isinstance(other, float) and not other.is_integer():
+            return False
+        rest = self - (int(other) if isinstance(other, float) else other)
         if not isinstance(rest, Size):
             return bool(rest == 0)
         low, high = rest.bounds
-        if low > 0 or high < 0 or PLANNING.get():
+        if low > 0 or high < 0 or _is_asked_by_us():
             return False
         raise _undecided(f"{self} == {other}", self, other)
 
     def _is_below(self, other: Any, sign: str) -> bool:
-        rest = other - self
+        rest = self * -1 + other
         low, high = rest.bounds if isinstance(rest, Size) else (rest, rest)
         least = 1 if sign == "<" else 0
         if low >= least or high < least:
@@ -142,6 +157,14 @@ class Size:
     # fmt: on
 
 
+def _is_asked_by_us() -> bool:
+    """Is it no line of a user that compares? To us, what is not surely equal is different."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__") == __name__:
+        frame = frame.f_back
+    return bool(frame.f_globals.get("__name__", "").startswith(PACKAGE))
+
+
 def _by_text(x: Unknown) -> str:
     return x.text
 
@@ -154,11 +177,11 @@ def _undecided(asked: str, *sizes: Any) -> UnknownSizeError:
 
 
 def _parts(x: Any) -> dict[Factors, int]:
-    return x.parts if isinstance(x, Size) else {(): x.__index__()}
+    return x.parts if isinstance(x, Size) else {(): int(x)}
 
 
-def _sized(x: int) -> Size:
-    return Size({(): x})
+def _sized(x: Any) -> Size:
+    return Size({(): x.__index__()})
 
 
 def _made(parts: dict[Factors, int]) -> Size | int:
@@ -168,6 +191,8 @@ def _made(parts: dict[Factors, int]) -> Size | int:
 
 def _divided(size: Size, other: Size | int) -> tuple[Any, Any]:
     """(quotient rounded down, remainder): what divides term by term does, the rest may too."""
+    if not size._takes(other):
+        return NotImplemented, NotImplemented
     by = _parts(other)
     whole: dict[Factors, int] = {}
     rest = dict(size.parts)
@@ -221,6 +246,8 @@ def names_in(sizes: Iterable[Size]) -> set[str]:
 
 def evaluator(sizes: Iterable[Size]) -> Callable[[Mapping[str, int]], list[int]]:
     """A function from the values of Dims to those of sizes, written out as one expression."""
+    sizes = list(sizes)
+    names = sorted(names_in(sizes))
     text = ", ".join(size.text for size in sizes)
-    code = compile(f"[{text}]", "<sizes>", "eval")
-    return lambda values: eval(code, {}, values)  # type: ignore[arg-type]
+    found = eval(f"lambda {', '.join(names)}: [{text}]")
+    return lambda values: found(*[int(values[name]) for name in names])

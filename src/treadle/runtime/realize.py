@@ -12,7 +12,6 @@ from treadle.backends.registry import RELIEF, Program, backend_of
 from treadle.base import forks, trace
 from treadle.base.errors import ArgumentError, explain
 from treadle.base.knobs import DEBUG, MEANING
-from treadle.base.sizes import PLANNING
 from treadle.ir.graph import Structure, copied, is_realised, structure, toposort
 from treadle.ir.node import COMPUTED, LEAF, Call, Node, new_node
 from treadle.ops.defs import Kind
@@ -282,7 +281,6 @@ def compile_graph(
 
 def _stages(roots: Sequence[Node], places: Sequence[Node], replaces: dict[int, int]) -> Program:
     COMPILING.set(True)
-    PLANNING.set(True)
     with forks.COMPILING.mine():
         with trace.stage("simplify"):
             replaced = [places[k] for k in replaces.values()]

@@ -9,7 +9,7 @@ from typing import Any
 
 from treadle.base.errors import IndexingError, ShapeError, explain
 from treadle.base.shapes import Shape, broadcast, strides_of
-from treadle.base.sizes import Size
+from treadle.base.sizes import Size, UnknownSizeError
 from treadle.ir.node import Node
 from treadle.ops import movement as m
 from treadle.ops.composite import take
@@ -78,6 +78,8 @@ def _range(part: slice, size: int) -> Range:
         if any(isinstance(x, Size) for x in (size, part.start, part.stop)):
             return _sized_range(part, size)
         return part.indices(size)
+    except UnknownSizeError:
+        raise
     except (TypeError, ValueError) as error:
         hint = "start, stop and step are integers or None; step is not 0"
         raise IndexingError(explain("index", str(error), hint, slice=part)) from None
@@ -89,8 +91,9 @@ def _sized_range(part: slice, size: int) -> Range:
     bounds = [0 if part.start is None else part.start, size if part.stop is None else part.stop]
     if step < 1 or any(not isinstance(x, int | Size) for x in bounds):
         raise TypeError("along a size that is not known, a step is positive")
-    start, stop = (min(size, max(0, x + size) if x < 0 else x) for x in bounds)
-    return start, max(start, stop), step
+    start, stop = (x + size if x < 0 else x for x in bounds)
+    start, stop = (x if x <= size else size for x in (start, stop))
+    return start, stop if stop >= start else start, step
 
 
 def picked(x: Node, parts: Sequence[Part]) -> Node:

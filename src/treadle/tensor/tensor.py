@@ -145,7 +145,7 @@ class Tensor(Readable, Methods):
         """The same elements in the same memory, with other names for the sizes."""
         node = self._node
         if node.buffer is None or node.needs_grad or TRACE:
-            return self.reshape(shape)
+            return self.reshape(*shape)
         return Tensor(leaf(type_of(shape, node.dtype, node.device), node.buffer))
 
     # ---- state

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from treadle.base.errors import ShapeError, explain
+from treadle.base.errors import DeviceError, ShapeError, explain
 from treadle.base.shapes import Dim
 from treadle.base.sizes import Size, evaluator
-from treadle.ir.node import COMPILED, Call, Type, placeholder, type_of
+from treadle.ir.node import COMPILED, Call, Node, Type, placeholder, type_of
 
 
 def without_sizes(
@@ -49,3 +49,15 @@ def exact_call(type_: Type, sizes: Mapping[str, Dim]) -> Call:
             n = sizes[n.text] if n.text in sizes else evaluator([n])(sizes)[0]  # noqa: PLW2901
         shape.append(n)
     return placeholder(type_of(tuple(shape), type_.dtype, type_.device), COMPILED).call
+
+
+def require_sized(program: Any, states: Sequence[Node]) -> None:
+    """Refuse a program that has one size only, and states that would have several."""
+    if not hasattr(program, "at"):
+        hint = "leave max out: then every size is traced"
+        raise DeviceError(explain("compile", "a Dim with a max needs the CPU", hint))
+    for node in states:
+        if any(isinstance(n, Size) for n in node.shape):
+            hint = "keep a state of the largest size and assign a part of it: state[:n] = x"
+            wrong = "a state would change its size from call to call"
+            raise ShapeError(explain("compile", wrong, hint, shape=node.shape))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from copy import copy
 from typing import Any
 
 from treadle.base import forks
@@ -26,7 +25,7 @@ from treadle.tensor.gradients import INSIDE, needs_none
 from treadle.tensor.tensor import Tensor
 from treadle.tensor.tracing import TRACE, Followed, Tracing, facts_of, is_as, lasting
 from treadle.transforms.held import Held, Output, Update
-from treadle.transforms.sized import exact_call, general_type
+from treadle.transforms.sized import exact_call, general_type, require_sized
 
 MOST_INSTANCES = 64  # of one trace: sizes come again soon or never
 _ONE_AT_A_TIME = threading.RLock()
@@ -72,7 +71,7 @@ class Traced:
         self.results: list[tuple[Call, bool]] = [
             (placeholder(t._node.type, COMPILED).call, t._node in followed) for t in results
         ]
-        self._bind(roots, states, trace)
+        self._bind(roots, states, trace, sizes or ())
 
     def _place(self, tensor: Tensor) -> Tensor | int:
         """A tensor, or the number of the argument that it stands for."""
@@ -135,7 +134,9 @@ class Traced:
             [(Held(self._place(t)), value) for t, value in left],
         )
 
-    def _bind(self, roots: list[Node], states: list[Held], trace: Tracing) -> None:
+    def _bind(
+        self, roots: list[Node], states: list[Held], trace: Tracing, sizes: Collection[str]
+    ) -> None:
         """Find what the graph reads: arguments, random keys, and what it closes over."""
         _, leaves = structure(roots)
         order = [t._node for t in self.stand_ins]
@@ -157,6 +158,8 @@ class Traced:
         }  # fmt: skip
         replaces = {k: number[node] for k, node in before.items() if node in number}
         self.program = compile_graph(roots, order, replaces)
+        if sizes:
+            require_sized(self.program, roots[self.count :])
         over = self.program.overwrites
         calls = [placeholder(root.type).call for root in roots[self.count :]]
         self.outputs = [
@@ -187,7 +190,8 @@ class Traced:
         key = tuple([sizes[name] for name in sorted(sizes)])
         found = self.instances.get(key)
         if found is None:
-            found = copy(self)
+            found = Traced.__new__(Traced)
+            found.__dict__.update(self.__dict__)
             found.program = self.program.at(sizes)
             found.results = [(exact_call(call.type, sizes), needs) for call, needs in self.results]
             if len(self.instances) >= MOST_INSTANCES:

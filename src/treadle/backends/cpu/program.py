@@ -6,7 +6,6 @@ import ctypes
 import struct
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -200,7 +199,8 @@ class Program(Driver):
             flags = SERIAL if entry.size < SHORT // 4 else 0
             table += [found[entry.symbol], entry.words(place), entry.blocks, flags]
         self.template = Template(table, [n for kind, n in self.places.outputs if kind == "new"])
-        self._fill({})
+        if not self.template.unknowns:
+            self._fill({})
         self.pool = Pool.get()
         self.short = sum(entry.size for entry in self.entries) < SHORT
         self.overwrites = self.places.overwrites()
@@ -209,16 +209,16 @@ class Program(Driver):
         self.simple = all(kind == "new" for kind, _ in self.places.outputs)
 
     def _fill(self, sizes: Mapping[str, int]) -> None:
-        """The table and its parameters in memory, if all sizes are known."""
+        """The table and its parameters in memory, with the numbers that sizes have."""
         self.free: list[Any] = []  # from _word_array
-        if len(sizes) == self.template.unknowns:
-            filled, self.new = self.template.filled(sizes)
-            self.memory = [*self.memory, filled]
-            self.table = filled.buffer_info()[0]
+        filled, self.new = self.template.filled(sizes)
+        self.memory = [*self.memory, filled]
+        self.table = filled.buffer_info()[0]
 
     def at(self, sizes: Mapping[str, int]) -> Program:
         """The program for sizes: other numbers in another table, everything else is the same."""
-        program = copy(self)
+        program = Program.__new__(Program)
+        program.__dict__.update(self.__dict__)
         program._fill(sizes)
         return program
 

@@ -21,10 +21,12 @@ class Template:
         self.pointers: list[tuple[int, int]] = []  # (where, to where): both count words
         self.sizes: dict[Size, list[int]] = {}  # and where they stand
         self._add(table)
-        self.more = list(more)
-        for size in self.more:
+        for size in more:
             if isinstance(size, Size):
                 self.sizes.setdefault(size, [])
+        number = {size: k for k, size in enumerate(self.sizes)}
+        self.more = [(True, number[n]) if isinstance(n, Size) else (False, n) for n in more]
+        self.varying = [(at, number[n]) for n, places in self.sizes.items() for at in places]
         self.unknowns = len(names_in(self.sizes))
         self.plain = array("q", self.words)
         self.evaluate = evaluator(self.sizes)
@@ -48,8 +50,6 @@ class Template:
         for at, to in self.pointers:
             words[at] = address + 8 * to
         values = self.evaluate(sizes)
-        for value, places in zip(values, self.sizes.values(), strict=True):
-            for at in places:
-                words[at] = value
-        known = dict(zip(self.sizes, values, strict=True))
-        return words, [known[n] if isinstance(n, Size) else n for n in self.more]
+        for at, k in self.varying:
+            words[at] = values[k]
+        return words, [values[n] if k else n for k, n in self.more]
