@@ -31,8 +31,10 @@ class Dim(int):
     unknown: Size | None  # what stands for it while a function is traced
     range: tuple[int, int] | None
 
-    def __new__(cls, name: str, size: int | None = None, *, max: int | None = None,
-                min: int = 2) -> Dim:  # noqa: A002  # fmt: skip
+    def __new__(
+        cls, name: str, size: int | None = None, *,
+        max: int | None = None, min: int = 2,  # noqa: A002
+    ) -> Dim:  # fmt: skip
         """A size of `size`, or at first of `max`, called `name`."""
         size = max if size is None else size
         if size is None or size < 0:
@@ -90,7 +92,7 @@ class Wanted(tuple[int, ...]):
 def sizes_in(what: str, sizes: Sequence[Any]) -> Shape:
     """Sizes as integers; a Dim stays one."""
     try:
-        found = tuple([n if isinstance(n, int | Size) else index(n) for n in sizes])
+        found: Any = tuple([n if isinstance(n, int | Size) else index(n) for n in sizes])
         return Wanted(found) if Dim in map(type, found) else found
     except TypeError:
         raise ShapeError(explain(what, "a size is an integer", got=tuple(sizes))) from None

@@ -110,17 +110,22 @@ class Size:
                 total[both] = total.get(both, 0) + a * b
         return _made(total)
 
+    def __sub__(self, other: Any) -> Any:
+        return self + -other if self._takes(other) else NotImplemented
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other if self._takes(other) else NotImplemented
+
+    def __truediv__(self, other: Any) -> Any:
+        return float(self) if self._takes(other) else NotImplemented
+
     # fmt: off
-    __radd__, __rmul__ = __add__, __mul__
+    __radd__, __rmul__, __rtruediv__ = __add__, __mul__, __truediv__
     def __neg__(self) -> Any: return self * -1
-    def __sub__(self, other: Any) -> Any: return self + -other if self._takes(other) else NotImplemented
-    def __rsub__(self, other: Any) -> Any: return -self + other if self._takes(other) else NotImplemented
     def __floordiv__(self, other: Any) -> Any: return _divided(self, other)[0]
     def __rfloordiv__(self, other: Any) -> Any: return _divided(_sized(other), other=self)[0]
     def __mod__(self, other: Any) -> Any: return _divided(self, other)[1]
     def __rmod__(self, other: Any) -> Any: return _divided(_sized(other), other=self)[1]
-    def __truediv__(self, other: Any) -> Any: return float(self) if self._takes(other) else NotImplemented
-    def __rtruediv__(self, other: Any) -> Any: return float(self) if self._takes(other) else NotImplemented
     # fmt: on
 
     # ---- what holds for all values
@@ -238,10 +243,14 @@ def most(x: Any) -> Any:
     return x.bounds[1] if isinstance(x, Size) else x
 
 
+def as_number(x: Any) -> Any:
+    """A count to divide by: a float, or a size, which becomes a number beside a tensor."""
+    return x if isinstance(x, Size) else float(x)
+
+
 def names_in(sizes: Iterable[Size]) -> set[str]:
     """The Dims that sizes depend on."""
-    words = {word for size in sizes for word in re.findall(r"[^\W\d]\w*", size.text)}
-    return words
+    return {word for size in sizes for word in re.findall(r"[^\W\d]\w*", size.text)}
 
 
 def evaluator(sizes: Iterable[Size]) -> Callable[[Mapping[str, int]], list[int]]:

@@ -285,7 +285,7 @@ def beside(value: bool | int | float, type_: Type) -> Node:
 def _as_nodes(op: Op, operands: tuple[Any, ...]) -> tuple[Node, ...]:
     """Operands with Python scalars as constants of the type they take beside the tensors."""
     nodes = [x for x in operands if x.__class__ is Node]
-    scalars = [x for x in operands if isinstance(x, bool | int | float | Size)]
+    scalars: list[Any] = [x for x in operands if isinstance(x, bool | int | float | Size)]
     if not nodes or len(nodes) + len(scalars) < len(operands):
         odd = next(x for x in operands if not isinstance(x, Node | bool | int | float | Size))
         hint = "wrap it with td.tensor(...)"
@@ -373,7 +373,7 @@ def const(value: bool | int | float, dtype: DType, device: Device = CPU) -> Node
         raise ArgumentError(explain("constant", "the number does not fit", hint, **facts))
     if isinstance(value, Size):  # 1 more than the last index: what kernels know of sizes is indices
         last = slice_(iota((value,), 0, device), [(value - 1, value, 1)]).reshape(())
-        return cast(last + 1, dtype)  # type: ignore[no-any-return]
+        return cast(last + 1, dtype)
     value = float(value) if dtype.is_float else bool(value) if dtype.kind == "bool" else int(value)
     key = (CONST, repr(value) if value == 0 or value != value else value, dtype, device)
     found = _CONSTANTS.get(key)

@@ -10,8 +10,8 @@ from treadle.backends.registry import backend_of, present
 from treadle.base.device import CPU, Device, device
 from treadle.base.dtypes import DType, bool_, dtype, float32, float64, int64, uint64
 from treadle.base.errors import ArgumentError, DtypeError, ExchangeError, explain
-from treadle.base.sizes import Size
 from treadle.base.shapes import Shape, sizes_in
+from treadle.base.sizes import Size
 from treadle.ir.node import Type, iota, leaf, type_of
 from treadle.ir.node import full as full_node
 from treadle.ops.defs import ARRAYS, Kind, makes_tensors

@@ -35,7 +35,8 @@ class Box:
             if part is None:
                 self.shape += (1,)
             elif isinstance(part, int | Size):
-                self.ranges.append((part, part + 1, 1))
+                start: Any = part
+                self.ranges.append((start, start + 1, 1))
             elif part is not Ellipsis:
                 self._enter(part, x.shape[len(self.ranges)])
 
@@ -92,8 +93,8 @@ def _sized_range(part: slice, size: int) -> Range:
     if step < 1 or any(not isinstance(x, int | Size) for x in bounds):
         raise TypeError("along a size that is not known, a step is positive")
     start, stop = (x + size if x < 0 else x for x in bounds)
-    start, stop = (x if x <= size else size for x in (start, stop))
-    return start, stop if stop >= start else start, step
+    start, stop = (min(x, size) for x in (start, stop))
+    return start, max(stop, start), step
 
 
 def picked(x: Node, parts: Sequence[Part]) -> Node:

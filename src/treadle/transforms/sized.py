@@ -15,7 +15,7 @@ def without_sizes(
     args: tuple[Any, ...], options: dict[str, Any], sizes: dict[str, Dim]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Arguments in which unknowns stand for Dims that have a max; sizes notes what they are."""
-    if not any([x.__class__ is Dim for x in (*args, *options.values())]):
+    if Dim not in map(type, (*args, *options.values())):
         return args, options
     return (
         tuple([_general(x, sizes) for x in args]),
@@ -49,6 +49,11 @@ def exact_call(type_: Type, sizes: Mapping[str, Dim]) -> Call:
             n = sizes[n.text] if n.text in sizes else evaluator([n])(sizes)[0]  # noqa: PLW2901
         shape.append(n)
     return placeholder(type_of(tuple(shape), type_.dtype, type_.device), COMPILED).call
+
+
+def sized_program(program: Any, sizes: Mapping[str, Dim]) -> Any:
+    """A program whose numbers are those of sizes."""
+    return program.at(sizes)
 
 
 def require_sized(program: Any, states: Sequence[Node]) -> None:

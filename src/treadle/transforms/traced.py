@@ -25,7 +25,7 @@ from treadle.tensor.gradients import INSIDE, needs_none
 from treadle.tensor.tensor import Tensor
 from treadle.tensor.tracing import TRACE, Followed, Tracing, facts_of, is_as, lasting
 from treadle.transforms.held import Held, Output, Update
-from treadle.transforms.sized import exact_call, general_type, require_sized
+from treadle.transforms.sized import exact_call, general_type, require_sized, sized_program
 
 MOST_INSTANCES = 64  # of one trace: sizes come again soon or never
 _ONE_AT_A_TIME = threading.RLock()
@@ -192,7 +192,7 @@ class Traced:
         if found is None:
             found = Traced.__new__(Traced)
             found.__dict__.update(self.__dict__)
-            found.program = self.program.at(sizes)
+            found.program = sized_program(self.program, sizes)
             found.results = [(exact_call(call.type, sizes), needs) for call, needs in self.results]
             if len(self.instances) >= MOST_INSTANCES:
                 self.instances.clear()

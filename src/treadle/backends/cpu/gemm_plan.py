@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import prod
+from typing import Any
 
 from treadle.backends.cpu.gemm_matvec import COLUMNS_PER_TASK
 from treadle.backends.cpu.gemm_pack import PANELS_PER_TASK
@@ -40,6 +41,10 @@ class Problem:
     b_dtype: DType = float32
     has_epilogue: bool = False
     looked: bool = False  # A lies at places that tables give, its strides count for nothing
+
+
+NUMBERS = ("m", "n", "k", "c_row")
+STRIDES = ("a_strides", "b_strides", "batch", "a_batch", "b_batch", "c_batch")
 
 
 @dataclass(frozen=True)
@@ -87,14 +92,9 @@ def plan(problem: Problem, target: Target) -> Plan:
 
 def _largest(problem: Problem) -> Problem:
     """Sizes that are not known as large as they can be: it is cut for those."""
-    return replace(
-        problem,
-        **{name: most(getattr(problem, name)) for name in ("m", "n", "k", "c_row")},
-        **{
-            name: tuple(map(most, getattr(problem, name)))
-            for name in ("a_strides", "b_strides", "batch", "a_batch", "b_batch", "c_batch")
-        },
-    )
+    sizes: dict[str, Any] = {name: most(getattr(problem, name)) for name in NUMBERS}
+    sizes |= {name: tuple(map(most, getattr(problem, name))) for name in STRIDES}
+    return replace(problem, **sizes)
 
 
 def _normalise(problem: Problem) -> Problem:

@@ -130,7 +130,7 @@ class Program(Driver):
             def words(
                 place: Callable[[object], Place], phase: gemm_plan.Phase = phase
             ) -> list[int]:
-                result = list(phase.words)
+                result: list[Any] = list(phase.words)
                 for name, at in phase.slots:
                     if name in tables:
                         result[at] = tables[name]
@@ -160,7 +160,7 @@ class Program(Driver):
 
             symbol = part.symbol
             job = jit.job(work.text, (*work.parts, symbol), (symbol,), self.target, 2, True)
-            size = int(node.op.flops) * node.type.size
+            size = most(int(node.op.flops) * node.type.size)
             self.entries.append(Entry(job, symbol, part.blocks, words, step, size))
 
     def _epilogue(
