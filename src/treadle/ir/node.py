@@ -372,8 +372,10 @@ def const(value: bool | int | float, dtype: DType, device: Device = CPU) -> Node
         facts = {"value": value, "dtype": dtype.name}
         raise ArgumentError(explain("constant", "the number does not fit", hint, **facts))
     if isinstance(value, Size):  # 1 more than the last index: what kernels know of sizes is indices
-        last = slice_(iota((value,), 0, device), [(value - 1, value, 1)]).reshape(())
-        return cast(last + 1, dtype)
+        more = max(0, 1 - value.bounds[0])
+        size = value + more
+        last = slice_(iota((size,), 0, device), [(size - 1, size, 1)]).reshape(())
+        return cast(last + (1 - more), dtype)
     value = float(value) if dtype.is_float else bool(value) if dtype.kind == "bool" else int(value)
     key = (CONST, repr(value) if value == 0 or value != value else value, dtype, device)
     found = _CONSTANTS.get(key)
