@@ -11,9 +11,11 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from treadle.backends.registry import Program
 from treadle.base import forks
 from treadle.base.errors import ArgumentError, explain
 from treadle.base.shapes import Dim
+from treadle.base.sizes import UnknownSizeError
 from treadle.base.trace import stage
 from treadle.base.trees import Structure, builder, flatten, unflatten
 from treadle.ir.graph import is_realised, structure, toposort
@@ -157,7 +159,7 @@ class Traced:
             if not held.gradient or _has_gradient(held.owner(self.stand_ins))
         }  # fmt: skip
         replaces = {k: number[node] for k, node in before.items() if node in number}
-        self.program = compile_graph(roots, order, replaces)
+        self.program = self._compiled(roots, order, replaces)
         if sizes:
             require_sized(self.program, roots[self.count :])
         over = self.program.overwrites
@@ -167,6 +169,15 @@ class Traced:
             for k, (held, call) in enumerate(zip(states, calls, strict=True), self.count)
         ]
         self._let_go(order)
+
+    def _compiled(
+        self, roots: Sequence[Node], order: Sequence[Node], replaces: dict[int, int]
+    ) -> Program:
+        try:
+            return compile_graph(roots, order, replaces)
+        except UnknownSizeError as error:
+            wrong = "no one program serves every size of a Dim with a max here"
+            raise UnknownSizeError(explain("compile", f"{wrong}; {error}")) from error
 
     def _let_go(self, order: Sequence[Node]) -> None:
         """Nothing of the arguments is kept; what else is read decides how calls go."""
