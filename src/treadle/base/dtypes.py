@@ -208,7 +208,7 @@ def weak(value: bool | int | float, other: DType) -> DType:
     """The type a Python scalar takes beside a tensor of type other."""
     if isinstance(value, bool) or other.is_float:
         return other
-    if isinstance(value, int):
+    if not isinstance(value, float):
         return int64 if other is bool_ else other
     return float32
 

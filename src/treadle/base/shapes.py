@@ -8,6 +8,7 @@ from operator import index
 from typing import Any
 
 from treadle.base.errors import ShapeError, explain
+from treadle.base.sizes import Size, unknown
 
 Shape = tuple[int, ...]
 
@@ -15,22 +16,53 @@ Shape = tuple[int, ...]
 class Dim(int):
     """A size with a name: it reads as its name in messages and counts as a number elsewhere.
 
-    Kernels take sizes at run time, so another value of a Dim finds its kernels again.
+    With a max, a compiled function is traced and planned once for all sizes from min to max of the
+    axes that have this Dim, and of the Dims among its arguments; smaller ones are traced each.
 
     >>> rows = Dim("rows", 3)
     >>> (rows, 4), rows * 4
     ((rows=3, 4), 12)
+    >>> t = Dim("t", max=2048)
+    >>> t(5)
+    t=5
     """
 
     name: str
+    unknown: Size | None  # what stands for it while a function is traced
+    range: tuple[int, int] | None
 
-    def __new__(cls, name: str, size: int) -> Dim:
-        """A size of `size`, called `name`."""
-        if size < 0:
+    def __new__(
+        cls, name: str, size: int | None = None, *,
+        max: int | None = None, min: int = 2,  # noqa: A002
+    ) -> Dim:  # fmt: skip
+        """A size of `size`, or at first of `max`, called `name`."""
+        size = max if size is None else size
+        if size is None or size < 0:
             raise ShapeError(explain("Dim", "a size is not negative", name=name, size=size))
+        if max is not None and (not name.isidentifier() or min < 2 or not size <= max >= min):
+            hint = "a word for a name, 2 <= min <= max, and no size above max"
+            raise ShapeError(explain("Dim", "bad range", hint, name=name, size=size, max=max))
         dim = super().__new__(cls, size)
         dim.name = name
+        dim.range = None if max is None else (min, max)
+        dim.unknown = None if max is None or size < min else unknown(name, min, max)
         return dim
+
+    def __call__(self, size: int) -> Dim:
+        """The same Dim of another size."""
+        least, most = self.range or (2, None)
+        return Dim(self.name, size, max=most, min=least)
+
+    def of(self, x: Any, axis: int = 0) -> Any:
+        """A tensor with this Dim along an axis, over the same memory."""
+        shape = list(x.shape)
+        shape[axis] = self(shape[axis])
+        return x._resized(tuple(shape))
+
+    @property
+    def label(self) -> str:
+        """What tells it from other sizes of the same value."""
+        return f"{self.name} {self.range}" if self.range else self.name
 
     def __repr__(self) -> str:
         return f"{self.name}={int(self)}"
@@ -39,7 +71,11 @@ class Dim(int):
         return str(int(self))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (Dim, (self.name, int(self)))
+        return (_dim, (self.name, int(self), self.range))
+
+
+def _dim(name: str, size: int, limits: tuple[int, int] | None) -> Dim:
+    return Dim(name, size, min=limits[0], max=limits[1]) if limits else Dim(name, size)
 
 
 class Wanted(tuple[int, ...]):
@@ -56,7 +92,7 @@ class Wanted(tuple[int, ...]):
 def sizes_in(what: str, sizes: Sequence[Any]) -> Shape:
     """Sizes as integers; a Dim stays one."""
     try:
-        found = tuple([n if isinstance(n, int) else index(n) for n in sizes])
+        found: Any = tuple([n if isinstance(n, int | Size) else index(n) for n in sizes])
         return Wanted(found) if Dim in map(type, found) else found
     except TypeError:
         raise ShapeError(explain(what, "a size is an integer", got=tuple(sizes))) from None
@@ -64,7 +100,7 @@ def sizes_in(what: str, sizes: Sequence[Any]) -> Shape:
 
 def names_of(shape: Shape) -> tuple[str, ...]:
     """The names of the axes, "" for those without: two shapes of equal sizes may differ in them."""
-    return tuple([size.name if isinstance(size, Dim) else "" for size in shape])
+    return tuple([size.label if isinstance(size, Dim) else "" for size in shape])
 
 
 def broadcast(what: str, *shapes: Shape) -> Shape:

@@ -26,9 +26,11 @@ from treadle.base.errors import (
     needed,
 )
 from treadle.base.shapes import Shape, names_of
+from treadle.base.sizes import Size, most
 from treadle.ir.recording import GRADIENTS, RECORDING
 from treadle.ops.defs import Elementwise, Kind, Op
 from treadle.ops.elementwise import cast
+from treadle.ops.movement import slice_
 from treadle.ops.syntax import Syntax
 
 T = TypeVar("T")
@@ -231,7 +233,7 @@ def apply(op: Op, operands: tuple[Any, ...], arg: Any = None) -> Node:
     call = _CALLS.get(key)
     if call is None:
         call = _first_call(op, operands, arg)
-        size = max([x.call.type.size for x in operands], default=0)
+        size = max([most(x.call.type.size) for x in operands], default=0)
         call.costly = op.flops * size >= (COSTLY if op.kind is Kind.ELEMENTWISE else MANY)
         call = _one_of(_CALLS, key, call, MOST_CALLS)
     if call.casts:
@@ -285,9 +287,9 @@ def beside(value: bool | int | float, type_: Type) -> Node:
 def _as_nodes(op: Op, operands: tuple[Any, ...]) -> tuple[Node, ...]:
     """Operands with Python scalars as constants of the type they take beside the tensors."""
     nodes = [x for x in operands if x.__class__ is Node]
-    scalars = [x for x in operands if isinstance(x, bool | int | float)]
+    scalars: list[Any] = [x for x in operands if isinstance(x, bool | int | float | Size)]
     if not nodes or len(nodes) + len(scalars) < len(operands):
-        odd = next(x for x in operands if not isinstance(x, Node | bool | int | float))
+        odd = next(x for x in operands if not isinstance(x, Node | bool | int | float | Size))
         hint = "wrap it with td.tensor(...)"
         raise OperandError(explain(op.name, "not a tensor", hint, got=type(odd).__name__))
     beside = nodes[-1].dtype  # where(condition, x, 0): the last tensor decides
@@ -371,6 +373,11 @@ def const(value: bool | int | float, dtype: DType, device: Device = CPU) -> Node
         hint = "cast the tensor to a wider dtype first"
         facts = {"value": value, "dtype": dtype.name}
         raise ArgumentError(explain("constant", "the number does not fit", hint, **facts))
+    if isinstance(value, Size):  # 1 more than the last index: what kernels know of sizes is indices
+        more = max(0, 1 - value.bounds[0])
+        size = value + more
+        last = slice_(iota((size,), 0, device), [(size - 1, size, 1)]).reshape(())
+        return cast(last + (1 - more), dtype)
     value = float(value) if dtype.is_float else bool(value) if dtype.kind == "bool" else int(value)
     key = (CONST, repr(value) if value == 0 or value != value else value, dtype, device)
     found = _CONSTANTS.get(key)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from treadle.base import knobs, trace
 from treadle.base.errors import CompilerError, explain
+from treadle.base.sizes import UnknownSizeError
 from treadle.ir.graph import toposort
 from treadle.ir.node import LEAF, Node, new_node
 from treadle.ir.pattern import Rule
@@ -94,7 +95,10 @@ class Rewriter:
     def _fire(self, node: Node) -> Node | None:
         RECORDING.site = node.site or ""  # the line of what is replaced
         for rule in self.rules.get(node.call.op, ()):
-            result = rule.apply(node)
+            try:
+                result = rule.apply(node)
+            except UnknownSizeError:  # it depends on a number that is not known
+                continue
             if result is not None and result is not node:
                 self.fired[rule.name] += 1
                 if knobs.DEBUG.value >= 5:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from treadle.base.shapes import Shape, strides_of
+from treadle.base.sizes import UnknownSizeError
 from treadle.kernel.index import Axis, Index, Quotient
 from treadle.kernel.loops import Loops, indices_of
 
@@ -18,8 +19,10 @@ def refined(shapes: Sequence[Shape], total: int) -> list[int]:
         for size in reversed(shape):
             step *= size
             cuts.add(step)
-    ordered = sorted(cuts)
-    pairs = list(pairwise(ordered))
+    try:
+        pairs = list(pairwise(sorted(cuts)))
+    except UnknownSizeError:
+        return [total]
     if any(high % low for low, high in pairs):
         return [total]
     return [high // low for low, high in pairs][::-1]

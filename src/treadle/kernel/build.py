@@ -8,6 +8,7 @@ from math import prod
 
 from treadle.base.dtypes import DType
 from treadle.base.shapes import Shape
+from treadle.base.sizes import most
 from treadle.ir.node import LEAF, Node
 from treadle.kernel.axes import linear, merge_axes, refined
 from treadle.kernel.index import ZERO, Axis, Index, ravel, unravel
@@ -20,6 +21,7 @@ from treadle.schedule.keep import WRITTEN_OUT
 
 TURNED = 8  # elements along both axes of a transpose: below, any order will do
 SHORT = 8  # elements along an axis: fewer leave most lanes of a vector empty
+FEW = 1 << 12  # elements in all: for fewer, one kernel for every shape is worth more
 Buffer = Node | str
 """What an argument stands for: a node's memory, or a named temporary."""
 
@@ -175,29 +177,30 @@ def _arrange(loops: Loops, cluster: Cluster) -> None:
             loops.outer = [axis for axis in loops.inner if axis is not turned]
             loops.inner, loops.across = [turned], True
         else:
-            long = _long_axis(loops.inner)
+            long = _long_axis(loops.inner, cluster.size)
             loops.outer = [axis for axis in loops.inner if axis is not long]
             loops.inner = [long] if long else []
     else:
         merge_axes(loops)
-        if not loops.across and not any(s.mode == "partial" for s in loops.stores()):
-            _lengthen(loops)
+        plain = not any(s.mode == "partial" for s in loops.stores())
+        if plain and not loops.across and most(cluster.size) >= FEW:
+            _lengthen(loops, cluster.size)
 
 
-def _long_axis(axes: Sequence[Axis]) -> Axis | None:
+def _long_axis(axes: Sequence[Axis], size: int) -> Axis | None:
     """The axis that vectors run along: the last one, or before it one that fills them better."""
-    if not axes or axes[-1].extent >= SHORT:
+    if not axes or most(axes[-1].extent) >= SHORT or most(size) < FEW:
         return axes[-1] if axes else None
-    return next((axis for axis in reversed(axes) if axis.extent >= SHORT), axes[-1])
+    return next((axis for axis in reversed(axes) if most(axis.extent) >= SHORT), axes[-1])
 
 
-def _lengthen(loops: Loops) -> None:
+def _lengthen(loops: Loops, size: int) -> None:
     """Rows whose last axis is short: vectors run along another axis of them, or across rows."""
-    long = _long_axis(loops.inner)
+    long = _long_axis(loops.inner, size)
     if long is None:
         return
-    rows = loops.outer[-1].extent if loops.outer else 1
-    if long.extent < 2 * SHORT and rows > long.extent:
+    rows = most(loops.outer[-1].extent) if loops.outer else 1
+    if most(long.extent) < 2 * SHORT and rows > most(long.extent):
         loops.across = True
     else:
         loops.inner = [axis for axis in loops.inner if axis is not long] + [long]
@@ -208,13 +211,13 @@ def _turned_axis(loops: Loops) -> Axis | None:
 
     A map that walks along it below each vector uses every cache line it fetches.
     """
-    if len(loops.inner) < 2 or loops.inner[-1].extent < TURNED:
+    if len(loops.inner) < 2 or most(loops.inner[-1].extent) < TURNED:
         return None
     last = loops.inner[-1]
     for ex in loops.order():
-        if ex.op == "load" and ex.data[1].coefficient(last) > 1:
+        if ex.op == "load" and most(ex.data[1].coefficient(last)) > 1:
             for axis in loops.inner[:-1]:
-                if ex.data[1].coefficient(axis) == 1 and axis.extent >= TURNED:
+                if ex.data[1].coefficient(axis) == 1 and most(axis.extent) >= TURNED:
                     return axis
     return None
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import isqrt
 
+from treadle.base.sizes import most
 from treadle.base.target import Target
 from treadle.kernel.index import Axis
 from treadle.kernel.loops import Loops
@@ -46,11 +47,12 @@ def choose(loops: Loops, target: Target, settle: Callable[[Pace], Pace] | None =
     """
     axes = loops.outer if loops.across else loops.inner
     extent = axes[-1].extent if axes else 1
-    if loops.size < SMALL:
-        style = Style(level=0 if loops.size < TINY else 1)
+    size = most(loops.size)
+    if size < SMALL:
+        style = Style(level=0 if size < TINY else 1)
         loops.rows_per_block = _grain(loops, style, target)
     else:
-        pace = paced(loops, _unroll(loops, extent, target), target)
+        pace = paced(loops, _unroll(loops, most(extent), target), target)
         pace = settle(pace) if settle else pace
         style, loops.rows_per_block = _style(loops, pace.unroll, target), pace.rows
     for number, argument in enumerate(loops.arguments):
@@ -121,8 +123,8 @@ def is_flat_map(loops: Loops) -> bool:
 
 
 def _grain(loops: Loops, style: Style, target: Target) -> int:
-    total = units(loops, style, target)
-    blocks = max(1, min(MOST_BLOCKS, loops.size // BLOCK))
+    total = most(units(loops, style, target))
+    blocks = max(1, min(MOST_BLOCKS, most(loops.size) // BLOCK))
     grain = min(max(1, -(-total // blocks)), most_rows(loops, style.unroll, target))
     step = step_of(loops, target)
     return -(-grain // step) * step
@@ -130,7 +132,7 @@ def _grain(loops: Loops, style: Style, target: Target) -> int:
 
 def most_rows(loops: Loops, unroll: int, target: Target) -> int:
     """What a block may have at most: that of column sums, or all."""
-    total = units(loops, Style(unroll), target)
+    total = most(units(loops, Style(unroll), target))
     if any(store.mode == "partial" for store in loops.stores()):
         return max(ROWS, isqrt(total))
     step = step_of(loops, target)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from treadle.base.sizes import most
 from treadle.ir.graph import toposort
 from treadle.ir.node import LEAF, WITHIN, Node
 from treadle.kernel.steps import CopyStep, ScatterStep, Step
@@ -63,7 +64,7 @@ def _row(number: int, step: Step, blocks: Sequence[int], why: dict[str, set[int]
         tuple(site for site, _ in sites.most_common() if site), tuple(filter(None, calls)),
         tuple(str(n.type) for n in step.writes), _reason(step, why),
         _bytes_read(step, nodes), sum(_bytes_written(step, n) for n in step.writes),
-        sum(flops_of(n) for n in nodes), tuple(blocks),
+        sum(flops_of(n) for n in nodes), tuple(map(most, blocks)),
     )  # fmt: skip
 
 
@@ -96,13 +97,15 @@ def _bytes_read(step: Step, nodes: Sequence[Node]) -> int:
     if isinstance(step, ScatterStep) and step.base and step.in_place:
         joins = SCATTERS.get(step.writes[0].op, "over") != "over"
         partly[step.base] = joins * _bytes_written(step, step.writes[0])
-    return sum(min(n.type.nbytes, partly.get(n, n.type.nbytes)) for n in step.reads())
+    sizes = ((most(n.type.nbytes), most(partly.get(n, n.type.nbytes))) for n in step.reads())
+    return sum(min(pair) for pair in sizes)
 
 
 def _bytes_written(step: Step, node: Node) -> int:
     """Where a result lies over what it was made from, what is new in it."""
     over = isinstance(step, ScatterStep) and step.in_place
-    return min(node.type.nbytes, node.operands[-1].type.nbytes) if over else node.type.nbytes
+    nbytes = most(node.type.nbytes)
+    return min(nbytes, most(node.operands[-1].type.nbytes)) if over else nbytes
 
 
 def flops_of(node: Node) -> float:
@@ -110,9 +113,9 @@ def flops_of(node: Node) -> float:
     if node.op is LEAF or node.op.kind in (*QUIET, Kind.GATHER):
         return 0.0
     if node.op.kind is Kind.CONTRACT:
-        return 2.0 * node.type.size * node.operands[0].shape[-1]
+        return 2.0 * most(node.type.size * node.operands[0].shape[-1])
     if node.op.kind is Kind.REDUCE:
-        return float(node.operands[0].type.size)
+        return float(most(node.operands[0].type.size))
     if node.op.kind is Kind.SCATTER:
-        return float(node.operands[-1].type.size)
-    return node.op.flops * node.type.size
+        return float(most(node.operands[-1].type.size))
+    return node.op.flops * most(node.type.size)

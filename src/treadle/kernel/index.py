@@ -8,6 +8,7 @@ from typing import Any
 
 from treadle.base.errors import CompilerError, explain
 from treadle.base.shapes import Shape, strides_of
+from treadle.base.sizes import UnknownSizeError, most
 
 
 class Axis:
@@ -156,7 +157,7 @@ class Index:
         return " + ".join(parts)
 
     def __add__(self, other: Index | int) -> Index:
-        if isinstance(other, int):
+        if not isinstance(other, Index):
             return Index(self.terms, self.constant + other) if other else self
         if not self.terms or not other.terms:
             return other + self.constant if not self.terms else self + other.constant
@@ -189,7 +190,7 @@ class Index:
         low, high = rest.bounds
         if low // by == high // by:
             return whole + low // by
-        common = gcd(by, *(c for _, c in rest.terms))
+        common = _common(by, rest.terms)
         if common > 1:  # (g x + c) // (g d) = (x + c // g) // d
             rest = Index([(a, c // common) for a, c in rest.terms], rest.constant // common)
             return whole + rest // (by // common)
@@ -234,6 +235,14 @@ class Index:
         return all(isinstance(atom, Axis) for atom, _ in self.terms)
 
 
+def _common(by: int, terms: Iterable[tuple[Atom, int]]) -> int:
+    """The greatest common divisor of by and the coefficients; 1 if they are not all known."""
+    try:
+        return gcd(by, *(c for _, c in terms))
+    except UnknownSizeError:
+        return 1
+
+
 def _lifted(rest: Index, by: int) -> tuple[Index, int]:
     """rest + turns * by, never negative: processors round quotients towards zero."""
     turns = max(0, -(rest.bounds[0] // by))
@@ -242,9 +251,9 @@ def _lifted(rest: Index, by: int) -> tuple[Index, int]:
 
 def _coarse(rest: Index, by: int) -> Index | None:
     """(g x + y) // (g d) = x // d, if y stays within [0, g)."""
-    terms = sorted(rest.terms, key=lambda term: -abs(term[1]))
+    terms = sorted(rest.terms, key=lambda term: -abs(most(term[1])))
     for k in range(len(terms) - 1, 0, -1):
-        g = gcd(by, *(c for _, c in terms[:k]))
+        g = _common(by, terms[:k])
         low, high = Index(terms[k:], rest.constant % g).bounds
         if g > 1 and low >= 0 and high < g:
             return Index([(a, c // g) for a, c in terms[:k]], rest.constant // g) // (by // g)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from math import prod
 
+from treadle.base.sizes import most
 from treadle.kernel.abstract import Ex, Kernel, Pass
 from treadle.kernel.loops import Loops
 from treadle.kernel.parser import parse
@@ -71,7 +72,7 @@ def scratch_bytes(loops: Loops, text: str, width: int, lanes: int) -> int:
     kept = kept_count(text) if len(loops.passes) > 1 else 0
     if not kept:
         return 0
-    extents = [axis.extent for axis in loops.inner]
+    extents = [most(axis.extent) for axis in loops.inner]
     if loops.across:
         room = prod(extents) * width
     else:

@@ -10,6 +10,7 @@ from treadle.base.dtypes import DType, bool_, int64
 from treadle.base.errors import CompilerError, explain
 from treadle.base.knobs import ROUND
 from treadle.base.shapes import Shape
+from treadle.base.sizes import UnknownSizeError
 from treadle.ir.node import CONST, IOTA, Node
 from treadle.kernel.index import (
     ZERO,
@@ -204,11 +205,14 @@ class Lowering:
 
     def place(self, value: Ex, size: int) -> tuple[Index, Ex | None]:
         """A computed index along an axis, and where it is in range: None if everywhere."""
-        known = as_index(value)
-        if known is not None and known.bounds[1] < 0:
-            known = known + size
-        if known is not None and known.bounds[0] >= 0 and known.bounds[1] < size:
-            return known, None
+        try:
+            known = as_index(value)
+            if known is not None and known.bounds[1] < 0:
+                known = known + size
+            if known is not None and known.bounds[0] >= 0 and known.bounds[1] < size:
+                return known, None
+        except UnknownSizeError:  # then it is looked up
+            pass
         low, high = (self.make("const", (), int64, bound) for bound in (-size, size))
         checks = (
             self.make("ge", (value, low), bool_),

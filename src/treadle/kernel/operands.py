@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from treadle.base.dtypes import DType, float32
 from treadle.base.shapes import Shape, strides_of
+from treadle.base.sizes import Size, most
 from treadle.base.target import Takes
 from treadle.ir.node import LEAF, Node
 from treadle.kernel.index import ZERO, Axis, Index, Quotient
@@ -102,6 +103,8 @@ def operands_of(dot: Node, takes: Takes) -> tuple[Operand, Operand]:
     left, right = (located(x, converts) or plain(x) for x in dot.operands)
     if dot.dtype.is_float and left.base.dtype.is_integer and right.base.dtype.is_integer:
         left = located(dot.operands[0], ()) or plain(dot.operands[0])  # one says it is floats
+    if any(isinstance(n, Size) for x in dot.operands for n in x.shape):
+        return left, right  # no table holds them
     work = dot.type.size * dot.operands[0].shape[-1]
     if dot.dtype not in takes.separable or work < LEAST_WORK:
         return left, right
@@ -138,7 +141,7 @@ def located(node: Node, converts: Sequence[DType], separable: bool = False) -> O
     for base in _below(node, converts):
         if base.op.kind is Kind.SOURCE and base.op is not LEAF:
             continue
-        if base.op in WRITTEN_OUT and base.type.size > node.type.size:
+        if base.op in WRITTEN_OUT and most(base.type.size) > most(node.type.size):
             continue  # what is read is less to write out than what it is read from
         found = _separable(node, base) if separable else _strided(node, base)
         if found is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
+from treadle.base.sizes import most
 from treadle.ir.node import LEAF, Node
 from treadle.kernel.build import build_copy
 from treadle.kernel.overwrite import writes_over
@@ -119,12 +120,12 @@ class Places:
             holder = self.shares.get(node, node)
             until[holder] = max(until[holder], self.last[node])
         intervals = [
-            Interval(node, node.type.nbytes, start, until[node])
+            Interval(node, most(node.type.nbytes), start, until[node])
             for node, start in self.inner.items()
             if node not in self.shares
         ]
-        intervals += [Interval(n, size, a, b) for n, (size, a, b) in temporaries.items()]
-        return lay_out(intervals, sum(node.type.nbytes for node in self.shares))
+        intervals += [Interval(n, most(size), a, b) for n, (size, a, b) in temporaries.items()]
+        return lay_out(intervals, sum(most(node.type.nbytes) for node in self.shares))
 
     def _over(self, step: int, result: Node, operand: Node) -> bool:
         return writes_over(self.steps[step], result, operand, self.ordered)

@@ -13,6 +13,7 @@ from typing import Any
 from treadle.base.dtypes import float32, promote, to_float
 from treadle.base.errors import ShapeError, explain
 from treadle.base.shapes import axes_in, axis_in
+from treadle.base.sizes import as_number
 from treadle.ops.bounds import require_inside
 from treadle.ops.contract import dot, gather
 from treadle.ops.defs import AN_INDEX, Inline, Kind, Op, Samples
@@ -98,7 +99,7 @@ def mean(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
     def define(x: Any) -> Any:
         total = sum_(x, axis=axis, keepdims=keepdims)
         count = _count(x, axis, "mean")
-        return total / float(count)  # times 1 / count would be rounded twice
+        return total / as_number(count)  # times 1 / count would be rounded twice
 
     return precisely(define, x)
 
@@ -116,7 +117,7 @@ def var(x: Any, /, axis: Axes = None, keepdims: bool = False, correction: float 
         centred = x - mean(x, axis=axis, keepdims=True)
         left = max(_count(x, axis, "var") - correction, 0)
         total = sum_(centred * centred, axis=axis, keepdims=keepdims)
-        return total / float(left)
+        return total / as_number(left)
 
     return precisely(define, x)
 

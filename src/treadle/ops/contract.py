@@ -242,7 +242,7 @@ scatter_min = scattering(
 
 
 def _put(x: Any, values: Any, ranges: Sequence[tuple[int, int, int]], stays: bool = False) -> Any:
-    inside = tuple([len(range(*each)) for each in ranges])
+    inside = tuple([-((start - stop) // step) for start, stop, step in ranges])
     if len(ranges) != x.ndim or values.shape != inside:
         facts = {"shape": x.shape, "values": values.shape, "ranges": ranges}
         raise ShapeError(explain("put", "one value for each element of the box", **facts))

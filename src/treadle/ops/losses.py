@@ -8,6 +8,7 @@ from typing import Any
 
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import axis_in
+from treadle.base.sizes import as_number
 from treadle.ops.activations import logsigmoid
 from treadle.ops.bounds import require_inside
 from treadle.ops.composite import composite, mean, precisely
@@ -246,7 +247,7 @@ def _bce_grad(g: Any, y: Any, *operands: Any) -> tuple[Any, ...]:
     """Finite where x is 0 or 1 too: x (1 - x), by which it divides, counts as 1e-12 at least."""
     x, target, *weight = (cast(operand, y.dtype.compute) for operand in operands)
     g = cast(g, x.dtype)
-    g = g / float(math.prod(x.shape)) if dict(y.arg[1])["reduction"] == "mean" else g
+    g = g / as_number(math.prod(x.shape)) if dict(y.arg[1])["reduction"] == "mean" else g
     share = g * weight[0] if weight else g
     slope = (x - target) / maximum(x * (1.0 - x), 1e-12)
     yes, no = _logs(x)

@@ -8,6 +8,7 @@ from typing import Any
 from treadle.base.dtypes import int64
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import axes_in, axis_in
+from treadle.base.sizes import as_number
 from treadle.ops.bounds import require_inside
 from treadle.ops.composite import Axes, as_float, composite, mean
 from treadle.ops.contract import dot, gather
@@ -77,7 +78,7 @@ def _layer_norm(np: Any, x: Any, weight: Any = None, bias: Any = None, eps: floa
 def _normalised(x: Any, eps: float) -> tuple[Any, Any]:
     """(x - mean) / deviation along the last axis, and 1 / deviation."""
     axis_in("layer_norm", -1, x.ndim)
-    count = float(max(1, x.shape[-1]))
+    count = as_number(max(1, x.shape[-1]))
     centred = x - sum_(x, axis=-1, keepdims=True) / count
     spread = sum_(centred * centred, axis=-1, keepdims=True) / count
     inverse = 1.0 / sqrt(spread + eps)
@@ -89,7 +90,7 @@ def _layer_norm_grad(g: Any, y: Any, x: Any, *affine: Any) -> tuple[Any, ...]:
     normal, inverse = _normalised(x, dict(options)["eps"])
     given = dict(zip(present[1:], affine, strict=True))
     h = g * given["weight"] if "weight" in given else g
-    count = float(max(1, x.shape[-1]))
+    count = as_number(max(1, x.shape[-1]))
     along = sum_(h * normal, axis=-1, keepdims=True) / count
     dx = inverse * (h - sum_(h, axis=-1, keepdims=True) / count - normal * along)
     parts = {"weight": g * normal, "bias": g}

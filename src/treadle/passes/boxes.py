@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import reduce
 
+from treadle.base.sizes import Size
 from treadle.ir.graph import rebuild, toposort
 from treadle.ir.node import Node
 from treadle.ir.pattern import Rule
@@ -29,10 +30,15 @@ def put_in_place(roots: Sequence[Node], replaced: Collection[Node]) -> list[Node
             continue
         if node.type.size == node.operands[0].type.size:
             lies.add(node)
-            if node.op is put and LEAST * node.operands[1].type.size <= node.type.size:
+            if node.op is put and _is_small(node.operands[1].type.size, node.type.size):
                 done[node] = put(*new.operands, node.arg[0], stays=True)
                 done[node].site = node.site
     return [done[root] for root in roots]
+
+
+def _is_small(box: int, whole: int) -> bool:
+    """Worth a kernel of its own? One whose size is not known is, as it may be small."""
+    return isinstance(box, Size) or LEAST * box <= whole
 
 
 def _compared(node: Node) -> Node | None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from treadle.base.knobs import ROUND
+from treadle.base.sizes import Size, most
 from treadle.ir.node import Node
 from treadle.ops import movement as m
 from treadle.ops.defs import Kind
@@ -87,7 +88,7 @@ def find_spaces(order: Sequence[Node], roots: Sequence[Node]) -> list[Space]:
     if not all(space.why for space in found):
         _set_levels(order, found)
     taken: set[Node] = set()
-    for space in sorted(found, key=_size, reverse=True):
+    for space in sorted(found, key=lambda space: most(_size(space)), reverse=True):
         space.why = space.why or _too_dear(space)
         dots = {*space.producers, *(sink.dot for sink in space.sinks)}
         if not space.why and dots & taken:
@@ -102,6 +103,8 @@ def _too_dear(space: Space) -> str:
     added += [x for x in space.stats if x.op.kind is Kind.REDUCE]
     if len({x.dtype.compute for x in added}) > 1:
         return "sums of several dtypes"
+    if isinstance(space.rows, Size) or isinstance(space.columns, Size):
+        return "tiles of a size that is not known yet"
     if min(space.rows, space.columns) < FEWEST_ROWS:
         return "a chain of products needs more rows"
     size = _size(space)

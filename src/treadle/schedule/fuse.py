@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from treadle.base import trace
 from treadle.base.dtypes import DType
+from treadle.base.sizes import most
 from treadle.ir.node import CONST, IOTA, Node
 from treadle.ops.defs import Kind
 from treadle.ops.reduce import sum_
@@ -82,7 +83,7 @@ class Fusion:
             return
         reads = list(reads_of(node))
         reason = "reads only memory"
-        near = sorted({self.of[r.base] for r in reads}, key=lambda c: (-c.size, -c.last))
+        near = sorted({self.of[r.base] for r in reads}, key=lambda c: (-most(c.size), -c.last))
         for cluster in near:
             level, pattern, why = self._fit(node, reads, cluster)
             if level:
@@ -278,7 +279,7 @@ def _turned(pattern: Pattern) -> Pattern:
 def _is_column(node: Node, pattern: Pattern) -> bool:
     """A sum over many rows, done in blocks of rows?"""
     flags = tuple(flag for _, flag in pattern)
-    return node.op is sum_ and flags == (True, False) and pattern[0][0] >= COLUMN_ROWS
+    return node.op is sum_ and flags == (True, False) and most(pattern[0][0]) >= COLUMN_ROWS
 
 
 def _level_of(

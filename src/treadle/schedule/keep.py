@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
+from treadle.base.sizes import most
 from treadle.ir.node import LEAF, Node
 from treadle.ops import movement as m
 from treadle.ops.contract import gather
@@ -75,8 +76,8 @@ def keep(
 
 def _is_cheap(node: Node, times: int, cost: float, reads: Reads) -> bool:
     """Is computing node again, so many times for each element of a reader, no more than a read?"""
-    size = max(1, node.type.size)
-    large = sum(1 for x, _ in reads if 2 * x.type.size > size)
+    size = max(1, most(node.type.size))
+    large = sum(1 for x, _ in reads if 2 * most(x.type.size) > size)
     if not large:
         return cost * times <= FREE_FLOPS
     more = (large - 1) * times

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from treadle.base.errors import CompilerError, explain
+from treadle.base.sizes import most
 from treadle.ir.node import Node
 from treadle.schedule.clusters import Cluster
 
@@ -94,8 +95,8 @@ def _next(
     best, least = ready[0], 0
     for cluster in ready[:LOOKED_AT]:
         mine = touched[cluster]
-        change = sum(node.type.nbytes for node in mine.writes - outside)
-        change -= sum(n.type.nbytes for n in mine.reads - outside if left[n] == 1)
+        change = sum(most(node.type.nbytes) for node in mine.writes - outside)
+        change -= sum(most(n.type.nbytes) for n in mine.reads - outside if left[n] == 1)
         if change < least:
             best, least = cluster, change
     return best

@@ -125,7 +125,7 @@ def _fitted(value: Node, shape: Shape) -> Node:
 def _in_box(x: Node, box: Box, value: Node) -> Node:
     """x with value in the range of every axis."""
     full = _fitted(value, box.shape)
-    sizes = tuple(len(range(*each)) for each in box.ranges)
+    sizes = box.sizes
     if 0 in sizes:
         return x
     inside = full.reshape(sizes)

@@ -11,6 +11,7 @@ from treadle.base.device import CPU, Device, device
 from treadle.base.dtypes import DType, bool_, dtype, float32, float64, int64, uint64
 from treadle.base.errors import ArgumentError, DtypeError, ExchangeError, explain
 from treadle.base.shapes import Shape, sizes_in
+from treadle.base.sizes import Size
 from treadle.ir.node import Type, iota, leaf, type_of
 from treadle.ir.node import full as full_node
 from treadle.ops.defs import ARRAYS, Kind, makes_tensors
@@ -291,6 +292,9 @@ def arange(
     """
     if stop is None:
         start, stop = 0, start
+    if isinstance(stop, Size) and not start and step == 1:
+        kind = _kind(0, dtype)
+        return _followed(_ramp(stop, 0, 1, int64, device).cast(kind), requires_grad)
     start, stop = _number("arange", start=start), _number("arange", stop=stop)
     step = _number("arange", step=step)
     if step == 0:

@@ -9,6 +9,7 @@ from typing import Any
 
 from treadle.base.errors import IndexingError, ShapeError, explain
 from treadle.base.shapes import Shape, broadcast, strides_of
+from treadle.base.sizes import Size, UnknownSizeError
 from treadle.ir.node import Node
 from treadle.ops import movement as m
 from treadle.ops.composite import take
@@ -33,8 +34,9 @@ class Box:
         for part in parts:
             if part is None:
                 self.shape += (1,)
-            elif isinstance(part, int):
-                self.ranges.append((part, part + 1, 1))
+            elif isinstance(part, int | Size):
+                start: Any = part
+                self.ranges.append((start, start + 1, 1))
             elif part is not Ellipsis:
                 self._enter(part, x.shape[len(self.ranges)])
 
@@ -44,13 +46,18 @@ class Box:
             self.looked.append(len(self.shape))
         else:
             start, stop, step = _range(part, size)
-        count = len(range(start, stop, step))
+        count = _count(start, stop, step)
         if step < 0:
             self.flips.append(len(self.ranges))
             start, step = start + (count - 1) * step, -step
         stop = start + (count - 1) * step + 1
         self.ranges.append((start, stop, step) if count else (0, 0, 1))
         self.shape += (count,)
+
+    @property
+    def sizes(self) -> Shape:
+        """How many elements of every axis."""
+        return tuple([_count(*each) for each in self.ranges])
 
     def read(self, x: Node) -> Node:
         """The box of x."""
@@ -60,12 +67,34 @@ class Box:
         return found
 
 
+def _count(start: int, stop: int, step: int) -> int:
+    """How many elements a range has."""
+    if isinstance(stop - start, Size) and step > 0:
+        return max(0, -((start - stop) // step))
+    return len(range(start, stop, step))
+
+
 def _range(part: slice, size: int) -> Range:
     try:
+        if any(isinstance(x, Size) for x in (size, part.start, part.stop)):
+            return _sized_range(part, size)
         return part.indices(size)
+    except UnknownSizeError:
+        raise
     except (TypeError, ValueError) as error:
         hint = "start, stop and step are integers or None; step is not 0"
         raise IndexingError(explain("index", str(error), hint, slice=part)) from None
+
+
+def _sized_range(part: slice, size: int) -> Range:
+    """The same where sizes are not known: where a bound lies must hold for all of them."""
+    step = 1 if part.step is None else part.step.__index__()
+    bounds = [0 if part.start is None else part.start, size if part.stop is None else part.stop]
+    if step < 1 or any(not isinstance(x, int | Size) for x in bounds):
+        raise TypeError("along a size that is not known, a step is positive")
+    start, stop = (x + size if x < 0 else x for x in bounds)
+    start, stop = (min(x, size) for x in (start, stop))
+    return start, max(stop, start), step
 
 
 def picked(x: Node, parts: Sequence[Part]) -> Node:

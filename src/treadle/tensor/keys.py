@@ -10,13 +10,14 @@ from treadle.backends.registry import backend_of
 from treadle.base.device import Device
 from treadle.base.dtypes import dtype, int64
 from treadle.base.errors import ArgumentError, DtypeError, IndexingError, explain
+from treadle.base.sizes import Size
 from treadle.ir.node import Node, iota, leaf, type_of
 from treadle.ops.elementwise import maximum, minimum, where
 from treadle.ops.picking import places_of
 from treadle.runtime.indices import known_values
 from treadle.tensor.tracing import TRACE
 
-Part = int | slice | Node | EllipsisType | None
+Part = int | Size | slice | Node | EllipsisType | None
 HINT = "integers, slices, None, Ellipsis, masks, and lists, arrays or tensors of integers"
 
 
@@ -68,7 +69,7 @@ def _cannot(part: Any) -> IndexingError:
 
 def _plain(part: Any) -> Any:
     """A part as None, Ellipsis, bool, int, slice, Node or NumPy array."""
-    if part is None or part is Ellipsis or isinstance(part, bool | slice):
+    if part is None or part is Ellipsis or isinstance(part, bool | slice | Size):
         return part
     if isinstance(part, Node):
         if part.dtype.is_float:
@@ -122,7 +123,7 @@ def _placed(part: Any, x: Node, axis: int, size: int) -> Part:
     """A part for an axis (those of a mask as one) of a size, counted from its start."""
     if isinstance(part, slice):
         return part
-    if isinstance(part, int):
+    if isinstance(part, int | Size):
         if not -size <= part < size:
             facts = {"index": part, "axis": axis, "size": size}
             raise IndexingError(explain("index", "out of range", **facts))

@@ -10,7 +10,19 @@ from treadle.base.dtypes import DType
 from treadle.base.dtypes import dtype as dtype_of
 from treadle.base.errors import ArgumentError, OperandError, explain
 from treadle.base.shapes import Shape
-from treadle.ir.node import NUMBERS, Call, Node, apply, beside, full, record, recorded_call, type_of
+from treadle.base.sizes import Size
+from treadle.ir.node import (
+    NUMBERS,
+    Call,
+    Node,
+    apply,
+    beside,
+    full,
+    leaf,
+    record,
+    recorded_call,
+    type_of,
+)
 from treadle.ir.recording import GRADIENTS, RECORDING
 from treadle.ops import elementwise as e
 from treadle.ops.defs import ARRAYS, Op
@@ -132,6 +144,13 @@ class Tensor(Readable, Methods):
         if not overwrite(self, key, value):
             assign_item(self, key, value)
 
+    def _resized(self, shape: Shape) -> Tensor:
+        """The same elements in the same memory, with other names for the sizes."""
+        node = self._node
+        if node.buffer is None or node.needs_grad or TRACE:
+            return self.reshape(*shape)
+        return Tensor(leaf(type_of(shape, node.dtype, node.device), node.buffer))
+
     # ---- state
 
     def assign(self, value: Tensor) -> Tensor:
@@ -158,7 +177,7 @@ def _note(operands: tuple[Any, ...]) -> None:
 
 def _operand(op: Op, x: Any, like: Tensor) -> Any:
     """What stands beside a tensor: a number, or the node of an array."""
-    if x.__class__ in NUMBERS or isinstance(x, bool | int | float | Node):
+    if x.__class__ in NUMBERS or isinstance(x, bool | int | float | Node | Size):
         return x
     if hasattr(x, "item") and getattr(x, "shape", None) == ():  # a NumPy scalar
         return x.item()

@@ -15,6 +15,7 @@ from typing import Any
 
 from treadle.base.errors import ArgumentError, explain, require_function
 from treadle.base.knobs import MEANING
+from treadle.base.shapes import Dim
 from treadle.base.trees import Structure, flatten
 from treadle.ir.recording import GRADIENTS
 from treadle.runtime.families import Family
@@ -22,6 +23,7 @@ from treadle.runtime.once import once
 from treadle.runtime.stacks import ThreadStack
 from treadle.tensor.tensor import Tensor
 from treadle.tensor.tracing import TRACE, Followed
+from treadle.transforms.sized import general_type, without_sizes
 from treadle.transforms.traced import Traced
 
 INLINE: ThreadStack[object] = ThreadStack()
@@ -78,8 +80,10 @@ class Compiled:
 
     def _general(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         leaves: list[Tensor] = []
+        sizes: dict[str, Dim] = {}
+        args, options = without_sizes(args, options, sizes)
         shape = flatten((args, options), Tensor, leaves)
-        types = tuple((t._node.type, t.requires_grad) for t in leaves)
+        types = tuple((general_type(t._node.type, sizes), t.requires_grad) for t in leaves)
         twins = _twins(leaves)
         key = (shape, types, twins, MEANING.value, GRADIENTS.on)
         try:
@@ -91,8 +95,10 @@ class Compiled:
             traced = once(
                 (self, key),
                 lambda: self._known(key, leaves),
-                lambda: self._remembered(key, self._traced(shape, leaves, twins)),
+                lambda: self._remembered(key, self._traced(shape, leaves, twins, sizes)),
             )
+        if sizes:
+            return traced.at(sizes).call(leaves)
         plain = all(isinstance(x, Tensor) and not x.requires_grad for x in args)
         if plain and traced.known_by_types and not (options or twins or MEANING.value):
             self.short[GRADIENTS.on][tuple(t._node.type for t in leaves)] = traced
@@ -101,11 +107,13 @@ class Compiled:
     def _known(self, key: Any, leaves: Sequence[Tensor]) -> Traced | None:
         return next((t for t in self.entries.get(key, ()) if t.holds(leaves)), None)
 
-    def _traced(self, shape: Structure, leaves: list[Tensor], twins: tuple[int, ...]) -> Traced:
+    def _traced(
+        self, shape: Structure, leaves: list[Tensor], twins: tuple[int, ...], sizes: dict[str, Dim]
+    ) -> Traced:
         """A trace in which every tensor has one name, also if it is closed over and an argument."""
         known: frozenset[Tensor] = frozenset()
         while True:
-            traced = Traced(self.function, shape, leaves, twins, known, self.families)
+            traced = Traced(self.function, shape, leaves, twins, known, self.families, sizes)
             found = known | traced.own.intersection(leaves)
             if found == known:
                 return traced
@@ -114,8 +122,13 @@ class Compiled:
     def trace(self, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Traced, list[Tensor]]:
         """A trace that is not kept, and the tensors among the arguments."""
         leaves: list[Tensor] = []
+        sizes: dict[str, Dim] = {}
+        args, options = without_sizes(args, options, sizes)
         shape = flatten((args, options), Tensor, leaves)
-        return self._traced(shape, leaves, _twins(leaves)), leaves
+        for t in leaves:
+            general_type(t._node.type, sizes)
+        traced = self._traced(shape, leaves, _twins(leaves), sizes)
+        return (traced.at(sizes) if sizes else traced), leaves
 
     def forget(self) -> None:
         """Trace anew at the next call."""

@@ -8,13 +8,15 @@ collects and uses stay inside, and say so when they are asked for.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from treadle.backends.registry import backend_of
+from treadle.backends.registry import Program, backend_of
 from treadle.base import forks
 from treadle.base.errors import ArgumentError, explain
 from treadle.base.knobs import MEANING
+from treadle.base.shapes import Dim
+from treadle.base.sizes import UnknownSizeError
 from treadle.base.trace import stage
 from treadle.base.trees import Structure, builder, flatten, unflatten
 from treadle.ir.graph import is_realised, structure, toposort
@@ -27,7 +29,9 @@ from treadle.tensor.gradients import INSIDE, needs_none
 from treadle.tensor.tensor import Tensor
 from treadle.tensor.tracing import TRACE, Followed, Tracing, facts_of, is_as, lasting
 from treadle.transforms.held import Held, Output, Update
+from treadle.transforms.sized import exact_call, general_type, require_sized, sized_program
 
+MOST_INSTANCES = 64  # of one trace: sizes come again soon or never
 _ONE_AT_A_TIME = threading.RLock()
 forks.share("tracing", _ONE_AT_A_TIME)
 
@@ -42,9 +46,10 @@ class Traced:
     def __init__(
         self, function: Callable[..., Any], shape: Structure, arguments: Sequence[Tensor],
         twins: Sequence[int] = (), known: Collection[Tensor] = (),
-        families: dict[Any, Family] | None = None,
+        families: dict[Any, Family] | None = None, sizes: Mapping[str, Dim] | None = None,
     ) -> None:  # fmt: skip
         self.families = {} if families is None else families
+        self.instances: dict[tuple[int, ...], Traced] = {}
         stand_ins = [t if t in known else _stand_in(t) for t in arguments]
         self.same = [(k, t) for k, t in enumerate(arguments) if t in known]
         self.stand_ins = [stand_ins[k] for k in twins] if twins else stand_ins
@@ -71,7 +76,7 @@ class Traced:
         self.results: list[tuple[Call, bool]] = [
             (placeholder(t._node.type, COMPILED).call, t._node in followed) for t in results
         ]
-        self._bind(roots, states, trace)
+        self._bind(roots, states, trace, sizes or ())
 
     def _place(self, tensor: Tensor) -> Tensor | int:
         """A tensor, or the number of the argument that it stands for."""
@@ -138,7 +143,9 @@ class Traced:
             [(Held(self._place(t)), value) for t, value in left],
         )
 
-    def _bind(self, roots: list[Node], states: list[Held], trace: Tracing) -> None:
+    def _bind(
+        self, roots: list[Node], states: list[Held], trace: Tracing, sizes: Collection[str]
+    ) -> None:
         """Find what the graph reads: arguments, random keys, and what it closes over."""
         numbers: list[Any] = []
         key, leaves = structure(roots, None, None if MEANING.value else numbers)
@@ -164,6 +171,8 @@ class Traced:
         known = (MEANING.value, key, read, *replaces.items())
         found = self._found(known, numbers, (roots, order, replaces))
         self.program, self.numbers = found.program, found.inputs(numbers)
+        if sizes:
+            require_sized(self.program, roots[self.count :])
         over = self.program.overwrites
         calls = [placeholder(root.type).call for root in roots[self.count :]]
         self.outputs = [
@@ -175,7 +184,7 @@ class Traced:
     def _found(self, key: Any, numbers: list[Any], graph: Graph) -> Variant:
         """The program of another trace that differs in numbers only, or a new one."""
         family = self.families.setdefault(key, Family())
-        return family.find(numbers) or family.make(numbers, graph, compile_graph)
+        return family.find(numbers) or family.make(numbers, graph, _compiled)
 
     def _let_go(self, order: Sequence[Node]) -> None:
         """Nothing of the arguments is kept; what else is read decides how calls go."""
@@ -195,6 +204,20 @@ class Traced:
         )
 
     # ---- calls
+
+    def at(self, sizes: dict[str, Dim]) -> Traced:
+        """The trace for sizes: another table for its program, and other types of its results."""
+        key = tuple([sizes[name] for name in sorted(sizes)])
+        found = self.instances.get(key)
+        if found is None:
+            found = Traced.__new__(Traced)
+            found.__dict__.update(self.__dict__)
+            found.program = sized_program(self.program, sizes)
+            found.results = [(exact_call(call.type, sizes), needs) for call, needs in self.results]
+            if len(self.instances) >= MOST_INSTANCES:
+                self.instances.clear()
+            self.instances[key] = found
+        return found
 
     def call(self, arguments: Sequence[Tensor]) -> Any:
         """Run on arguments; returns what the function returned, with new tensors."""
@@ -330,7 +353,7 @@ def _followed(roots: list[Node], trace: Tracing) -> set[Node]:
 
 def _stand_in(tensor: Tensor) -> Tensor:
     """A tensor of the same type whose value is not known while tracing."""
-    stand_in = Tensor(leaf(tensor._node.type, TRACED))
+    stand_in = Tensor(leaf(general_type(tensor._node.type, {}), TRACED))
     if tensor._grad is not None:
         inside = tensor._grad is INSIDE
         stand_in._grad = INSIDE if inside else Tensor(leaf(tensor._grad._node.type, TRACED))
@@ -347,3 +370,11 @@ def _owner(node: Node) -> Tensor:
     """The tensor a closed-over value belongs to, so that later assignments are seen."""
     tensor = node.owner() if node.owner is not None else None
     return tensor if tensor is not None else Tensor(node)
+
+
+def _compiled(roots: Sequence[Node], order: Sequence[Node], replaces: dict[int, int]) -> Program:
+    try:
+        return compile_graph(roots, order, replaces)
+    except UnknownSizeError as error:
+        wrong = "no one program serves every size of a Dim with a max here"
+        raise UnknownSizeError(explain("compile", f"{wrong}; {error}")) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from typing import Any
 
 from treadle.backends import choices
 from treadle.backends.cpu.chain_tasks import BATCH, HEADER, POSITION, SWEEP
@@ -149,7 +150,7 @@ class Table:
         """A number of the header."""
         self.words[POSITION[name]] = value
 
-    def fill(self, programs: Sequence[Place]) -> list[int]:
+    def fill(self, programs: Sequence[tuple[int, list[Any]]]) -> list[Any]:
         """All words, given the programs' addresses and parameters."""
         chain = self.chain
         first, *others = programs
@@ -157,7 +158,8 @@ class Table:
         self.set("first", self._add([*first, 0]))
         packs = [self._producer(k, p) for k, p in enumerate(chain.producers)]
         self._many("packs", "pack_count", packs)
-        records, turns = [], []
+        records: list[list[Any]] = []
+        turns: list[list[int]] = []
         for sweep, program in zip(chain.sweeps, sweeps, strict=True):
             made = [packs[k] for k in sweep.producers]
             fed = [[self._consumer(c) for c in sweep.consumers if c.across is across]
@@ -172,7 +174,7 @@ class Table:
         self._many("sweeps", "sweep_count", records)
         built = (*chain.last, *chain.end)
         counts = [prod(axis.extent for axis in b.loops.inner) for b in built]
-        ends = [[*p, count] for p, count in zip(others, counts, strict=True)]
+        ends: list[list[Any]] = [[*p, count] for p, count in zip(others, counts, strict=True)]
         self._many("lasts", "last_count", ends[: len(chain.last)])
         self._many("ends", "end_count", ends[len(chain.last) :])
         self._many("turns", "turn_count", turns)
@@ -184,7 +186,7 @@ class Table:
         self.words += words  # type: ignore[arg-type]
         return at
 
-    def _many(self, name: str, count: str, records: Sequence[Sequence[int]]) -> None:
+    def _many(self, name: str, count: str, records: Sequence[Sequence[Any]]) -> None:
         self.set(name, self._add(word for record in records for word in record))
         self.set(count, len(records))
 

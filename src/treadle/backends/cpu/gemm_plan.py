@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import prod
+from typing import Any
 
 from treadle.backends.cpu.gemm_matvec import COLUMNS_PER_TASK
 from treadle.backends.cpu.gemm_pack import PANELS_PER_TASK
@@ -12,6 +13,7 @@ from treadle.backends.cpu.gemm_params import POSITION, SLOTS, WORDS
 from treadle.backends.cpu.gemm_tiles import Tile, tile_for
 from treadle.base.dtypes import DType, float32
 from treadle.base.errors import CompilerError, explain
+from treadle.base.sizes import most
 from treadle.base.target import Target
 from treadle.passes.decompose import BATCH_AXES
 
@@ -51,6 +53,10 @@ class Problem:
     has_epilogue: bool = False
     looked: bool = False  # A lies at places that tables give, its strides count for nothing
     correlation: Correlation | None = None  # what those places are, if they are that
+
+
+NUMBERS = ("m", "n", "k", "c_row")
+STRIDES = ("a_strides", "b_strides", "batch", "a_batch", "b_batch", "c_batch")
 
 
 @dataclass(frozen=True)
@@ -97,8 +103,15 @@ def plan(problem: Problem, target: Target, settle: Settle | None = None) -> Plan
         return Plan((), "plain", 0, 0, 0)
     problem = _normalise(problem)
     tile = tile_for(problem.a_dtype, target, problem.b_dtype)
-    cut = choose(problem, tile, target)
+    cut = choose(_largest(problem), tile, target)
     return lay_out(problem, settle(problem, cut, tile) if settle else cut, tile)
+
+
+def _largest(problem: Problem) -> Problem:
+    """Sizes that are not known as large as they can be: it is cut for those."""
+    sizes: dict[str, Any] = {name: most(getattr(problem, name)) for name in NUMBERS}
+    sizes |= {name: tuple(map(most, getattr(problem, name))) for name in STRIDES}
+    return replace(problem, **sizes)
 
 
 def _normalise(problem: Problem) -> Problem:
@@ -213,6 +226,11 @@ def lay_out(problem: Problem, cut: Cut, tile: Tile) -> Plan:
     return Plan(tuple(phases), code, apack, bpack, numbers["scratch_stride"])
 
 
+def _runs(problem: Problem, cut: Cut) -> int:
+    """Visits of a tile."""
+    return -(-problem.k // cut.depth) if problem.k else 1
+
+
 def _pitch(problem: Problem, tile: Tile) -> int:
     """Columns of B in whole panels."""
     return _round_up(problem.n, tile.columns)
@@ -234,12 +252,12 @@ def _transposed(problem: Problem) -> Problem:
 
 
 def _block_numbers(problem: Problem, cut: Cut, tile: Tile) -> dict[str, int]:
-    runs = max(1, -(-problem.k // cut.depth))
+    runs = _runs(problem, cut)
     row_blocks, column_blocks = -(-problem.m // cut.rows), -(-problem.n // cut.columns)
     packs = cut.pack_right or problem.n % tile.lanes
     packs = packs and not cut.matvec and not cut.right_once
     slice_ = cut.depth * _round_up(cut.columns, tile.columns) if packs else 0
-    sums = cut.rows * cut.columns if runs > 1 and problem.has_epilogue else 0
+    sums = cut.rows * cut.columns if most(runs) > 1 and problem.has_epilogue else 0
     # An odd number of lines, so that the buffers of two threads do not share cache sets.
     scratch = (_round_up((slice_ + sums) * tile.dtype.size, 128) + 64) if slice_ + sums else 0
     return {
@@ -266,7 +284,7 @@ def _block_numbers(problem: Problem, cut: Cut, tile: Tile) -> dict[str, int]:
 
 def _group(problem: Problem, cut: Cut, tasks: int) -> int:
     """Tasks for one call: tiny batch items would cost more to hand out than to compute."""
-    total = tasks * prod(problem.batch)
+    total, problem = most(tasks * prod(problem.batch)), _largest(problem)
     if _work(problem) <= _SERIAL:
         return total
     task = min(cut.rows, problem.m) * min(cut.columns, problem.n) * max(problem.k, 1)
@@ -296,7 +314,7 @@ def _left_in_place(problem: Problem, cut: Cut) -> _Left:
 def _pack_left(problem: Problem, cut: Cut, tile: Tile) -> tuple[Phase, _Left, int]:
     """The phase that packs A, how the copy is reached, and its bytes."""
     row, step = problem.a_strides
-    runs = max(1, -(-problem.k // cut.depth))
+    runs = _runs(problem, cut)
     pitch = cut.depth + _PAD
     run = _round_up(problem.m, tile.rows) * pitch
     strides, item = [], runs * run
@@ -330,7 +348,7 @@ def _pack_left(problem: Problem, cut: Cut, tile: Tile) -> tuple[Phase, _Left, in
 
 def _pack_right(problem: Problem, cut: Cut, tile: Tile) -> Phase:
     """The phase that packs B for all tasks."""
-    runs, blocks = max(1, -(-problem.k // cut.depth)), -(-problem.n // tile.columns)
+    runs, blocks = _runs(problem, cut), -(-problem.n // tile.columns)
     step, column = problem.b_strides
     numbers = {"n": problem.n, "k": problem.k, "right_step": step, "right_column": column}
     numbers |= {"right_pitch": _pitch(problem, tile), "depth": cut.depth}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -23,6 +23,7 @@ from treadle.backends.cpu.memory import Buffer, allocate
 from treadle.backends.cpu.paces import choose
 from treadle.backends.cpu.products import SCRATCH, job_of
 from treadle.backends.cpu.products import Words as ProductWords
+from treadle.backends.cpu.template import Template
 from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil, part_launcher
 from treadle.backends.cpu.workers import SERIAL
 from treadle.base import trace
@@ -39,6 +40,7 @@ from treadle.base.dtypes import (
 )
 from treadle.base.errors import needed
 from treadle.base.knobs import DEBUG
+from treadle.base.sizes import Size, most
 from treadle.base.target import Takes, Target
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
@@ -56,8 +58,8 @@ SHORT = 1 << 16  # elements: programs below are called without letting go of the
 LONG = 1 << 22  # elements: programs above can be interrupted between two entries
 ENTRY_BYTES = 32
 Words = Callable[[Callable[[object], Place]], list[int]]
-Part = Callable[[Callable[[object], Place]], Place]
-"""(address of the code, address of its parameters), once memory is laid out."""
+Part = Callable[[Callable[[object], Place]], tuple[int, list[Any]]]
+"""(address of the code, its parameters), once memory is laid out."""
 
 
 @dataclass(eq=False)
@@ -66,7 +68,7 @@ class Entry:
 
     job: jit.Job
     symbol: str
-    blocks: int
+    blocks: int  # these may be sizes, and so may words
     words: Words
     step: int
     size: int
@@ -88,7 +90,7 @@ class Program(Driver):
         self.scratch_bytes = 0
         self.streamed = {
             root for root in self.roots
-            if root not in self.replaces and root.type.nbytes >= self.target.l3_bytes // 4
+            if root not in self.replaces and most(root.type.nbytes) >= self.target.l3_bytes // 4
         }  # fmt: skip
         self.entries: list[Entry] = []
         # What entries close over, which is never the program: that is gone once nobody holds it.
@@ -128,14 +130,14 @@ class Program(Driver):
             return result + [_encoded(value, dtype) for dtype, value in signature.values]
 
         job = kernel_job(signature.text, style, target)
-        self.entries.append(Entry(job, "kernel", blocks, words, step, loops.size))
+        self.entries.append(Entry(job, "kernel", blocks, words, step, most(loops.size)))
 
     def add_product(self, product: ProductStep, step: int) -> None:
         """A product as one kernel, and those before it that pack an operand for all."""
         choices.begin_step(step)
         made = ProductWords(product)
         problem, plan = made.plan(self.target)
-        size = product.dot.type.size * max(1, problem.k)
+        size = most(product.dot.type.size * max(1, problem.k))
         packed = {"apack": f"left{step}", "bpack": f"right{step}"}
         sizes = {packed["apack"]: plan.apack_bytes, packed["bpack"]: plan.bpack_bytes}
         self.reserve({name: nbytes for name, nbytes in sizes.items() if nbytes}, step)
@@ -148,7 +150,7 @@ class Program(Driver):
             def words(
                 place: Callable[[object], Place], phase: gemm_plan.Phase = phase
             ) -> list[int]:
-                result = list(phase.words)
+                result: list[Any] = list(phase.words)
                 for name, at in phase.slots:
                     if name in tables:
                         result[at] = tables[name]
@@ -178,7 +180,7 @@ class Program(Driver):
 
             symbol = part.symbol
             job = jit.job(work.text, (*work.parts, symbol), (symbol,), self.target, 2, True)
-            size = int(node.op.flops) * node.type.size
+            size = most(int(node.op.flops) * node.type.size)
             self.entries.append(Entry(job, symbol, part.blocks, words, step, size))
 
     def add_chain(self, step: ChainStep, number: int) -> None:
@@ -187,7 +189,7 @@ class Program(Driver):
         chain = step.chain
         cut = chain_plan.cut(chain, self.target)
         self.scratch_bytes = max(self.scratch_bytes, cut.nbytes)
-        style, where = Style(2), {name: (0, at) for name, at in cut.offsets.items()}
+        style, where = Style(level=2), {name: (0, at) for name, at in cut.offsets.items()}
         parts = [self._part(built, style, tile_text, 0, where) for built in chain.programs()]
 
         def words(place: Callable[[object], Place]) -> list[int]:
@@ -207,16 +209,16 @@ class Program(Driver):
     ) -> Part:  # fmt: skip
         """Code that a kernel calls on its tiles; where: pieces of scratch that it works on."""
         signature = Signature(built.loops)
-        memory, codes, number = self.memory, self.epilogue_code, len(self.epilogues)
+        codes, number = self.epilogue_code, len(self.epilogues)
         key = (signature.text, style)
         self.epilogues.append(jit.job(text, key, ("kernel",), self.target, style.level))
 
-        def addresses(place: Callable[[object], Place]) -> Place:
-            words = [0, height, *where.get(chain_plan.KEPT, (0, 0))]
+        def addresses(place: Callable[[object], Place]) -> tuple[int, list[Any]]:
+            words: list[Any] = [0, height, *where.get(chain_plan.KEPT, (0, 0))]
             for buffer in built.buffers:
                 words += (isinstance(buffer, str) and where.get(buffer)) or place(buffer)
             words += [_encoded(value, dtype) for dtype, value in signature.values]
-            return codes[number]["kernel"], _pinned(memory, words)
+            return codes[number]["kernel"], words
 
         return addresses
 
@@ -228,20 +230,33 @@ class Program(Driver):
         jobs = [entry.job for entry in self.entries] + self.epilogues
         code = jit.load_many(jobs)
         self.code, self.epilogue_code[:] = code[: len(self.entries)], code[len(self.entries) :]
-        table: list[int] = []
+        table: list[Any] = []
         for entry, found in zip(self.entries, self.code, strict=True):
             flags = SERIAL if entry.size < SHORT // 4 else 0
-            params = _pinned(self.memory, entry.words(place))
-            table += [found[entry.symbol], params, entry.blocks, flags]
-        self.table = _pinned(self.memory, table)
+            table += [found[entry.symbol], entry.words(place), entry.blocks, flags]
+        self.template = Template(table, [n for kind, n in self.places.outputs if kind == "new"])
+        if not self.template.unknowns:
+            self._fill({})
         self.pool = Pool.get()
         self.short = sum(entry.size for entry in self.entries) < SHORT
-        self.free: list[Any] = []  # from _word_array
-        self.new = [nbytes for kind, nbytes in self.places.outputs if kind == "new"]
         self.overwrites = self.places.overwrites()
         self.launch = self._launcher()
         self.needs_memory = bool(self.layout.nbytes or self.scratch_bytes)
         self.simple = all(kind == "new" for kind, _ in self.places.outputs)
+
+    def _fill(self, sizes: Mapping[str, int]) -> None:
+        """The table and its parameters in memory, with the numbers that sizes have."""
+        self.free: list[Any] = []  # from _word_array
+        filled, self.new = self.template.filled(sizes)
+        self.memory = [*self.memory, filled]
+        self.table = filled.buffer_info()[0]
+
+    def at(self, sizes: Mapping[str, int]) -> Program:
+        """The program for sizes: other numbers in another table, everything else is the same."""
+        program = Program.__new__(Program)
+        program.__dict__.update(self.__dict__)
+        program._fill(sizes)
+        return program
 
     def _launcher(self) -> Callable[[int], None]:
         """How the table is walked: all at once where it is short, or overwrites what others see."""
@@ -351,7 +366,9 @@ def kernel_job(text: str, style: Style, target: Target) -> jit.Job:
 
 
 def _encoded(value: float | int | bool, dtype: DType) -> int:
-    """A parameter as a word."""
+    """A parameter as a word; a size stays one."""
+    if isinstance(value, Size):
+        return value
     if dtype is float32:
         return int(struct.unpack("<I", struct.pack("<f", _clipped(value)))[0])
     if dtype is float64:

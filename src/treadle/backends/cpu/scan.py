@@ -20,6 +20,7 @@ from treadle.backends.cpu.points import suffix
 from treadle.backends.cpu.vmath import exp, log1p
 from treadle.backends.cpu.writer import Int, Writer, module
 from treadle.base.dtypes import DType, float32, float64
+from treadle.base.sizes import most
 from treadle.base.target import Target
 from treadle.ir.node import Node
 
@@ -98,7 +99,7 @@ def plan(node: Node, target: Target) -> Work:
 
 def _chunk(view: View, width: int, pieces: int) -> int:
     """Elements along a line that are one item: all of them, unless lines are few and long."""
-    if view.outer * pieces >= FEW:
+    if most(view.outer * pieces) >= FEW:
         return view.n
     least = BLOCK // max(1, min(width, view.inner))
     chunk = max(least, -(-view.n // MOST_CHUNKS))
