@@ -26,7 +26,8 @@ KINDS = {
     "take", "gather", "look up", "search", "unary", "smooth", "square", "scaled", "binary",
     "compare", "choose", "cast", "whole", "clip", "round", "sum", "extreme", "argmax", "mean",
     "test", "softmax", "scan", "sort", "argsort", "product", "assign", "assign argument",
-    "assign item", "successor", "detach", "view", "array", "from numpy", "number", "realize", "del",
+    "assign item", "assign row", "row", "successor", "detach", "view", "array", "from numpy",
+    "number", "realize", "del",
     "define", "call", "return", "gradient", "nested gradient", "switched", "counted", "collected",
     "trained", "layers",
 }  # fmt: skip

@@ -352,10 +352,7 @@ def expand(node: Node) -> Node:
 def placeholder(type_: Type, op: Op = LEAF) -> Node:
     """A leaf without memory yet."""
     key = (op, type_)
-    call = _CALLS.get(key)
-    if call is None:
-        call = _remembered(key, Call(op, None, type_, ()))
-    return new_node(call, ())
+    return new_node(_CALLS.get(key) or _remembered(key, Call(op, None, type_, ())), ())
 
 
 def leaf(type_: Type, buffer: Any) -> Node:
@@ -399,7 +396,4 @@ def iota(shape: Shape, axis: int, device: Device = CPU) -> Node:
     """int64 indices along an axis."""
     type_ = type_of(shape, int64, device)
     key = (IOTA, axis, type_)
-    call = _CALLS.get(key)
-    if call is None:
-        call = _remembered(key, Call(IOTA, axis, type_, ()))
-    return new_node(call, ())
+    return new_node(_CALLS.get(key) or _remembered(key, Call(IOTA, axis, type_, ())), ())
