@@ -1,4 +1,4 @@
-"""Compiled functions along sizes that are not known: whatever is served must be the same numbers."""
+"""Compiled functions along sizes that are not known: what is served are the same numbers."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ class Sized:
 
         def called(*args: Any) -> Any:
             try:
-                return sized(*map(marked, args))
+                found = sized(*map(marked, args))
             except td.TreadleError:
                 return plain(*args)
+            return tuple(map(unmarked, found)) if isinstance(found, tuple) else unmarked(found)
 
         return called
 
@@ -43,3 +44,8 @@ def marked(x: Any) -> Any:
         if LEAST <= n <= MOST:
             x = td.Dim(f"d{int(n)}", min=LEAST, max=MOST).of(x, axis)
     return x
+
+
+def unmarked(x: td.Tensor) -> td.Tensor:
+    """A tensor with plain sizes."""
+    return x._resized(tuple(int(n) for n in x.shape))
