@@ -34,8 +34,10 @@ MUTATIONS = [
         ("kernel/overwrite.py", "ex.data[1] == targets[0].position or (by_rows",
          "True or (by_rows", "any element may be read after it was written"),
         # ---- where buffers lie
-        ("kernel/places.py", "if between is not None or self.last.get(leaf, -1) < at:",
-         "if between is not None or self.last.get(leaf, -1) <= at:", "state is replaced by a kernel that still reads it"),
+        ("kernel/places.py", "or self.last.get(leaf, -1) < at", "or self.last.get(leaf, -1) <= at",
+         "state is replaced by a kernel that still reads it"),
+        ("kernel/overwrite.py", "step.base and all(operand is not buffer for buffer in rest)",
+         "step.base", "a part of a state is written while its values are read from it"),
         ("kernel/places.py", "until[holder] = max(until[holder], self.last[node])",
          "until[holder] = self.last[holder]", "shared memory is given away too early"),
         ("kernel/places.py", "if n in self.inner and self.last[n] == k]", "if n in self.inner]",

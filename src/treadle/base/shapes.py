@@ -11,6 +11,7 @@ from treadle.base.errors import ShapeError, explain
 from treadle.base.sizes import Size, unknown
 
 Shape = tuple[int, ...]
+WHOLE = (int, Size)
 
 
 class Dim(int):
@@ -92,7 +93,7 @@ class Wanted(tuple[int, ...]):
 def sizes_in(what: str, sizes: Sequence[Any]) -> Shape:
     """Sizes as integers; a Dim stays one."""
     try:
-        found: Any = tuple([n if isinstance(n, int | Size) else index(n) for n in sizes])
+        found: Any = tuple([n if isinstance(n, WHOLE) else index(n) for n in sizes])
         return Wanted(found) if Dim in map(type, found) else found
     except TypeError:
         raise ShapeError(explain(what, "a size is an integer", got=tuple(sizes))) from None

@@ -354,9 +354,7 @@ def expand(node: Node) -> Node:
 def placeholder(type_: Type, op: Op = LEAF) -> Node:
     """A leaf without memory yet."""
     key = (op, type_)
-    call = _CALLS.get(key)
-    if call is None:
-        call = _one_of(_CALLS, key, Call(op, None, type_, ()), MOST_CALLS)
+    call = _CALLS.get(key) or _one_of(_CALLS, key, Call(op, None, type_, ()), MOST_CALLS)
     return new_node(call, ())
 
 
@@ -400,7 +398,5 @@ def iota(shape: Shape, axis: int, device: Device = CPU) -> Node:
     """int64 indices along an axis."""
     type_ = type_of(shape, int64, device)
     key = (IOTA, axis, type_)
-    call = _CALLS.get(key)
-    if call is None:
-        call = _one_of(_CALLS, key, Call(IOTA, axis, type_, ()), MOST_CALLS)
+    call = _CALLS.get(key) or _one_of(_CALLS, key, Call(IOTA, axis, type_, ()), MOST_CALLS)
     return new_node(call, ())

@@ -8,6 +8,8 @@ from typing import Any
 
 from treadle.base.sizes import Size, evaluator, names_in
 
+SPECIAL = frozenset((Size, list))  # what words may be besides numbers
+
 
 class Template:
     """Words of which some are sizes, and some the addresses of others.
@@ -33,6 +35,9 @@ class Template:
 
     def _add(self, words: Sequence[Any]) -> int:
         start = len(self.words)
+        if SPECIAL.isdisjoint(map(type, words)):
+            self.words += words
+            return start
         self.words += [0] * len(words)
         for at, word in enumerate(words, start):
             if isinstance(word, Size):

@@ -15,6 +15,7 @@ import numpy as np
 import treadle as td
 from treadle.testing.fuzz.bounds import Value, difference
 from treadle.testing.fuzz.differences import differing
+from treadle.testing.fuzz.dims import Sized
 from treadle.testing.fuzz.heads import ALL_LINES
 from treadle.testing.fuzz.machine import SMALL
 from treadle.testing.fuzz.model import Elsewhere, code_of
@@ -193,6 +194,13 @@ def compiled(program: Program, expected: Expected) -> None:
     look(program, expected, names)
 
 
+def by_dims(program: Program, expected: Expected) -> None:
+    """Whatever only computes is compiled for sizes that are not known."""
+    names = scope(Sized())
+    execute(compiled_lines(program), names)
+    look(program, expected, names)
+
+
 def uncompiled(program: Program, expected: Expected) -> None:
     """Functions are called as they are written, without compiling them."""
     names = scope()
@@ -295,6 +303,7 @@ WAYS: dict[str, Way] = {
     "lazily, together": lambda p, e: lazily(p, e, 2),
     "step by step": step_by_step,
     "compiled": compiled,
+    "by dims": by_dims,
     "uncompiled": uncompiled,
     "by reference": by_reference,
     "in threads": in_threads,

@@ -18,7 +18,7 @@ BATCH = 300  # programs of a child
 VARIANTS = 3  # programs of the same statements at other sizes, one after the other
 MODES: tuple[tuple[str, int], ...] = (
     ("lazily", 2), ("lazily, backwards", 4), ("lazily, together", 4), ("step by step", 2),
-    ("compiled", 2), ("uncompiled", 3), ("by reference", 10), ("in threads", 12),
+    ("compiled", 2), ("by dims", 3), ("uncompiled", 3), ("by reference", 10), ("in threads", 12),
     ("in any order", 2), ("shadowed", 8), ("sparingly", 3), ("by differences", 2),
 )  # fmt: skip
 """(mode, one program in so many)."""

@@ -15,6 +15,7 @@ SMALL = """
 from treadle.testing.fuzz.machine import make_small
 make_small()
 """
+SIZED = ("from treadle.testing.fuzz.dims import Sized", "td = Sized()")
 WRONG = re.compile(r"first at \[(.*?)\]: \S+ instead of (\S+)(?: ± (\S+))?")
 
 
@@ -38,8 +39,9 @@ def lines_of(one: Run) -> list[str]:
     watched = sorted(n for n in program.observed if n.startswith("t"))
     if mode == "step by step":
         return _steps(program)
-    if mode == "compiled":
+    if mode in ("compiled", "by dims"):
         lines = compiled_lines(program)
+        lines = [*SIZED, *lines] if mode == "by dims" else lines
     else:
         inlined = inlinable(program.statements, program.observed)
         lines = Printer(inlined, mode != "uncompiled").lines(program.statements)
