@@ -13,6 +13,7 @@ from treadle.backends.cpu import chain_plan
 from treadle.base.dtypes import dtype
 from treadle.base.knobs import override
 from treadle.ir.graph import structure
+from treadle.kernel.steps import ChainStep
 from treadle.ops import activations, neural
 from treadle.ops import elementwise as e
 from treadle.ops.contract import dot
@@ -42,7 +43,7 @@ def normal(*shape, kind="float32", seed=0):
 
 def is_chained(roots):
     program = compile_graph(roots, structure(roots)[1], {})
-    return any(task.chain for task in program.tasks)
+    return any(isinstance(step, ChainStep) for step in program.steps)
 
 
 def error(found, wanted):
@@ -182,7 +183,7 @@ def test_what_follows_a_product_runs_on_it():
     q, k, v, w = normal(2, 4, 40, 8), normal(2, 4, 50, 8), normal(2, 4, 50, 8), normal(2, 4, 40, 8)
     y = e.cast(dot(neural.softmax(dot(q, k.mT)), v) * 2.0 + w, dtype("float16"))
     program = compile_graph([y], structure([y])[1], {})
-    assert [task.cluster.kind for task in program.tasks] == ["chain"]
+    assert [step.cluster.kind for step in program.steps] == ["chain"]
     check([y], 1e-3)
 
 

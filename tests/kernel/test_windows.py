@@ -86,11 +86,11 @@ def test_the_gradient_of_windows_is_one_reduction():
 def test_the_gradient_of_a_convolution_is_a_product_of_the_padded_cotangent():
     weight = given(16, 8, 3, 3)
     y = convolution.conv2d(image, weight, padding=1)
-    assert kernels_of(*gradient_of(y, image)) == {"loops": 2, "products": 1}  # and turned kernels
+    assert kernels_of(*gradient_of(y, image)) == {"loops": 1, "products": 1}
 
 
 def test_windows_of_a_product_are_read_in_place():
-    y = convolution.conv2d(given(2, 8, 40, 40), given(16, 8, 3, 3))
+    y = convolution.conv2d(given(2, 64, 40, 40), given(64, 64, 3, 3))
     (product,) = steps_of(y)
     assert product.turned
     assert isinstance(product.right, Separable)

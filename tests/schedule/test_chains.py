@@ -10,6 +10,7 @@ from treadle.autograd.backward import gradients
 from treadle.base.dtypes import dtype
 from treadle.ir.graph import structure
 from treadle.ir.node import leaf, type_of
+from treadle.kernel.steps import ChainStep
 from treadle.ops import activations, composite, neural
 from treadle.ops import elementwise as e
 from treadle.ops.contract import dot
@@ -29,12 +30,14 @@ def program_of(*roots):
 
 
 def kinds_of(*roots):
-    return [task.cluster.kind for task in program_of(*roots).tasks]
+    return [step.cluster.kind for step in program_of(*roots).steps]
 
 
 def sweeps_of(*roots):
     """Runs over the stream of each chain."""
-    return [len(task.chain.sweeps) for task in program_of(*roots).tasks if task.chain]
+    return [
+        len(step.chain.sweeps) for step in program_of(*roots).steps if isinstance(step, ChainStep)
+    ]
 
 
 def operands(*batch, kind="float32"):
@@ -159,7 +162,7 @@ def test_tiles_that_a_mask_of_indices_rules_out_are_skipped(batch, kind):
     q, k, v = operands(*batch, kind=kind)
     y = neural.scaled_dot_product_attention(q, k, v, is_causal=True)
     roots = [y, *gradients([y], [q, k, v], [given(*y.shape, kind=kind)])]
-    chains = [task.chain for task in program_of(*roots).tasks if task.chain]
+    chains = [step.chain for step in program_of(*roots).steps if isinstance(step, ChainStep)]
     for chain in chains:
         turned = chain.frame.turned
         assert chain.limits == [(-1, 1, 0) if turned else (1, -1, 0)]
@@ -183,10 +186,10 @@ def test_a_loss_over_a_large_vocabulary_keeps_no_logits():
     h, w, label = given(512, 32), given(40_000, 32), given(512, kind="int64")
     y = neural.cross_entropy(dot(h, w.mT), label)
     program = program_of(y)
-    assert "dot" not in [task.cluster.kind for task in program.tasks]
+    assert "dot" not in [step.cluster.kind for step in program.steps]
     assert program.layout.nbytes < 512 * 40_000 * 4 // 20
     both = program_of(y, *gradients([y], [h, w], [None]))
-    assert "dot" not in [task.cluster.kind for task in both.tasks]
+    assert "dot" not in [step.cluster.kind for step in both.steps]
     assert both.layout.nbytes < 512 * 40_000 * 4 // 20
 
 
@@ -226,8 +229,8 @@ def test_three_products_in_a_row_share_no_product():
 
 def test_a_chain_says_what_it_is():
     q, k, v = operands(2, 4)
-    (task,) = program_of(dot(neural.softmax(dot(q, k.mT)), v)).tasks
-    text = str(task.chain)
+    (step,) = program_of(dot(neural.softmax(dot(q, k.mT)), v)).steps
+    text = str(step.chain)
     assert text.startswith("chain over 2, 4 : lanes 160, stream 208") or "lanes 160" in text
     assert "32 deep" in text
     assert "acc0 = acc0 * factor-state0 + feed0" in text

@@ -372,8 +372,7 @@ def const(value: bool | int | float, dtype: DType, device: Device = CPU) -> Node
         facts = {"value": value, "dtype": dtype.name}
         raise ArgumentError(explain("constant", "the number does not fit", hint, **facts))
     if isinstance(value, Size):  # 1 more than the last index: what kernels know of sizes is indices
-        more = max(0, 1 - value.bounds[0])
-        size = value + more
+        size = value + (more := max(0, 1 - value.bounds[0]))
         last = slice_(iota((size,), 0, device), [(size - 1, size, 1)]).reshape(())
         return cast(last + (1 - more), dtype)
     value = float(value) if dtype.is_float else bool(value) if dtype.kind == "bool" else int(value)
@@ -396,7 +395,6 @@ def full(value: bool | int | float, type_: Type) -> Node:
 
 def iota(shape: Shape, axis: int, device: Device = CPU) -> Node:
     """int64 indices along an axis."""
-    type_ = type_of(shape, int64, device)
-    key = (IOTA, axis, type_)
+    key = (IOTA, axis, type_ := type_of(shape, int64, device))
     call = _CALLS.get(key) or _one_of(_CALLS, key, Call(IOTA, axis, type_, ()), MOST_CALLS)
     return new_node(call, ())

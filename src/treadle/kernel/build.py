@@ -195,15 +195,24 @@ def _long_axis(axes: Sequence[Axis], size: int) -> Axis | None:
 
 
 def _lengthen(loops: Loops, size: int) -> None:
-    """Rows whose last axis is short: vectors run along another axis of them, or across rows."""
+    """Rows that are short or lie side by side: vectors run along another axis, or across rows."""
     long = _long_axis(loops.inner, size)
     if long is None:
         return
     rows = most(loops.outer[-1].extent) if loops.outer else 1
-    if most(long.extent) < 2 * SHORT and rows > most(long.extent):
+    short = most(long.extent) < 2 * SHORT and rows > most(long.extent)
+    if short or (rows >= TURNED and _are_turned(loops)):
         loops.across = True
     else:
         loops.inner = [axis for axis in loops.inner if axis is not long] + [long]
+
+
+def _are_turned(loops: Loops) -> bool:
+    """Do more operands lie along the rows, as those of a transpose do, than in them?"""
+    loads = [ex.data[1] for ex in loops.order() if ex.op == "load"]
+    found = [index for index in loads if any(index.coefficient(axis) for axis in loops.inner)]
+    inside = sum(any(index.coefficient(axis) == 1 for axis in loops.inner) for index in found)
+    return sum(index.coefficient(loops.outer[-1]) == 1 for index in found) > inside
 
 
 def _turned_axis(loops: Loops) -> Axis | None:
