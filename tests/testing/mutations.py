@@ -98,13 +98,8 @@ MUTATIONS = [
          "values change for those who still read them"),
         ("transforms/held.py", "kept = _copied(call, inputs[number])",
          "kept = Kept(_backend(call), inputs[number])", "memory of others is written over"),
-<<<<<<< ours
-        ("transforms/held.py", "if known is None and not any(memory is other for",
-         "if known is None and any(False for",
-=======
         ("transforms/held.py", "if known is None and not any(memory is other for other in self.inputs):",
          "if known is None:",
->>>>>>> theirs
          "an argument's memory becomes state"),
         ("transforms/traced.py", "if t in trace.found or not used}", "if not used}",
          "gradients that are added to stay inside"),
