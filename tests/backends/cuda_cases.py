@@ -355,7 +355,7 @@ def attention():
     return [y, *gradients([y], [q], [r(2, 3, 16, 8)])]
 
 
-def attended(kind=np.float32, batch=2, rows=200, columns=250, depth=24, width=40, **options):
+def attended(kind=np.float32, batch=2, rows=200, columns=250, depth=32, width=48, **options):
     """Attention and its gradients, of sizes that are chained."""
     shapes = ((rows, depth), (columns, depth), (columns, width))
     q, k, v = (r(batch, *shape, kind=kind) for shape in shapes)

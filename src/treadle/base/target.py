@@ -48,12 +48,14 @@ class Ability:
 
     - **dtypes**: of products; **widest**: most columns of a sink's result
     - **balance**: operations that take the device as long as moving a byte
+    - **whole**: depths of products and widths of results are multiples of it
     - **both**: may one kernel fill sinks of both directions, item after item?
     """
 
     dtypes: tuple[DType, ...] = ()
     balance: int = 0
     widest: int = 1 << 40
+    whole: int = 1
     both: bool = False
 
 

@@ -104,6 +104,8 @@ class Chains:
         if max(widths, default=0) > self.able.widest:
             return "a product is too wide to be added up where its tiles are made"
         depths = space.depths
+        if any(n % self.able.whole for n in (*widths, *depths.values())):
+            return f"tiles whose depths and widths are not multiples of {self.able.whole}"
         made = -sum(depths.values())
         for chain in chains:
             why, runs = self.judge(chain)
