@@ -45,9 +45,9 @@ def _forms(count: int) -> list[tuple[str, int, str]]:
             (f"{looked}[0]", 1, f"{plain}[0]"),
             ("td.compile(lambda x: slopes({f}, x)[0])({0})", 1, ""),
             ("td.value_and_grad({f})({0})", 2, ""),
-            ("td.jvp({f}, ({0},), ({0},))", 2, ""),
-            ("td.grad(lambda x: td.grad({f})(x).square().sum())({0})", 1, ""),
-            ("td.grad(lambda x: (td.grad({f})(x) * {0}).sum() + {f}(x))({0})", 1, ""),
+            ("[y.detach() for y in td.jvp({f}, ({0},), ({0},))]", 2, ""),
+            ("td.grad(lambda x: td.grad({f})(x).square().sum())({0}).detach()", 1, ""),
+            ("td.grad(lambda x: (td.grad({f})(x) * {0}).sum() + {f}(x))({0}).detach()", 1, ""),
         ]
     return [
         (f"td.grad({{f}}, {numbers})({places})", count, ""),
@@ -115,7 +115,7 @@ NESTED = (
      "{1} * {1} * 3 + {0} * 2"),
     ("td.grad(lambda w: td.value_and_grad(lambda x: (w * w * x).sum())({1})[1].sum() * 2)({0})",
      "{0} * 4"),
-    ("td.vjp(lambda w: td.grad(lambda x: (w * w * x * x).sum())({1}), {0})[1]({1})[0].detach()",
+    ("td.vjp(lambda w: td.grad(lambda x: (w * w * x * x).sum())({1}), {0})[1]({1})[0]",
      "{1} * {1} * {0} * 4"),
 )  # fmt: skip
 """Gradients of gradients, and what they are."""
@@ -130,4 +130,5 @@ def nested(g: Generation) -> None:
     x = g.pick_or_make(lambda o: _is_fit(o) and o.shape == v.shape and o.dtype is v.dtype,
                        v.shape, v.dtype)  # fmt: skip
     text, meaning = g.draw.one(NESTED)
+    text += ".detach()"  # nobody knows whether it could be differentiated again
     g.value("nested gradient", "loose", text, w, x, meaning=meaning)
