@@ -6,6 +6,7 @@ import atexit
 import itertools
 import multiprocessing
 import os
+import resource
 import shutil
 import signal
 import tempfile
@@ -27,6 +28,7 @@ from treadle.testing.fuzz.shrink import Case, Run
 
 FORK = multiprocessing.get_context("fork")
 MOST_SPOILT = 5  # runs that gave something wrong, after which a process is not believed any more
+MOST_MEMORY = 8 << 30  # bytes of a child: whoever takes more has gone wrong
 PATIENCE = 60.0  # seconds for one program; on a busy machine compiling takes a while
 
 
@@ -72,7 +74,8 @@ def _generate(seed: int, numbers: Sequence[int], pipe: Connection) -> None:
 
 
 def _child(work: Callable[..., None], args: Sequence[Any], pipe: Connection, folder: str) -> None:
-    """What every child begins with: a disk cache that hardly anybody knows, and no terminal."""
+    """What every child begins with: little memory, a disk cache of its own, and no terminal."""
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 2)

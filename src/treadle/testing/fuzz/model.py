@@ -20,7 +20,8 @@ from treadle.backends.reference.eval import evaluate
 from treadle.base.device import device
 from treadle.base.errors import TreadleError
 from treadle.ir.graph import toposort
-from treadle.ir.node import LEAF, Node, leaf, type_of
+from treadle.ir.node import LEAF, Node, expand, leaf, type_of
+from treadle.ops.defs import Kind
 from treadle.tensor.tensor import Tensor
 from treadle.testing.arrays import unit_roundoff
 from treadle.testing.fuzz.bounds import RULES, Facts, Unfit, Value, bound, grain, largest
@@ -30,6 +31,7 @@ from treadle.testing.fuzz.program import Printer, Program, Statement, data, fill
 REFERENCE = device("reference")
 MAKERS = ("tensor", "zeros", "ones", "full", "arange", "eye", "from_numpy", "asarray")
 MOST_ELEMENTS = 1 << 20  # of any value on the way
+MOST_INSIDE = 1 << 22  # of values in the definitions of ops: all windows of an image, say
 
 
 UNFIT = (TreadleError, TypeError, ValueError, IndexError, ArithmeticError, MemoryError)
@@ -235,7 +237,7 @@ def values_of(tensors: Sequence[Tensor], inputs: Sequence[Value], rule: str) -> 
     order = toposort(roots, lambda n: n.buffer is not None)
     if any(n.op is LEAF and n.buffer is None for n in order):
         raise Unfit("no value")
-    if any(n.type.size > MOST_ELEMENTS for n in order):
+    if any(n.type.size > MOST_ELEMENTS for n in order) or _largest_inside(order) > MOST_INSIDE:
         raise Unfit("too many elements")
     made = dict(zip(order, evaluate(order, _memory), strict=True))
     peak = max((largest(x) for x in made.values() if x.dtype.kind not in "iub"), default=0.0)
@@ -246,6 +248,16 @@ def values_of(tensors: Sequence[Tensor], inputs: Sequence[Value], rule: str) -> 
         for root in roots
         for facts in [Facts(inputs, made[root], root.dtype, peak, len(order), coarsest)]
     ]
+
+
+def _largest_inside(order: Sequence[Node]) -> int:
+    """How many elements the largest value has that definitions of ops go through."""
+    found = 0
+    for node in order:
+        if node.op.kind is Kind.COMPOSITE:
+            inside = toposort([expand(node)], set(node.operands).__contains__)
+            found = max(found, _largest_inside(inside), *(n.type.size for n in inside))
+    return found
 
 
 def _keeps_every_bit(order: Sequence[Node], made: dict[Node, Any]) -> bool:
