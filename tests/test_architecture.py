@@ -45,7 +45,7 @@ LATE_IMPORTS = {
     "tensor/dlpack.py": "the same",
     "tensor/picture.py": "files are only written by those who save one",
     "tensor/values.py": "ctypes and HTML are loaded by the first exchange and the first notebook",
-    "tensor/memory.py": "the disk cache's hashes and folders are loaded by whoever asks first",
+    "tensor/memory_report.py": "the disk cache's hashes and folders are loaded by who asks first",
 }
 
 

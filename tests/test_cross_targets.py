@@ -16,7 +16,7 @@ from treadle.kernel.plan import plan_steps
 from treadle.kernel.signature import Signature
 from treadle.ops import activations, neural
 from treadle.ops import elementwise as e
-from treadle.ops.contract import dot, scatter_add
+from treadle.ops.contract import matrix_product, scatter_add
 from treadle.passes.pipeline import simplify
 
 TARGETS = {"avx2": AVX2, "aarch64": AARCH64}
@@ -47,7 +47,9 @@ GRAPHS = {
     "integers": lambda: [leaf(70, kind=int64) // leaf(70, kind=int64) % 7],
     "remainder": lambda: [leaf(70) % leaf(70)],
     "scatter": lambda: [scatter_add(leaf(9), leaf(30, kind=int64), leaf(30), axis=0)],
-    "gelu epilogue": lambda: [activations.gelu(dot(leaf(64, 32), leaf(32, 48)) + leaf(48))],
+    "gelu epilogue": lambda: [
+        activations.gelu(matrix_product(leaf(64, 32), leaf(32, 48)) + leaf(48))
+    ],
 }
 
 
@@ -67,9 +69,9 @@ def test_kernels_of_a_graph_compile_for_another_processor(name, target):
     for loops in kernels:
         style = choose(loops, TARGETS[target])
         if loops.epilogue:
-            style = type(style)(1, False, style.level)
+            style = type(style)(1, False, style.effort)
         text = kernel_text(Signature(loops).text, style, TARGETS[target])
-        image = jit.compile_object(text, TARGETS[target], style.level)
+        image = jit.compile_object(text, TARGETS[target], style.effort)
         assert image[:4] == b"\x7fELF"
         assert image[18:20] == MACHINES[target]
 

@@ -14,7 +14,7 @@ from treadle.base.limits import can_cast, finfo, iinfo, isdtype, promote_types, 
 from treadle.base.shapes import Dim
 from treadle.random import manual_seed, rand, randint, randn, randperm
 from treadle.tensor.gradients import enable_grad, gradients, is_grad_enabled, no_grad
-from treadle.tensor.memory import memory_report
+from treadle.tensor.memory_report import memory_report
 from treadle.tensor.namespace import (
     astype, broadcast_shapes, e, inf, nan, namespace_info as __array_namespace_info__, newaxis, pi,
     version as __array_api_version__,

@@ -12,7 +12,6 @@ from treadle.ops import contract as contract_rows
 from treadle.ops import convolution as convolution_rows
 from treadle.ops import einsum as einsum_rows
 from treadle.ops import elementwise as elementwise_rows
-from treadle.ops import functions as functions_rows
 from treadle.ops import images as images_rows
 from treadle.ops import joining as joining_rows
 from treadle.ops import losses as losses_rows
@@ -20,6 +19,7 @@ from treadle.ops import margins as margins_rows
 from treadle.ops import movement as movement_rows
 from treadle.ops import neural as neural_rows
 from treadle.ops import normalisation as normalisation_rows
+from treadle.ops import numeric as numeric_rows
 from treadle.ops import ordering as ordering_rows
 from treadle.ops import picking as picking_rows
 from treadle.ops import pooling as pooling_rows
@@ -37,8 +37,8 @@ from treadle.ops import windows as windows_rows
 from treadle.ops.sets import Counts, Inverse, Unique
 from treadle.tensor.tensor import Tensor
 
-# <sums tgj7fu6tklpvsmkymah2mgqqfu2vb2fgkn2b32jdqe4bzecdhzutyoe6n5dtgtzmx5mpujuqtostsidv>
-# <sums n4cuyukhfkji6keikgbsoi2stkhhscwaxz4foj6wcdvqu7te2pmu6xuof2p5c3azh7newb7i7vjduigd>
+# <sums tgj7fu6tklpvsmkymah2mgqqfu2vb2fgkn2b32jdqe4bzutyoe6n5dtgtzmx5mpujuqtostsidvn4cuy>
+# <sums nrbhmukhfkji6keikgbsoi2stkhhscwaxz4foj6wcdvqu7te2pmu6xuof2p5c3azh7newb7i7vjduigd>
 # </gen imports otixypvsmk>
 
 
@@ -281,8 +281,8 @@ def matrix_product(a: Tensor, b: Tensor) -> Tensor:
     Products of 8-bit integers add up in int32, those of 16-bit ones in int64, and the result is
     that; wider integers keep their type and wrap around.
     """
-    return contract_rows.dot(a, b)
-    # </gen matrix_product uv5otdlxhppvsmkb2ildx6r2kuqcdkanp4v>
+    return contract_rows.matrix_product(a, b)
+    # </gen matrix_product uv5otdlxhppvsmkb2ildx6r2kuqcdkf2zym>
 
 
 # <gen dot>
@@ -865,57 +865,57 @@ def detach(x: Tensor) -> Tensor:
 # <gen square>
 def square(x: Tensor) -> Tensor:
     """x * x."""
-    return functions_rows.square(x)
-    # </gen square czcynjhxzokscbd>
+    return numeric_rows.square(x)
+    # </gen square czcynjhxzof76tf>
 
 
 # <gen reciprocal>
 def reciprocal(x: Tensor) -> Tensor:
     """1 / x."""
-    return functions_rows.reciprocal(x)
-    # </gen reciprocal tlagjd2a4di6lcn>
+    return numeric_rows.reciprocal(x)
+    # </gen reciprocal tlagjd2a4dhsi5k>
 
 
 # <gen rsqrt>
 def rsqrt(x: Tensor) -> Tensor:
     """1 / sqrt(x)."""
-    return functions_rows.rsqrt(x)
-    # </gen rsqrt mgjjbwsregkg6k7>
+    return numeric_rows.rsqrt(x)
+    # </gen rsqrt mgjjbwsregpibxt>
 
 
 # <gen sign>
 def sign(x: Tensor) -> Tensor:
     """-1, 0 or 1; NaN where x is."""
-    return functions_rows.sign(x)
-    # </gen sign xcmasqlx73tpp6j>
+    return numeric_rows.sign(x)
+    # </gen sign xcmasqlx73yib2x>
 
 
 # <gen positive>
 def positive(x: Tensor) -> Tensor:
     """x itself."""
-    return functions_rows.positive(x)
-    # </gen positive 2vscwzf2k7hcycr>
+    return numeric_rows.positive(x)
+    # </gen positive 2vscwzf2k7nc324>
 
 
 # <gen signbit>
 def signbit(x: Tensor) -> Tensor:
     """True where the sign of x is set, also that of -0.0 and of NaN."""
-    return functions_rows.signbit(x)
-    # </gen signbit rmjhassjulvpoj5>
+    return numeric_rows.signbit(x)
+    # </gen signbit rmjhassjulh4rxd>
 
 
 # <gen copysign>
 def copysign(x: Tensor | float, y: Tensor | float) -> Tensor:
     """The size of x with the sign of y."""
-    return functions_rows.copysign(x, y)
-    # </gen copysign ebdrdvbid7eca76>
+    return numeric_rows.copysign(x, y)
+    # </gen copysign ebdrdvbid7gdlvh>
 
 
 # <gen nextafter>
 def nextafter(x: Tensor, y: Tensor | float) -> Tensor:
     """The next number of the type after x towards y."""
-    return functions_rows.nextafter(x, y)
-    # </gen nextafter xuq5fokrtr5dumr>
+    return numeric_rows.nextafter(x, y)
+    # </gen nextafter xuq5fokrtrpfmsf>
 
 
 # <gen pow>
@@ -926,113 +926,113 @@ def pow(x: Tensor | float, y: Tensor | float) -> Tensor:
     >>> td.pow(td.tensor([2, 3, -1]), td.tensor([10, -1, -3])).tolist()
     [1024, 0, -1]
     """
-    return functions_rows.pow_(x, y)
-    # </gen pow bxh6mqhglypvsmkymuw3fjv4mvruubuqcdkv673n>
+    return numeric_rows.pow_(x, y)
+    # </gen pow bxh6mqhglypvsmkymuw3fjv4mvruubuqcdkyifq2>
 
 
 # <gen hypot>
 def hypot(x: Tensor | float, y: Tensor | float) -> Tensor:
     """sqrt(x * x + y * y) without overflow."""
-    return functions_rows.hypot(x, y)
-    # </gen hypot bzbsaijxey2ooxh>
+    return numeric_rows.hypot(x, y)
+    # </gen hypot bzbsaijxeyk2b5s>
 
 
 # <gen tan>
 def tan(x: Tensor) -> Tensor:
     """Tangent, in radians."""
-    return functions_rows.tan(x)
-    # </gen tan budebye55recxqz>
+    return numeric_rows.tan(x)
+    # </gen tan budebye55rfe3mq>
 
 
 # <gen asin>
 def asin(x: Tensor) -> Tensor:
     """Inverse sine, in radians."""
-    return functions_rows.asin(x)
-    # </gen asin 4dfiy7i2pp4lkap>
+    return numeric_rows.asin(x)
+    # </gen asin 4dfiy7i2pprg3g7>
 
 
 # <gen acos>
 def acos(x: Tensor) -> Tensor:
     """Inverse cosine, in radians."""
-    return functions_rows.acos(x)
-    # </gen acos vej26oeyfuaie6f>
+    return numeric_rows.acos(x)
+    # </gen acos vej26oeyfuben66>
 
 
 # <gen atan2>
 def atan2(y: Tensor | float, x: Tensor | float) -> Tensor:
     """The angle from the positive x axis to the point (x, y), from -pi to pi."""
-    return functions_rows.atan2(y, x)
-    # </gen atan2 dgpadqyqn3vz2o7>
+    return numeric_rows.atan2(y, x)
+    # </gen atan2 dgpadqyqn36xibr>
 
 
 # <gen sinh>
 def sinh(x: Tensor) -> Tensor:
     """Hyperbolic sine."""
-    return functions_rows.sinh(x)
-    # </gen sinh dscx3jzcmzd7x4l>
+    return numeric_rows.sinh(x)
+    # </gen sinh dscx3jzcmzrqz4o>
 
 
 # <gen cosh>
 def cosh(x: Tensor) -> Tensor:
     """Hyperbolic cosine."""
-    return functions_rows.cosh(x)
-    # </gen cosh gse3g4mgqgr4zqu>
+    return numeric_rows.cosh(x)
+    # </gen cosh gse3g4mgqge4xfj>
 
 
 # <gen asinh>
 def asinh(x: Tensor) -> Tensor:
     """Inverse hyperbolic sine."""
-    return functions_rows.asinh(x)
-    # </gen asinh v3miuacxdo6oo4s>
+    return numeric_rows.asinh(x)
+    # </gen asinh v3miuacxdoxolxp>
 
 
 # <gen acosh>
 def acosh(x: Tensor) -> Tensor:
     """Inverse hyperbolic cosine."""
-    return functions_rows.acosh(x)
-    # </gen acosh a4xljdpkcdrzfpc>
+    return numeric_rows.acosh(x)
+    # </gen acosh a4xljdpkcdd2wqu>
 
 
 # <gen atanh>
 def atanh(x: Tensor) -> Tensor:
     """Inverse hyperbolic tangent."""
-    return functions_rows.atanh(x)
-    # </gen atanh k2xtkbutuamxx63>
+    return numeric_rows.atanh(x)
+    # </gen atanh k2xtkbutua4imtb>
 
 
 # <gen fmod>
 def fmod(x: Tensor | float, y: Tensor | float) -> Tensor:
     """What division leaves, with the sign of x."""
-    return functions_rows.fmod(x, y)
-    # </gen fmod 27kgvbfrzh4bc4f>
+    return numeric_rows.fmod(x, y)
+    # </gen fmod 27kgvbfrzhxbtty>
 
 
 # <gen fmin>
 def fmin(x: Tensor | float, y: Tensor | float) -> Tensor:
     """The smaller; the other where one is NaN."""
-    return functions_rows.fmin(x, y)
-    # </gen fmin qt2nbcjajcpf2hx>
+    return numeric_rows.fmin(x, y)
+    # </gen fmin qt2nbcjajcdedaw>
 
 
 # <gen fmax>
 def fmax(x: Tensor | float, y: Tensor | float) -> Tensor:
     """The larger; the other where one is NaN."""
-    return functions_rows.fmax(x, y)
-    # </gen fmax zmzpq45o5zxij7g>
+    return numeric_rows.fmax(x, y)
+    # </gen fmax zmzpq45o5z5i7nt>
 
 
 # <gen logaddexp>
 def logaddexp(x: Tensor | float, y: Tensor | float) -> Tensor:
     """log(exp(x) + exp(y)) without overflow."""
-    return functions_rows.logaddexp(x, y)
-    # </gen logaddexp twu7pflrht6s3kp>
+    return numeric_rows.logaddexp(x, y)
+    # </gen logaddexp twu7pflrhtazyct>
 
 
 # <gen lerp>
 def lerp(x: Tensor, y: Tensor | float, weight: Tensor | float) -> Tensor:
     """x where weight is 0, y where it is 1, and the straight line through both."""
-    return functions_rows.lerp(x, y, weight)
-    # </gen lerp tliwva2fvyqga4f>
+    return numeric_rows.lerp(x, y, weight)
+    # </gen lerp tliwva2fvy3ruzu>
 
 
 # <gen resample>

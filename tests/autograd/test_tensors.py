@@ -275,7 +275,7 @@ def test_a_product_is_differentiated_only_where_somebody_asks():
 
     def products(argnums):
         found = td.explain(td.grad(lambda x, w: td.tanh(x @ w).sum(), argnums), x, w)
-        return sum(row.kind == "dot" for row in found.rows)
+        return sum(row.kind == "product" for row in found.rows)
 
     assert (products((0, 1)), products(0), products(1)) == (3, 2, 2)
 

@@ -25,7 +25,7 @@ from treadle.ir.node import leaf, type_of
 from treadle.testing.arrays import by_reference, compiled
 from treadle.testing.closeness import check_close
 from treadle.testing.samples import FEWER, USUAL, cases, odd_cases, public_rows
-from treadle.testing.support import row_support
+from treadle.testing.taken import row_support
 
 COMPILED = (float32, int32, bfloat16)
 INTERPRETED_WHOLE = (float32,)

@@ -156,7 +156,7 @@ def product(m, n, k, *, transposes=(False, False), batch=(), broadcast=((), ()),
     )  # fmt: skip
     plan = gemm_plan.plan(problem, target)
     if cut:
-        plan = gemm_plan.lay_out(problem, cut, tile_for(a_dtype, target))
+        plan = gemm_plan.planned(problem, cut, tile_for(a_dtype, target))
     run(problem, plan, {"a": a, "b": b, "c": c}, order=order, target=target)
     expected = np.matmul(a_view.astype(np.float64), b_view.astype(np.float64))
     close = 1e-13 if compute is np.float64 else 8e-6
@@ -257,7 +257,7 @@ def test_the_epilogue_gets_every_element_once_at_its_position(shape, depth):
     plan = gemm_plan.plan(problem, host_target())
     if depth and m > 1 and n > 1:
         tile = tile_for(dtypes.float32, host_target())
-        plan = gemm_plan.lay_out(problem, Cut(12, 64, depth), tile)
+        plan = gemm_plan.planned(problem, Cut(12, 64, depth), tile)
     eparams = np.array([m, n, out.ctypes.data, bias.ctypes.data], np.int64)
     words = {"epilogue": bias_epilogue(), "eparams": eparams.ctypes.data}
     run(problem, plan, {"a": a, "b": b}, words)

@@ -79,7 +79,7 @@ def test_the_knob_keeps_inf_inf():
 
 
 def places(*axes):
-    """Row-major places along (extent, stride) axes."""
+    """Primitive-major places along (extent, stride) axes."""
     found = np.zeros(1, int)
     for extent, stride in axes:
         found = (found[:, None] + np.arange(extent) * stride).ravel()

@@ -9,9 +9,9 @@ pytest.importorskip("triton")
 
 from triton_host import INTERPRETED, check, node_of, plan_of
 
-from treadle.backends.cpu.ops import ROWS as CPU_ROWS
+from treadle.backends.cpu.ops import PRIMITIVES as CPU_ROWS
 from treadle.backends.cuda.compile import code_of
-from treadle.backends.cuda.ops import ROWS
+from treadle.backends.cuda.ops import PRIMITIVES
 from treadle.base.dtypes import dtype
 from treadle.base.errors import DtypeError
 from treadle.ops.defs import TABLE, Kind
@@ -32,7 +32,7 @@ def samples(op, kind, count):
 
 def test_both_tables_have_the_same_rows():
     primitives = {name for name in CPU_ROWS if TABLE[name].kind is Kind.ELEMENTWISE}
-    assert set(ROWS) == primitives
+    assert set(PRIMITIVES) == primitives
 
 
 def applied(name, kind):
@@ -44,7 +44,7 @@ def applied(name, kind):
 
 
 @pytest.mark.parametrize("kind", ["float32", "int32", "uint8", "float16", "float64"])
-@pytest.mark.parametrize("name", [name for name in ROWS if name not in SPECIAL])
+@pytest.mark.parametrize("name", [name for name in PRIMITIVES if name not in SPECIAL])
 def test_row(name, kind):
     root = applied(name, kind)
     if INTERPRETED:

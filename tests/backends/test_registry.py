@@ -19,7 +19,7 @@ from treadle.ir.node import apply, placeholder, type_of
 from treadle.ops import elementwise as e
 from treadle.ops.defs import TABLE, Kind
 from treadle.testing.samples import cases, first_call, public_rows
-from treadle.testing.support import support_table
+from treadle.testing.taken import support_table
 
 CUDA = device("cuda")
 

@@ -37,8 +37,8 @@ plussed = elementwise("plussed", rules.number, "x + y.",
                       lambda np, x, y: x + y, lambda g, y, a, b: (g, g))
 """
 BACKENDS = {
-    "cpu": ("ROWS: dict[str, Row] = {\n", '    "plussed": _plain("fadd", "add"),\n'),
-    "cuda": ("ROWS: dict[str, Row] = {\n", '    "plussed": _infix("+"),\n'),
+    "cpu": ("PRIMITIVES: dict[str, Primitive] = {\n", '    "plussed": _plain("fadd", "add"),\n'),
+    "cuda": ("PRIMITIVES: dict[str, Primitive] = {\n", '    "plussed": _infix("+"),\n'),
 }
 PROBE = """
 import inspect, json, sys
@@ -46,7 +46,7 @@ import numpy as np
 import treadle as td
 from benchmarks.rows import case_on, samples_of
 from treadle.ops.defs import TABLE
-from treadle.testing.support import row_support
+from treadle.testing.taken import row_support
 name = sys.argv[1]
 op, function = TABLE[name], getattr(td, name)
 x = td.tensor([1.0, 2.0])

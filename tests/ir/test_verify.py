@@ -12,7 +12,7 @@ from treadle.ir.verify import PRIMITIVES, RECORDED, verify
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
 from treadle.ops import neural
-from treadle.ops.contract import dot
+from treadle.ops.contract import matrix_product
 from treadle.ops.reduce import sum_
 
 
@@ -30,7 +30,7 @@ ILLEGAL = {
     "elementwise": forged(e.add, (x, x), (3, 5)),
     "reduce": forged(sum_, (x,), (3,), ((0,), False)),
     "reshape": forged(m.permute, (x,), (3, 4), (1, 0)),
-    "product": forged(dot, (x, y), (5, 3)),
+    "product": forged(matrix_product, (x, y), (5, 3)),
     "concat": forged(m.concat, (x, x), (3, 4), 0),
     "source": forged(LEAF, (x,), (3, 4)),
     "constant": forged(CONST, (x,), (), 1.0),
@@ -65,5 +65,5 @@ def test_primitives_hold_neither_composites_nor_detaches(root):
 
 
 def test_legal_graphs_pass():
-    roots = [x + 1.0, dot(x, y), sum_(x, axis=0), iota((3, 1), 0), const(2.0, float32)]
+    roots = [x + 1.0, matrix_product(x, y), sum_(x, axis=0), iota((3, 1), 0), const(2.0, float32)]
     verify(roots, PRIMITIVES, "test")

@@ -16,7 +16,7 @@ from treadle.ir.graph import structure
 from treadle.kernel.steps import ChainStep
 from treadle.ops import activations, neural
 from treadle.ops import elementwise as e
-from treadle.ops.contract import dot
+from treadle.ops.contract import matrix_product
 from treadle.ops.reduce import max_, sum_
 from treadle.passes import tiles
 from treadle.runtime.realize import compile_graph
@@ -103,7 +103,7 @@ def test_forms_and_gradients(name):
         v = normal(*batch, columns, width)
 
         def mixed(q=q, k=k, v=v):
-            y = dot(FORMS[name](dot(q, k.mT) * 0.5), v)
+            y = matrix_product(FORMS[name](matrix_product(q, k.mT) * 0.5), v)
             return y, gradients([y], [q, k, v], [normal(*y.shape, seed=1)])
 
         check([mixed()[0]])
@@ -119,7 +119,9 @@ def test_sizes_and_dtypes(size, kind):
     batch, rows, columns, depth, width = size
     q, k, v = (normal(*batch, n, m, kind=kind)
                for n, m in ((rows, depth), (columns, depth), (columns, width)))  # fmt: skip
-    y = dot(neural.softmax(seen(dot(q, k.mT) * 0.5, below(dot(q, k.mT)))), v)
+    y = matrix_product(
+        neural.softmax(seen(matrix_product(q, k.mT) * 0.5, below(matrix_product(q, k.mT)))), v
+    )
     unit = {"float32": 2e-7, "float64": 1e-15, "float16": 5e-4, "bfloat16": 4e-3}[kind]
     roots = [y, *gradients([y], [q, k, v], [normal(*y.shape, kind=kind, seed=1)])]
     expected = by_reference(roots, precise=True)
@@ -129,18 +131,20 @@ def test_sizes_and_dtypes(size, kind):
 
 @pytest.mark.usefixtures("eager")
 def test_totals_of_another_dtype_make_no_chain():
-    s = dot(normal(20, 4), normal(4, 30))
+    s = matrix_product(normal(20, 4), normal(4, 30))
     check([sum_(e.cast(s > 0.5, dtype("int64")), axis=-1)], chained=False)
     check([sum_(e.cast(s, dtype("float64")), axis=-1)], 1e-6, chained=False)
-    check([dot(e.cast(s, dtype("float64")), e.cast(normal(30, 4), dtype("float64")))], 1e-6,
-          chained=False)  # fmt: skip
+    wide, other = (e.cast(x, dtype("float64")) for x in (s, normal(30, 4)))
+    check([matrix_product(wide, other)], 1e-6, chained=False)
 
 
 @pytest.mark.usefixtures("eager")
 def test_an_empty_axis_makes_no_chain():
     for rows, columns, width in ((0, 32, 8), (32, 0, 8), (32, 32, 0)):
         q, k, v = normal(2, rows, 4), normal(2, columns, 4), normal(2, columns, width)
-        assert compiled([dot(activations.relu(dot(q, k.mT)), v)])[0].shape == (2, rows, width)
+        assert compiled([matrix_product(activations.relu(matrix_product(q, k.mT)), v)])[
+            0
+        ].shape == (2, rows, width)
 
 
 @pytest.mark.usefixtures("eager")
@@ -150,7 +154,9 @@ def test_masks_in_memory_and_rows_that_see_nothing():
     mask[0, 0, 3], mask[1, 0, :, :100] = False, False
     y = neural.scaled_dot_product_attention(q, k, v, node_of(mask))
     check([y, *gradients([y], [q, k, v], [normal(*y.shape, seed=1)])], 1e-5)
-    check([dot(neural.softmax(seen(dot(q, k.mT), node_of(mask))), v)])  # no numbers, as it says
+    check(
+        [matrix_product(neural.softmax(seen(matrix_product(q, k.mT), node_of(mask))), v)]
+    )  # no numbers, as it says
     added = normal(4, 40, 110)
     check([neural.scaled_dot_product_attention(q, k, v, added, scale=0.3)])
 
@@ -175,13 +181,15 @@ def test_infinities_and_nan_stay_in_their_rows():
     values = np.random.default_rng(0).standard_normal((2, 70, 8)).astype(np.float32)
     values[0, 5], values[1, 60, 3], values[1, 2, 0] = np.inf, np.nan, -np.inf
     q, k, v = node_of(values), normal(2, 120, 8), normal(2, 120, 8)
-    check([dot(neural.softmax(dot(q, k.mT)), v)])
+    check([matrix_product(neural.softmax(matrix_product(q, k.mT)), v)])
 
 
 @pytest.mark.usefixtures("eager")
 def test_what_follows_a_product_runs_on_it():
     q, k, v, w = normal(2, 4, 40, 8), normal(2, 4, 50, 8), normal(2, 4, 50, 8), normal(2, 4, 40, 8)
-    y = e.cast(dot(neural.softmax(dot(q, k.mT)), v) * 2.0 + w, dtype("float16"))
+    y = e.cast(
+        matrix_product(neural.softmax(matrix_product(q, k.mT)), v) * 2.0 + w, dtype("float16")
+    )
     program = compile_graph([y], structure([y])[1], {})
     assert [step.cluster.kind for step in program.steps] == ["chain"]
     check([y], 1e-3)
@@ -201,7 +209,7 @@ def test_results_do_not_depend_on_threads():
     q, k, v = normal(9, 130, 8), normal(9, 190, 8), normal(9, 190, 8)
 
     def results():
-        y = dot(neural.softmax(dot(q, k.mT)), v)
+        y = matrix_product(neural.softmax(matrix_product(q, k.mT)), v)
         return compiled([y, *gradients([y], [q, k, v], [normal(*y.shape, seed=1)])])
 
     many = results()
@@ -215,6 +223,8 @@ def test_a_loss_picks_its_logits():
     h, w = normal(70, 8), normal(300, 8)
     label = np.random.default_rng(0).integers(0, 300, 70)
     label[4] = -100
-    y = neural.cross_entropy(dot(h, w.mT), node_of(label))
+    y = neural.cross_entropy(matrix_product(h, w.mT), node_of(label))
     check([y, *gradients([y], [h, w], [None])], 1e-5)
-    check([neural.cross_entropy(dot(h, w.mT), node_of(label), label_smoothing=0.1)], 1e-5)
+    check(
+        [neural.cross_entropy(matrix_product(h, w.mT), node_of(label), label_smoothing=0.1)], 1e-5
+    )

@@ -16,7 +16,7 @@ from treadle.kernel.steps import ProductStep
 from treadle.ops import activations, neural
 from treadle.ops import composite as c
 from treadle.ops import elementwise as e
-from treadle.ops.contract import dot
+from treadle.ops.contract import matrix_product
 from treadle.ops.defs import TABLE, Samples
 from treadle.ops.reduce import max_, sum_
 from treadle.runtime.realize import compile_graph
@@ -159,13 +159,13 @@ def test_cross_entropy_forward_and_backward_is_one_kernel_between_a_count_and_a_
 
 def test_activation_and_bias_run_on_the_tiles_of_the_product():
     x, w, b = given(64, 32), given(32, 48), given(48)
-    assert kernels_of(activations.gelu(dot(x, w) + b)) == {"products": 1, "epilogues": 1}
-    assert kernels_of(dot(x, w)) == {"products": 1}
+    assert kernels_of(activations.gelu(matrix_product(x, w) + b)) == {"products": 1, "epilogues": 1}
+    assert kernels_of(matrix_product(x, w)) == {"products": 1}
 
 
 def test_residual_runs_on_the_tiles_too():
     x, w, b, skip = given(64, 32), given(32, 48), given(48), given(64, 48)
-    assert kernels_of(skip + (dot(x, w) + b)) == {"products": 1, "epilogues": 1}
+    assert kernels_of(skip + (matrix_product(x, w) + b)) == {"products": 1, "epilogues": 1}
 
 
 def test_functions_of_the_same_rows_join_sideways():

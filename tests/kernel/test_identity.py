@@ -31,7 +31,7 @@ from treadle.kernel.signature import Signature
 from treadle.ops import activations, ordering, scan
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
-from treadle.ops.contract import dot
+from treadle.ops.contract import matrix_product
 from treadle.passes.pipeline import simplify
 from treadle.testing.growth import EVERY
 from treadle.testing.strategies import graph_of
@@ -67,7 +67,11 @@ def families():
     """(a kernel, the same with other numbers, ...) of many structures."""
     draw = Random(7)
     graphs = [[v.node for v in graph_of(seed, 12, EVERY).roots] for seed in range(GRAPHS)]
-    graphs += [turned(34, int64), edged(20), [activations.gelu(dot(leaf(64, 32), leaf(32, 48)))]]
+    graphs += [
+        turned(34, int64),
+        edged(20),
+        [activations.gelu(matrix_product(leaf(64, 32), leaf(32, 48)))],
+    ]
     for roots in graphs:
         for loops in loops_of(roots):
             yield [loops, *(Renumbered(draw).loops(loops) for _ in range(COPIES))]
@@ -199,7 +203,7 @@ def test_emitters_know_nothing_that_has_numbers(name):
 def lines_and_products(n, kind):
     x, y = leaf(n, 3 * n, kind=kind), leaf(3 * n, n, kind=kind)
     roots = [scan.cumsum(x, axis=1), scan.cummax(x, axis=0), ordering.sort(x, axis=1)]
-    return [*roots, dot(x, y), e.exp(dot(x, y) * 3.0), x * 2.5 + 1.0]
+    return [*roots, matrix_product(x, y), e.exp(matrix_product(x, y) * 3.0), x * 2.5 + 1.0]
 
 
 def jobs_of(roots):
@@ -222,7 +226,7 @@ def test_every_job_is_known_by_all_that_its_code_is_made_of(kind):
             for part in parts[:-1]:
                 assert (part if isinstance(part, str) else repr(part)) in job.key
             text = job.make_text()
-            assert texts.setdefault((job.key, job.level, job.passes), text) == text
+            assert texts.setdefault((job.key, job.effort, job.passes), text) == text
     kinds = {key.split("\n")[0].removeprefix("treadle.backends.cpu.") for key, *_ in texts}
     assert kinds == {"emit.kernel_text", "scan.text", "sort.text", "gemm_tasks.text"}
 

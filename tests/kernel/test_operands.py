@@ -14,7 +14,7 @@ from treadle.ir.graph import structure, substitute
 from treadle.ir.node import LEAF, leaf, type_of
 from treadle.kernel.operands import Separable, Strided, located
 from treadle.kernel.steps import LoopStep, ProductStep
-from treadle.ops.contract import dot
+from treadle.ops.contract import matrix_product
 from treadle.ops.elementwise import cast
 from treadle.ops.movement import flip, pad
 from treadle.ops.windows import windows
@@ -35,7 +35,7 @@ def steps_of(*roots):
 @pytest.mark.parametrize("kind", NARROW, ids=lambda d: d.name)
 def test_a_widened_operand_is_read_as_it_lies(kind):
     x, w = given(40, 64), given(30, 64, kind=kind)
-    for y in (dot(x, cast(w, float32).mT), dot(cast(w.mT, float32).mT, x.mT)):
+    for y in (matrix_product(x, cast(w, float32).mT), matrix_product(cast(w.mT, float32).mT, x.mT)):
         (step,) = steps_of(y)
         assert isinstance(step, ProductStep)
         assert [x.base.op for x in (step.left, step.right)] == [LEAF, LEAF]
@@ -69,9 +69,9 @@ def test_what_was_rounded_stays_rounded():
 
 def test_a_row_times_a_computed_matrix_is_one_kernel():
     x, w, scale = given(1, 64), given(32, 64, kind=int8), given(32, 1)
-    (step,) = steps_of(dot(x, (cast(w, float32) * scale).mT))
+    (step,) = steps_of(matrix_product(x, (cast(w, float32) * scale).mT))
     assert isinstance(step, LoopStep)
-    (step,) = steps_of(dot(cast(w, float32) * scale, x.mT))
+    (step,) = steps_of(matrix_product(cast(w, float32) * scale, x.mT))
     assert isinstance(step, LoopStep)
 
 

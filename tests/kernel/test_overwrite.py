@@ -17,7 +17,7 @@ from treadle.kernel.steps import ScatterStep
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
 from treadle.ops.composite import argmax
-from treadle.ops.contract import dot, gather, put, scatter, scatter_add
+from treadle.ops.contract import gather, matrix_product, put, scatter, scatter_add
 from treadle.ops.reduce import max_, sum_
 from treadle.passes.pipeline import simplify
 from treadle.schedule import fuse
@@ -115,10 +115,10 @@ CASES = {
         lambda: centred(CHANNELS) + row_of(CHANNELS, 3, None, 9), CHANNELS, True, False),
     "the next of the rows apart": (
         lambda: centred(CHANNELS) + next_row(CHANNELS), CHANNELS, False, False),
-    "a tile": (lambda: dot(A, B) + X, X, True, True),
+    "a tile": (lambda: matrix_product(A, B) + X, X, True, True),
     "a tile and the first of its row": (
-        lambda: dot(A, B) + X - row_of(X, None, 0), X, False, False),
-    "a product": (lambda: dot(A, B), A, False, False),
+        lambda: matrix_product(A, B) + X - row_of(X, None, 0), X, False, False),
+    "a product": (lambda: matrix_product(A, B), A, False, False),
     "a box put into it": (lambda: put(X, SMALL, BOX, stays=True), X, True, True),
     "a box of itself put into it": (
         lambda: put(X, m.slice_(X, OTHER), BOX, stays=True), X, False, False),
@@ -158,8 +158,8 @@ def test_what_is_read_after_the_last_pass_is_not_written_over():
 
 def test_elements_of_another_size_have_memory_of_their_own():
     a, b, w = (node_of(random(*shape, seed=k)) for k, shape in enumerate([(4, 5), (5, 8), (8, 3)]))
-    half = e.cast(m.slice_(dot(a, b), [(0, 2, 1), (0, 8, 1)]), float64)  # as many bytes
-    root = dot(half, e.cast(w, float64))
+    half = e.cast(m.slice_(matrix_product(a, b), [(0, 2, 1), (0, 8, 1)]), float64)  # as many bytes
+    root = matrix_product(half, e.cast(w, float64))
     (expected,) = by_reference([root], precise=True)
     for seed in range(20):
         (result,) = Simulation([root], {}, seed).run()
@@ -198,7 +198,7 @@ def test_a_state_is_written_box_by_box_without_a_copy():
 def test_what_still_reads_the_old_value_of_a_state_keeps_it():
     x, row = node_of(random(8, 5)), node_of(random(1, 5, seed=1))
     new = put(x, row, [(2, 3, 1), (0, 5, 1)], stays=True)
-    late = dot(x, sum_(new, axis=0, keepdims=True).mT)  # the old one, after the new one
+    late = matrix_product(x, sum_(new, axis=0, keepdims=True).mT)  # the old one, after the new one
     for seed in range(20):
         run = Simulation([late, new], {1: x}, seed)
         for result, expected in zip(run.run(), by_reference([late, new]), strict=True):

@@ -100,7 +100,7 @@ def test_windows_of_a_product_are_read_in_place():
 def test_a_strided_fold_divides_no_index():
     """What a guard has checked is known below it: views cancel there too."""
     y = windows.fold(given(2, 4, 3, 3, 14, 14), (28, 28), (2, 2), (1, 1), (1, 1))
-    sums = [step for step in steps_of(y) if any(n.op is sum_ for n in step.cluster.level)]
+    sums = [step for step in steps_of(y) if any(n.op is sum_ for n in step.cluster.members)]
     indices = [
         index
         for step in sums

@@ -6,7 +6,8 @@ from treadle.base.dtypes import bool_, float32, int32
 from treadle.ir.node import CONST, const, full, iota
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
-from treadle.ops.contract import dot, put, scatter_add, scatter_mul
+from treadle.ops.contract import matrix_product as product
+from treadle.ops.contract import put, scatter_add, scatter_mul
 from treadle.ops.reduce import max_, min_, sum_
 from treadle.ops.totals import prod_
 from treadle.passes.decompose import CHUNK
@@ -56,7 +57,7 @@ def parts(x, *ranges):
 
 
 def zeros(leaf, kind):
-    return dot(leaf((2, 3), kind), full(0, leaf((3, 4), kind).type))
+    return product(leaf((2, 3), kind), full(0, leaf((3, 4), kind).type))
 
 
 grid = iota((6, 1), 0) * 8 + iota((1, 8), 1)
@@ -154,16 +155,18 @@ EXAMPLES = {
     "sum-broadcast-float": lambda leaf: sum_(broadcast(leaf), axis=(0, 2)),
     **{f"{op}-nothing": lambda leaf, op=op: op(leaf((3, 1)), axis=1) for op in REDUCTIONS},
     **{f"{op}-of-none": lambda leaf, op=op: op(leaf((0, 3)), axis=0) for op in (sum_, prod_)},
-    f"{dot}-of-none": lambda leaf: dot(leaf((2, 0)), leaf((0, 3))),
+    f"{product}-of-none": lambda leaf: product(leaf((2, 0)), leaf((0, 3))),
     "product-of-zeros": lambda leaf: zeros(leaf, "int32"),
     "product-of-zeros-float": lambda leaf: zeros(leaf, "float32"),
     "sum-reshape": lambda leaf: sum_(leaf((3, 4)).reshape(12)),
     **{f"split-{op}": lambda leaf, op=op: op(leaf((5 * CHUNK + 7,))) for op in REDUCTIONS},
     "deeper": lambda leaf: (
-        dot(leaf((9, 1)), leaf((1, 8))) + dot(leaf((9, 1)), full(0.0, leaf((1, 8)).type))
+        product(leaf((9, 1)), leaf((1, 8))) + product(leaf((9, 1)), full(0.0, leaf((1, 8)).type))
     ),
-    "lone-row": lambda leaf: dot(leaf((2, 1, 1)), leaf((2, 1, 4)) * 2.0),  # one term: no order
-    "few-batch-axes": lambda leaf: dot(leaf((2, 1, 3, 1, 2, 3, 4)), leaf((1, 2, 3, 2, 1, 4, 5))),
+    "lone-row": lambda leaf: product(leaf((2, 1, 1)), leaf((2, 1, 4)) * 2.0),  # one term: no order
+    "few-batch-axes": lambda leaf: (
+        product(leaf((2, 1, 3, 1, 2, 3, 4)), leaf((1, 2, 3, 2, 1, 4, 5)))
+    ),
     **{f"{op}-choices": lambda leaf, op=op: choices(leaf, op) for op in MAPS},
     **{f"{op}-choice": lambda leaf, op=op: op(choice(leaf, 3.0), axis=1, keepdims=True)
        for op in (sum_, max_, min_)},

@@ -25,7 +25,7 @@ from treadle.ops import activations, neural
 from treadle.ops import composite as c
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
-from treadle.ops.contract import dot
+from treadle.ops.contract import matrix_product
 from treadle.ops.reduce import max_, min_, sum_
 from treadle.passes.pipeline import simplify
 from treadle.testing.arrays import by_reference, compiled, node_of
@@ -121,7 +121,10 @@ FAST = {
     "x * 2 * 3": (x * 2.0 * 3.0, x * 6.0),
     "x y + x z": (x * y + x * (y * y), x * (y + y * y)),
     "sum of a broadcast": (sum_(x.expand(5, 3, 4), axis=0), x * 5.0),
-    "product with zeros": (dot(x, full(0.0, leaf(4, 2).type)), full(0.0, leaf(3, 2).type)),
+    "product with zeros": (
+        matrix_product(x, full(0.0, leaf(4, 2).type)),
+        full(0.0, leaf(3, 2).type),
+    ),
 }
 
 
@@ -175,7 +178,7 @@ def test_fast_graphs_stay_near_their_values(data):
 def test_transposed_operands_of_a_product_are_read_in_place():
     a, b = leaf(64, 32), leaf(48, 64)
     for left, right in ((a.T, b.T), (a.T.T.T, b.T), (leaf(32, 64), b.T), (a.T, leaf(64, 48))):
-        steps = plan_steps(simplify([dot(left, right)]), {}, Takes((float32,)))
+        steps = plan_steps(simplify([matrix_product(left, right)]), {}, Takes((float32,)))
         assert len(steps) == 1
         assert {steps[0].left.base.op, steps[0].right.base.op} == {LEAF}
 
@@ -273,10 +276,12 @@ def transformer(layers):
     h = start = leaf(2, length, width)
     for q, key, value, out, up, down in weights:
         z = neural.layer_norm(h)
-        parts = dot(z, q), dot(z, key), dot(z, value)
+        parts = matrix_product(z, q), matrix_product(z, key), matrix_product(z, value)
         a = neural.scaled_dot_product_attention(*parts, is_causal=True)
-        h = h + dot(a, out)
-        h = h + dot(activations.gelu(dot(neural.layer_norm(h), up), approximate="tanh"), down)
+        h = h + matrix_product(a, out)
+        h = h + matrix_product(
+            activations.gelu(matrix_product(neural.layer_norm(h), up), approximate="tanh"), down
+        )
     loss = c.mean(h * h)
     every = [start, *(w for layer in weights for w in layer)]
     return [loss, *gradients([loss], every, [None])]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import treadle as td
-from treadle.backends.cpu.memory import Buffer
+from treadle.backends.cpu.buffers import Buffer
 from treadle.base.device import CPU, device
 from treadle.base.errors import DeviceError
 from treadle.runtime import realize

@@ -45,7 +45,7 @@ def test_softmax_is_one_kernel_with_its_lines():
 def test_a_product_counts_its_flops_and_names_what_runs_on_its_tiles():
     found = td.explain(lambda x, w: td.relu(x @ w), array(32, 48), array(48, 64))
     (row,) = found.rows
-    assert row.kind == "dot"
+    assert row.kind == "product"
     assert row.flops == 2 * 32 * 48 * 64 + 32 * 64
     assert "maximum run on its tiles" in row.reason
 
@@ -85,7 +85,7 @@ def test_the_rest_of_the_explanation_is_there_as_data_and_as_text():
     assert found.rules["define-cross_entropy"] == 1
     assert {"record", "simplify", "fuse", "plan", "code"} <= set(found.stages)
     text = str(found)
-    for wanted in ("k0", "dot", "test_explain.py:", "why", "arena", "rules", "time"):
+    for wanted in ("k0", "product", "test_explain.py:", "why", "arena", "rules", "time"):
         assert wanted in text
 
 

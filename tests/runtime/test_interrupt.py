@@ -207,7 +207,7 @@ class Interrupt:
         name = code.co_filename
         if not name.startswith(PACKAGE) or code.co_name in ("__del__", "append"):
             return None  # also what Python calls when memory goes, and lets nothing be raised from
-        if name.endswith("cpu/memory.py"):
+        if name.endswith("cpu/buffers.py"):
             return None  # a block may be lost there, no more
         if event == "line" and not is_with(name, frame.f_lineno):
             self.lines += 1

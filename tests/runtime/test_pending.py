@@ -16,7 +16,7 @@ from treadle.ir.graph import is_realised, toposort
 from treadle.ir.node import placeholder, type_of
 from treadle.ir.recording import RECORDING
 from treadle.runtime import pending, realize
-from treadle.tensor.memory import memory_report
+from treadle.tensor.memory_report import memory_report
 from treadle.tensor.tensor import Tensor
 
 

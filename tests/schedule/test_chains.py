@@ -13,7 +13,7 @@ from treadle.ir.node import leaf, type_of
 from treadle.kernel.steps import ChainStep
 from treadle.ops import activations, composite, neural
 from treadle.ops import elementwise as e
-from treadle.ops.contract import dot
+from treadle.ops.contract import matrix_product
 from treadle.ops.reduce import sum_
 from treadle.runtime.realize import compile_graph
 
@@ -53,7 +53,7 @@ def indices(s):
 
 
 def mixed(weights):
-    return lambda s, v: dot(weights(s), v)
+    return lambda s, v: matrix_product(weights(s), v)
 
 
 def seen(s, test):
@@ -102,18 +102,18 @@ ONE_KERNEL = {
 @pytest.mark.parametrize("name", ONE_KERNEL)
 def test_a_program_between_two_products_is_one_kernel(name):
     q, k, v = operands(2, 4)
-    assert kinds_of(mixed(ONE_KERNEL[name])(dot(q, k.mT), v)) == ["chain"]
+    assert kinds_of(mixed(ONE_KERNEL[name])(matrix_product(q, k.mT), v)) == ["chain"]
 
 
 @pytest.mark.parametrize("name", ["softmax", "soft cap", "alibi", "sliding window"])
 def test_a_running_maximum_needs_one_run(name):
     q, k, v = operands(2, 4)
-    assert sweeps_of(mixed(ONE_KERNEL[name])(dot(q, k.mT), v)) == [1]
+    assert sweeps_of(mixed(ONE_KERNEL[name])(matrix_product(q, k.mT), v)) == [1]
 
 
 def test_what_cannot_be_kept_up_to_date_takes_another_run():
     q, k, v = operands(2, 4)
-    assert sweeps_of(dot(centred(e.tanh(dot(q, k.mT))), v)) == [2]
+    assert sweeps_of(matrix_product(centred(e.tanh(matrix_product(q, k.mT))), v)) == [2]
 
 
 ATTENTION = {
@@ -153,7 +153,7 @@ def test_attention_is_one_kernel_and_at_most_three_backward(name, kind):
     upstream = given(*y.shape, kind=kind)
     found = kinds_of(y, *gradients([y], wrt, [upstream]))
     assert len([k for k in found if k != "copy"]) <= 4
-    assert "dot" not in found
+    assert "product" not in found
 
 
 @pytest.mark.parametrize("kind", ["float32", "bfloat16"])
@@ -170,26 +170,26 @@ def test_tiles_that_a_mask_of_indices_rules_out_are_skipped(batch, kind):
 
 def test_few_items_go_by_rows_and_by_columns():
     q, k, v = operands(2)
-    y = dot(neural.softmax(dot(q, k.mT)), v)
+    y = matrix_product(neural.softmax(matrix_product(q, k.mT)), v)
     roots = [y, *gradients([y], [q, k, v], [given(*y.shape)])]
     assert kinds_of(*roots) == ["chain", "loop", "chain", "chain"]
 
 
 def test_many_items_are_filled_in_both_directions_by_one_kernel():
     q, k, v = operands(2, 4)
-    y = dot(neural.softmax(dot(q, k.mT)), v)
+    y = matrix_product(neural.softmax(matrix_product(q, k.mT)), v)
     roots = [y, *gradients([y], [q, k, v], [given(*y.shape)])]
     assert kinds_of(*roots) == ["chain", "loop", "chain"]
 
 
 def test_a_loss_over_a_large_vocabulary_keeps_no_logits():
     h, w, label = given(512, 32), given(40_000, 32), given(512, kind="int64")
-    y = neural.cross_entropy(dot(h, w.mT), label)
+    y = neural.cross_entropy(matrix_product(h, w.mT), label)
     program = program_of(y)
-    assert "dot" not in [step.cluster.kind for step in program.steps]
+    assert "product" not in [step.cluster.kind for step in program.steps]
     assert program.layout.nbytes < 512 * 40_000 * 4 // 20
     both = program_of(y, *gradients([y], [h, w], [None]))
-    assert "dot" not in [step.cluster.kind for step in both.steps]
+    assert "product" not in [step.cluster.kind for step in both.steps]
     assert both.layout.nbytes < 512 * 40_000 * 4 // 20
 
 
@@ -205,31 +205,37 @@ def test_attention_keeps_no_scores():
 
 def test_tiles_that_somebody_wants_are_written():
     q, k, v = operands(2, 4)
-    weights = neural.softmax(dot(q, k.mT))
-    assert "chain" not in kinds_of(dot(weights, v), weights)
+    weights = neural.softmax(matrix_product(q, k.mT))
+    assert "chain" not in kinds_of(matrix_product(weights, v), weights)
 
 
 def test_small_tiles_are_written():
     q, k, v = given(8, 8), given(8, 8), given(8, 8)
-    assert "chain" not in kinds_of(dot(neural.softmax(dot(q, k.mT)), v))
+    assert "chain" not in kinds_of(matrix_product(neural.softmax(matrix_product(q, k.mT)), v))
 
 
 def test_deep_products_are_written():
     x, a, b = given(512, 768), given(768, 2048), given(2048, 768)
-    assert "chain" not in kinds_of(dot(activations.relu(dot(x, a)), b))
+    assert "chain" not in kinds_of(matrix_product(activations.relu(matrix_product(x, a)), b))
 
 
 def test_three_products_in_a_row_share_no_product():
     a, b, c, d = (given(1024, 1024) for _ in range(4))
-    assert kinds_of(dot(dot(dot(a, b), c), d)) == ["dot", "dot", "dot"]
+    assert kinds_of(matrix_product(matrix_product(matrix_product(a, b), c), d)) == [
+        "product",
+        "product",
+        "product",
+    ]
     a, d = given(1024, 32), given(1024, 32)
-    found = kinds_of(dot(dot(dot(a, given(32, 1024)), given(1024, 1024)), d))
+    found = kinds_of(
+        matrix_product(matrix_product(matrix_product(a, given(32, 1024)), given(1024, 1024)), d)
+    )
     assert found.count("chain") <= 1
 
 
 def test_a_chain_says_what_it_is():
     q, k, v = operands(2, 4)
-    (step,) = program_of(dot(neural.softmax(dot(q, k.mT)), v)).steps
+    (step,) = program_of(matrix_product(neural.softmax(matrix_product(q, k.mT)), v)).steps
     text = str(step.chain)
     assert text.startswith("chain over 2, 4 : lanes 160, stream 208") or "lanes 160" in text
     assert "32 deep" in text

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import treadle as td
 from treadle.base.errors import OperandError
 from treadle.tensor import picture
-from treadle.tensor.layout import GAP, Card, lay_out
+from treadle.tensor.cards import GAP, Card, place_cards
 from treadle.tensor.picture import draw, graph
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -135,7 +135,7 @@ def test_boxes_never_overlap_and_arrows_point_down(data):
     pairs = st.tuples(st.integers(0, count - 1), st.integers(0, count - 1))
     wanted = data.draw(st.lists(pairs, max_size=40)) if count > 1 else []
     edges = [(boxes[a], boxes[b]) for a, b in sorted(set(wanted)) if a < b]
-    lines = lay_out(boxes, edges, 30.0)
+    lines = place_cards(boxes, edges, 30.0)
     for line, (a, b) in zip(lines, edges, strict=True):
         assert (line[0], line[-1]) == (a, b)
         assert [box.layer for box in line] == list(range(a.layer, b.layer + 1))

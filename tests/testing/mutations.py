@@ -42,10 +42,10 @@ MUTATIONS = [
          "until[holder] = self.last[holder]", "shared memory is given away too early"),
         ("kernel/places.py", "if n in self.inner and self.last[n] == k]", "if n in self.inner]",
          "an operand that is read later is written over"),
-        ("schedule/memory.py", "if last < interval.first or interval.last < first:",
+        ("schedule/layout.py", "if last < interval.first or interval.last < first:",
          "if last <= interval.first or interval.last <= first:",
          "a kernel's result lies over its operand"),
-        ("schedule/memory.py", "            at = max(at, end)", "            at = start",
+        ("schedule/layout.py", "            at = max(at, end)", "            at = start",
          "buffers that live at the same time overlap"),
         # ---- which nodes share a kernel, and when it runs
         ("schedule/fuse.py",

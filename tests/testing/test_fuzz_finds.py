@@ -13,7 +13,7 @@ from treadle.testing.fuzz.shrink import Run, shrink
 PLANTED = """
 import sys
 from treadle.kernel import places
-from treadle.schedule.memory import Layout
+from treadle.schedule.layout import Layout
 
 usual = places.lay_out
 

@@ -8,7 +8,7 @@ from treadle.autograd.checkpoint import SEGMENTS, pulled_back
 from treadle.autograd.recipes import pulled_through
 from treadle.base.errors import GradientError, explain
 from treadle.ir.graph import toposort
-from treadle.ir.node import COMPILED, Node, expand, full
+from treadle.ir.node import COMPILED, Node, definition, full
 from treadle.ir.recording import RECORDING
 from treadle.ops.defs import Kind
 from treadle.ops.elementwise import cast
@@ -105,7 +105,7 @@ def _vjp(node: Node, g: Node) -> tuple[Node | None, ...]:
 
 def _through(node: Node, operands: Sequence[Node], g: Node) -> list[Node | None]:
     """Cotangents of a composite's operands by way of its definition."""
-    return gradients([expand(node)], operands, [g], set(operands).__contains__)
+    return gradients([definition(node)], operands, [g], set(operands).__contains__)
 
 
 def _copied(node: Node, operands: Sequence[Node], g: Node) -> list[Node | None]:

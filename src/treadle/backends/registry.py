@@ -120,8 +120,8 @@ class Support(NamedTuple):
 
 @cache
 def support_of(backend: str) -> Support:
-    """What a backend states in its module `support`, which loads no compiler."""
-    module = importlib.import_module(f"treadle.backends.{backend}.support")
+    """What a backend states in its module `primitives`, which loads no compiler."""
+    module = importlib.import_module(f"treadle.backends.{backend}.primitives")
     return Support(dict.fromkeys(module.DTYPES), module.NAMES)  # in order, and quick to look into
 
 

@@ -13,9 +13,9 @@ from functools import cached_property
 from pathlib import Path
 
 import treadle.ops
+from treadle.cli.coverage import Support, dtype_text
 from treadle.cli.merge import Piece
 from treadle.cli.signature import WIDTH, Signature, place_of, signature_of
-from treadle.cli.support import Support, dtype_text
 from treadle.nn import arranged
 from treadle.ops.defs import TABLE, Kind, Op
 from treadle.ops.syntax import Syntax

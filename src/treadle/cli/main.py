@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import treadle
+from treadle.cli.coverage import DEVICES, Support
 from treadle.cli.generate import Row, Target, outside_targets, own_rows, own_targets, page_of
 from treadle.cli.merge import MarkerError, Merged, merge
-from treadle.cli.support import DEVICES, Support
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -339,7 +339,7 @@ def _define(op: Op, arg: Any, operands: list[Node]) -> Node:
     return result
 
 
-def expand(node: Node) -> Node:
+def definition(node: Node) -> Node:
     """A composite node as its definition; the parts remember the line and name of the whole."""
     site = node.site or ""
     if RECORDING.sites and WITHIN not in site:  # of composites within each other, the user's

@@ -82,8 +82,8 @@ class Builder:
 
 def build_cluster(cluster: Cluster, stored: frozenset[Node]) -> list[Built]:
     """The kernels of a loop group: the rows, then one that joins each column sum."""
-    roots = [node for node in cluster.level if node in stored]
-    builder = Builder(stored, frozenset(cluster.level))
+    roots = [node for node in cluster.members if node in stored]
+    builder = Builder(stored, frozenset(cluster.members))
     outer, inner = _axes(cluster)
     order = _in_order(outer, inner)
     whole, rows = linear(order), linear(outer)
@@ -91,9 +91,9 @@ def build_cluster(cluster: Cluster, stored: frozenset[Node]) -> list[Built]:
     stores: list[Store] = []
     row_stores: list[Store] = []
     joins: list[tuple[Node, str]] = []
-    columns, pattern = linear(inner), cluster.pattern
+    columns, folding = linear(inner), cluster.folding
     for root in roots:
-        level = cluster.level[root]
+        level = cluster.members[root]
         if level == COLUMN:
             x = root.operands[0]
             name = f"partial{root.op.name}{len(joins)}-{cluster.number}"
@@ -108,7 +108,7 @@ def build_cluster(cluster: Cluster, stored: frozenset[Node]) -> list[Built]:
             (stores if level == FULL else row_stores).append(store)
     passes = passes_of(list(lowering.reduces.values()), stores)
     loops = Loops([], outer, inner, passes, row_stores, size=cluster.size)
-    loops.across = bool(pattern and not pattern[-1][1] and outer)
+    loops.across = bool(folding and not folding[-1][1] and outer)
     built = builder.finish(loops)
     _arrange(loops, cluster)
     return [built, *(_join(root, name, loops) for root, name in joins)]
@@ -117,17 +117,17 @@ def build_cluster(cluster: Cluster, stored: frozenset[Node]) -> list[Built]:
 def _axes(cluster: Cluster) -> tuple[list[Axis], list[Axis]]:
     """Loop axes cut where the members' shapes are cut: (map axes, reduced axes)."""
     size = cluster.size
-    pattern = cluster.pattern if cluster.pattern is not None else ((size, False),)
-    shapes = [s for n, level in cluster.level.items() if level == FULL for s in _cuts(n, size)]
-    for node, level in cluster.level.items():
+    folding = cluster.folding if cluster.folding is not None else ((size, False),)
+    shapes = [s for n, level in cluster.members.items() if level == FULL for s in _cuts(n, size)]
+    for node, level in cluster.members.items():
         if level in (ROW, COLUMN) and node.operands and node.operands[0].type.size == size:
             shapes.append(node.operands[0].shape)
-    shapes.append(tuple(extent for extent, _ in pattern))
+    shapes.append(tuple(extent for extent, _ in folding))
     extents = refined(shapes, size) if size else []
     outer: list[Axis] = []
     inner: list[Axis] = []
     at = 0
-    for extent, flag in pattern:
+    for extent, flag in folding:
         left = extent
         while at < len(extents) and left > 1 and left % extents[at] == 0:
             axis = Axis(f"a{len(outer) + len(inner)}", extents[at])
@@ -169,7 +169,7 @@ def passes_of(reduces: Sequence[Reduce], stores: Sequence[Store]) -> list[Pass]:
 
 def _arrange(loops: Loops, cluster: Cluster) -> None:
     """Merge axes; a plain map loops over its last axis and counts the others as rows."""
-    if cluster.pattern is None:
+    if cluster.folding is None:
         loops.inner, loops.outer = loops.outer, []
         merge_axes(loops)
         turned = _turned_axis(loops)
@@ -270,7 +270,7 @@ def build_copy(
 ) -> Built:  # fmt: skip
     """A view, a constant or a leaf written to memory: inside = (ranges, a larger shape)."""
     cluster = Cluster(0, "loop", node.type.size)
-    cluster.level[node] = FULL
+    cluster.members[node] = FULL
     own = frozenset([node]) if to is None and node.op is not LEAF else frozenset()
     builder = Builder(stored, own)
     outer, _ = _axes(cluster)
@@ -322,24 +322,24 @@ def build_scatter(node: Node, stored: frozenset[Node]) -> list[Built]:
 
 
 def build_epilogue(
-    dot: Node, cluster: Cluster, stored: frozenset[Node], turned: bool = False
+    product: Node, cluster: Cluster, stored: frozenset[Node], turned: bool = False
 ) -> Built:
     """What happens to a finished tile of a product.
 
     Rows count through batch and m, n is inner; where tiles are turned, n counts and m is inner.
     """
-    roots = [node for node in cluster.level if node in stored]
-    builder = Builder(stored, frozenset(cluster.level))
-    axes, inner = _tile_axes(dot, cluster, turned)
+    roots = [node for node in cluster.members if node in stored]
+    builder = Builder(stored, frozenset(cluster.members))
+    axes, inner = _tile_axes(product, cluster, turned)
     outer = [axis for axis in axes if axis is not inner]
     whole = linear(axes)
-    lowering = Lowering(builder.slot_of, linear(outer), whole, tile=dot)
+    lowering = Lowering(builder.slot_of, linear(outer), whole, tile=product)
     stores = []
     for root in roots:
         value = lowering.at(root, unravel(whole, root.shape))
         stores.append(Store(builder.slot(root, root.dtype, True), whole, value))
     loops = Loops([], outer, [inner], [Pass([], stores)], [], epilogue=True)
-    loops.size = dot.type.size
+    loops.size = product.type.size
     built = builder.finish(loops)
     merge_axes(loops)
     if not loops.inner:
@@ -347,29 +347,29 @@ def build_epilogue(
     return built
 
 
-def _tile_axes(dot: Node, cluster: Cluster, turned: bool) -> tuple[list[Axis], Axis]:
+def _tile_axes(product: Node, cluster: Cluster, turned: bool) -> tuple[list[Axis], Axis]:
     """Axes of a product's result, cut where shapes of its maps are, and the one along tiles."""
-    *batch, rows, columns = dot.shape
-    extents = refined([n.shape for n in cluster.level], dot.type.size)
+    *batch, rows, columns = product.shape
+    extents = refined([n.shape for n in cluster.members], product.type.size)
     whole = [prod(batch), rows, columns] if turned else [prod(batch) * rows, columns]
     ends = [prod(extents[k:]) for k in range(len(extents))]
     if turned:
-        fits = dot.type.size and columns * rows in ends and columns in ends
+        fits = product.type.size and columns * rows in ends and columns in ends
         fits = fits and ends.index(columns) - ends.index(columns * rows) == 1
     else:
-        fits = dot.type.size and extents[-1:] == [columns]
+        fits = product.type.size and extents[-1:] == [columns]
     axes = [Axis(f"a{k}", n) for k, n in enumerate(extents if fits else whole)]
     if not turned:
         return axes, axes[-1]
     return axes, axes[ends.index(columns * rows) if fits else 1]
 
 
-def build_product(dot: Node, stored: frozenset[Node]) -> Built:
+def build_product(product: Node, stored: frozenset[Node]) -> Built:
     """A product as plain loops, for dtypes without a template: a lane is a column of the result."""
-    a, b = dot.operands
-    outer = [Axis(f"a{k}", n) for k, n in enumerate(dot.shape)]
+    a, b = product.operands
+    outer = [Axis(f"a{k}", n) for k, n in enumerate(product.shape)]
     depth = Axis(f"a{len(outer)}", a.shape[-1])
-    builder = Builder(stored, frozenset([dot]))
+    builder = Builder(stored, frozenset([product]))
     position = tuple(Index([(axis, 1)]) if axis.extent > 1 else ZERO for axis in outer)
     step = Index([(depth, 1)]) if depth.extent > 1 else ZERO
     batch, (row, column) = position[:-2], position[-2:]
@@ -377,13 +377,13 @@ def build_product(dot: Node, stored: frozenset[Node]) -> Built:
     lowering = Lowering(builder.slot_of, rows, rows + step)
     left = lowering.at(a, (*_batched(batch, a.shape), row, step))
     right = lowering.at(b, (*_batched(batch, b.shape), step, column))
-    factors = [lowering.converted(x, dot.dtype) for x in (left, right)]
-    value = lowering.make("mul", (factors[0], factors[1]), dot.dtype)
-    total = Reduce("t0", "sum", value, dot.dtype)
-    result = lowering.make("reduced", (), dot.dtype, total)
-    store = Store(builder.slot(dot, dot.dtype, True), rows, result)
+    factors = [lowering.converted(x, product.dtype) for x in (left, right)]
+    value = lowering.make("mul", (factors[0], factors[1]), product.dtype)
+    total = Reduce("t0", "sum", value, product.dtype)
+    result = lowering.make("reduced", (), product.dtype, total)
+    store = Store(builder.slot(product, product.dtype, True), rows, result)
     loops = Loops([], outer, [depth], [Pass([total], [])], [store], across=True)
-    loops.size = dot.type.size * max(1, depth.extent)
+    loops.size = product.type.size * max(1, depth.extent)
     built = builder.finish(loops)
     merge_axes(loops)
     loops.across = bool(loops.outer)

@@ -181,7 +181,7 @@ def frame_of(chain: Chain) -> Frame | str:
     """The axes of a chain, or why it has none."""
     space = chain.space
     shapes = [node.shape[:-1] for node in chain.members]
-    inside = {_rows_of(sink.dot.shape, space.rows) for sink in chain.sinks}
+    inside = {_rows_of(sink.product.shape, space.rows) for sink in chain.sinks}
     shapes += inside
     extents = refined(shapes, space.rows) or [space.rows]
     if prod(extents) != space.rows:
@@ -191,7 +191,7 @@ def frame_of(chain: Chain) -> Frame | str:
         least = max([least, *(shape[-1] for shape in inside)])
     while len(extents) > 1 and extents[-1] < least:
         extents[-2:] = [extents[-2] * extents[-1]]
-    turned = [_rows_of(sink.dot.shape, space.rows) for sink in chain.sinks if sink.turned]
+    turned = [_rows_of(sink.product.shape, space.rows) for sink in chain.sinks if sink.turned]
     if any(shape[-1] != extents[-1] for shape in turned):
         return "products over rows of another length"
     rows = [Axis(f"a{k}", n) for k, n in enumerate(extents)]
@@ -215,11 +215,11 @@ def operands_of(
     """The operands of producers and sinks along the frame's axes, or why they do not lie so."""
     depth = Axis("depth", 1 << 40)
     producers = []
-    for dot in chain.producers:
-        *batch, i, j = unravel(frame.whole, dot.shape)
+    for product in chain.producers:
+        *batch, i, j = unravel(frame.whole, product.shape)
         k = Index([(depth, 1)])
-        left = _operand(dot.operands[0], (*batch, i, k), in_place)
-        right = _operand(dot.operands[1], (*batch, k, j), in_place)
+        left = _operand(product.operands[0], (*batch, i, k), in_place)
+        right = _operand(product.operands[1], (*batch, k, j), in_place)
         sides = (right, left) if chain.turned else (left, right)
         axes = frame.lane, frame.stream
         if not all(_is_of(x, other) for x, other in zip(sides, axes[::-1], strict=True)):
@@ -227,11 +227,11 @@ def operands_of(
         lane, stream = (_strides(x, frame, a, depth) for x, a in zip(sides, axes, strict=True))
         if 1 not in (lane.along, lane.depth):
             return "an operand has neither neighbouring rows nor columns"
-        producers.append(Producer(lane, stream, dot.operands[0].shape[-1]))
+        producers.append(Producer(lane, stream, product.operands[0].shape[-1]))
     fed = []
     columns = frame.lane if chain.turned else frame.stream
     for sink in chain.sinks:
-        shape = _rows_of(sink.dot.shape, chain.space.rows)
+        shape = _rows_of(sink.product.shape, chain.space.rows)
         if prod(shape) != chain.space.rows:
             return "tiles are repeated for a product"
         *batch, row = unravel(frame.rows, shape)

@@ -105,8 +105,8 @@ class ChainBuilder:
         self.wide = chain.producers[0].dtype.compute
         self.writes = [node for node in nodes if node in stored]
         hidden = {*chain.space.members} - {*chain.loaded}
-        self.own = frozenset({*nodes, *hidden, *chain.stats, *(s.dot for s in chain.sinks)})
-        self.dots = {s.dot for s in chain.sinks}
+        self.own = frozenset({*nodes, *hidden, *chain.stats, *(s.product for s in chain.sinks)})
+        self.products = {s.product for s in chain.sinks}
         self.runs = Runs(chain, self._is_fixed)
         self.made: dict[Node, Total] = self.runs.totals
         self.locals: dict[str, int] = {}
@@ -225,7 +225,7 @@ class ChainBuilder:
         sink = total.source
         if not isinstance(sink, Sink):
             raise CompilerError(explain("chain", "only products are fed"))
-        columns = sink.dot.shape[-1] if sink.left else sink.dot.shape[-2]
+        columns = sink.product.shape[-1] if sink.left else sink.product.shape[-2]
         factor = f"factor-{self._name(total.scaled)}" if total.scaled else self._local(ONES, 1)
         into, across = f"acc{k}", self.runs.is_across(sink)
         (self.sums if across else self.locals)[into] = columns
@@ -273,7 +273,7 @@ class ChainBuilder:
         if not isinstance(sink, Sink):
             raise CompilerError(explain("chain", "only products leave"))
         program = self._program()
-        dot, frame, across = sink.dot, self.frame, self.runs.is_across(sink)
+        product, frame, across = sink.product, self.frame, self.runs.is_across(sink)
         columns = (self.sums if across else self.locals)[f"acc{k}"]
         axis = Axis(f"a{len(frame.batch) + 2}", columns)
         place = of_axis(frame.lane) + of_axis(axis) * LANES
@@ -282,14 +282,14 @@ class ChainBuilder:
             place = of_axis(frame.lane) * pitch(columns) + of_axis(axis)
         else:
             self._give_all(program)
-        shape = (*dot.shape[:-2], frame.rows_count // max(1, _count(dot.shape[:-2])))
+        shape = (*product.shape[:-2], frame.rows_count // max(1, _count(product.shape[:-2])))
         *batch, row = unravel(frame.rows, shape)
         own = of_axis(frame.lane) if sink.turned else row
         index = (*batch, own, of_axis(axis)) if sink.left else (*batch, of_axis(axis), own)
-        program.given[dot] = self._value(program, total, place)
-        position = ravel(index, dot.shape)
+        program.given[product] = self._value(program, total, place)
+        position = ravel(index, product.shape)
         for node in self.writes:
-            if node is dot or dot in self._below(node):
+            if node is product or product in self._below(node):
                 value = program.at(node, unravel(position, node.shape))
                 number = program.builder.slot(node, node.dtype, written=True)
                 program.stores.append(Store(number, position, value))
@@ -300,11 +300,11 @@ class ChainBuilder:
         found, stack = set(), [node]
         while stack:
             for x in stack.pop().operands:
-                if x in self.dots:
+                if x in self.products:
                     found.add(x)
                 elif x in self.own or x.op.kind is Kind.MOVEMENT:
                     stack.append(x)
-        return found if node not in self.chain.stats and node not in self.dots else set()
+        return found if node not in self.chain.stats and node not in self.products else set()
 
 
 def _count(shape: Sequence[int]) -> int:

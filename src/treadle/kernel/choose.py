@@ -26,10 +26,10 @@ class Style:
 
     unroll: int = 1
     exact: bool = False  # the vectorised extent is a multiple of unroll * lanes: no tail
-    level: int = 2  # effort of the code generator
+    effort: int = 2  # effort of the code generator
 
     def __str__(self) -> str:
-        return f"unroll {self.unroll}{' exact' if self.exact else ''} level {self.level}"
+        return f"unroll {self.unroll}{' exact' if self.exact else ''} effort {self.effort}"
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def choose(loops: Loops, target: Target, settle: Callable[[Pace], Pace] | None =
     extent = axes[-1].extent if axes else 1
     size = most(loops.size)
     if size < SMALL:
-        style = Style(level=0 if size < TINY else 1)
+        style = Style(effort=0 if size < TINY else 1)
         loops.rows_per_block = _grain(loops, style, target)
     else:
         pace = paced(loops, _unroll(loops, most(extent), target), target)

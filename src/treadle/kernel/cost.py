@@ -17,11 +17,11 @@ QUIET = (Kind.SOURCE, Kind.MOVEMENT)
 
 
 @dataclass(frozen=True)
-class Row:
+class KernelRow:
     """One kernel: what it computes, where that was written, and what it costs at least."""
 
     number: int
-    kind: str  # "loop", "dot", "chain", "scatter", "scan" or "copy"
+    kind: str  # "loop", "product", "chain", "scatter", "scan" or "copy"
     ops: tuple[str, ...]  # in the order they are computed, repeats counted: "mul×3"
     sites: tuple[str, ...]  # file:line of the user's code, most ops first
     calls: tuple[str, ...]  # composites with their options that it is a part of: "softmax(axis=-1)"
@@ -42,9 +42,9 @@ def rows_of(
     steps: Sequence[Step],
     blocks: Sequence[Sequence[int]],
     refused: Iterable[tuple[Node, Node, str]] = (),
-) -> list[Row]:
+) -> list[KernelRow]:
     """A row per step; refused holds (node, operand, why node did not join the operand's kernel)."""
-    owner = {node: k for k, step in enumerate(steps) for node in step.cluster.level}
+    owner = {node: k for k, step in enumerate(steps) for node in step.cluster.members}
     why: list[dict[str, set[int]]] = [{} for _ in steps]
     for node, operand, reason in refused:
         late, early = owner.get(node), owner.get(operand)
@@ -53,13 +53,13 @@ def rows_of(
     return [_row(k, step, blocks[k], why[k]) for k, step in enumerate(steps)]
 
 
-def _row(number: int, step: Step, blocks: Sequence[int], why: dict[str, set[int]]) -> Row:
+def _row(number: int, step: Step, blocks: Sequence[int], why: dict[str, set[int]]) -> KernelRow:
     memory = step.reads() - set(step.writes)
     nodes = [n for n in toposort(step.writes, memory.__contains__) if n not in memory]
     loud = [n for n in nodes if n.op.kind not in QUIET] or nodes
     sites = Counter(n.site.partition(WITHIN)[0] for n in loud if n.site)
     calls = dict.fromkeys(n.site.partition(WITHIN)[2] for n in loud if n.site)
-    return Row(
+    return KernelRow(
         number, step.cluster.kind, _counted(n.op.name for n in loud),
         tuple(site for site, _ in sites.most_common() if site), tuple(filter(None, calls)),
         tuple(str(n.type) for n in step.writes), _reason(step, why),
@@ -78,9 +78,9 @@ def _reason(step: Step, why: dict[str, set[int]]) -> str:
     if isinstance(step, CopyStep):
         parts = ["a view that must lie in memory"]
     reason = "; ".join(parts) or step.cluster.reason
-    dots = [n for n in step.cluster.level if n.op.kind is Kind.CONTRACT]
-    if dots and len(step.cluster.level) > 1:
-        rest = _counted(n.op.name for n in step.cluster.level if n is not dots[0])
+    products = [n for n in step.cluster.members if n.op.kind is Kind.CONTRACT]
+    if products and len(step.cluster.members) > 1:
+        rest = _counted(n.op.name for n in step.cluster.members if n is not products[0])
         reason = f"{step.cluster.reason}; {' '.join(rest)} run on its tiles"
     return reason
 

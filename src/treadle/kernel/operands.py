@@ -78,9 +78,9 @@ class Side:
         return (0,) * (rank - len(own)) + tuple(own)
 
 
-def sides_of(dot: Node, left: Operand, right: Operand, turned: bool) -> tuple[Side, Side]:
+def sides_of(product: Node, left: Operand, right: Operand, turned: bool) -> tuple[Side, Side]:
     """What the rows and the columns of tiles are made of."""
-    a, b = (x.shape for x in dot.operands)
+    a, b = (x.shape for x in product.operands)
     if not turned:
         return Side(left, a, False), Side(right, b, False)
     a, b = ((*shape[:-2], shape[-1], shape[-2]) for shape in (a, b))
@@ -92,30 +92,32 @@ COPY, CROSS = 32, 30  # multiplications in the time that an element takes to be 
 FULL, HALF = 64, 32  # columns of tiles that keep a processor busy, and those that half do
 
 
-def operands_of(dot: Node, takes: Takes) -> tuple[Operand, Operand]:
+def operands_of(product: Node, takes: Takes) -> tuple[Operand, Operand]:
     """Where a product's operands are read: in memory that lies below, or copies of their own.
 
     One of them may be read at any places. If it is the right one tiles are turned, and stored
     across the lines of the result.
     """
-    multiplied = dot.dtype in takes.products
-    converts = takes.converts if multiplied and dot.dtype is float32 else ()
-    left, right = (located(x, converts) or plain(x) for x in dot.operands)
-    if dot.dtype.is_float and left.base.dtype.is_integer and right.base.dtype.is_integer:
-        left = located(dot.operands[0], ()) or plain(dot.operands[0])  # one says it is floats
-    if any(isinstance(n, Size) for x in dot.operands for n in x.shape):
+    multiplied = product.dtype in takes.products
+    converts = takes.converts if multiplied and product.dtype is float32 else ()
+    left, right = (located(x, converts) or plain(x) for x in product.operands)
+    if product.dtype.is_float and left.base.dtype.is_integer and right.base.dtype.is_integer:
+        left = located(product.operands[0], ()) or plain(
+            product.operands[0]
+        )  # one says it is floats
+    if any(isinstance(n, Size) for x in product.operands for n in x.shape):
         return left, right  # no table holds them
-    work = dot.type.size * dot.operands[0].shape[-1]
-    if dot.dtype not in takes.separable or work < LEAST_WORK:
+    work = product.type.size * product.operands[0].shape[-1]
+    if product.dtype not in takes.separable or work < LEAST_WORK:
         return left, right
-    rows, columns = dot.shape[-2:]
+    rows, columns = product.shape[-2:]
     options: list[tuple[float, tuple[Operand, Operand]]] = [
         (_cost(work, columns, left, right), (left, right))
     ]
-    if _copied(left) and (other := located(dot.operands[0], (), separable=True)):
+    if _copied(left) and (other := located(product.operands[0], (), separable=True)):
         options.append((_cost(work, columns, other, right), (other, right)))
-    if _copied(right) and (other := located(dot.operands[1], (), separable=True)):
-        stored = CROSS * dot.type.size
+    if _copied(right) and (other := located(product.operands[1], (), separable=True)):
+        stored = CROSS * product.type.size
         options.append((_cost(work, rows, left, other) + stored, (left, other)))
     return min(options, key=lambda option: option[0])[1]
 

@@ -10,7 +10,7 @@ from treadle.ir.node import LEAF, Node
 from treadle.kernel.build import build_copy
 from treadle.kernel.overwrite import writes_over
 from treadle.kernel.steps import ScatterStep, Step
-from treadle.schedule.memory import Interval, Layout, lay_out
+from treadle.schedule.layout import Interval, Layout, lay_out
 
 ARENA = 0  # number of the base address of the arena
 Place = tuple[int, int]

@@ -51,9 +51,9 @@ def plan_steps(roots: Sequence[Node], replaces: dict[Node, Node], takes: Takes) 
     takes says what the backend can do.
     """
     order = toposort(roots)
-    dots = [node for node in order if node.op.kind is Kind.CONTRACT]
-    operands = {dot: operands_of(dot, takes) for dot in dots}
-    in_chains = _in_chains(dots) if takes.chains.dtypes else {}
+    products = [node for node in order if node.op.kind is Kind.CONTRACT]
+    operands = {product: operands_of(product, takes) for product in products}
+    in_chains = _in_chains(products) if takes.chains.dtypes else {}
     with trace.stage("fuse"):
         judge = partial(judged, order=order, in_place=in_chains)
         chains = Chains(order, roots, takes.chains, judge)
@@ -62,23 +62,23 @@ def plan_steps(roots: Sequence[Node], replaces: dict[Node, Node], takes: Takes) 
         fusion.run()
     trace.tell("refused", [*chains.refused, *fusion.refused])
     forced = {*chains.kept}
-    for dot in dots:
-        if dot in chains.of:
-            shown = [x for x in dot.operands if chains.hidden.isdisjoint(bases_of(x))]
+    for product in products:
+        if product in chains.of:
+            shown = [x for x in product.operands if chains.hidden.isdisjoint(bases_of(x))]
             forced |= {in_chains[x].base for x in shown}
         else:
-            forced |= {x.base for x in operands[dot]}
+            forced |= {x.base for x in operands[product]}
     stored = keep(order, fusion.of, roots, forced, chains.hidden)
     steps = {c: _step(c, stored, operands, takes) for c in fusion.clusters
-             if c.kind != "chain" and any(n in stored for n in c.level)}  # fmt: skip
+             if c.kind != "chain" and any(n in stored for n in c.members)}  # fmt: skip
     for chain, cluster in fusion.chains.items():
-        writes = [node for node in cluster.level if node in stored]
-        built = build_chain(chain, list(cluster.level), stored, in_chains)
+        writes = [node for node in cluster.members if node in stored]
+        built = build_chain(chain, list(cluster.members), stored, in_chains)
         steps[cluster] = ChainStep(cluster, writes, built)
     for node in stored:
         if node not in fusion.of:
             cluster = Cluster(fusion.position[node], "copy", node.type.size)
-            cluster.level[node] = FULL
+            cluster.members[node] = FULL
             fusion.of[node] = cluster
             steps[cluster] = CopyStep(cluster, [node], build_copies(node, stored))
     touched = {
@@ -96,11 +96,11 @@ def plan_steps(roots: Sequence[Node], replaces: dict[Node, Node], takes: Takes) 
     return [steps[cluster] for cluster in ordered]
 
 
-def _in_chains(dots: Sequence[Node]) -> dict[Node, Strided]:
+def _in_chains(products: Sequence[Node]) -> dict[Node, Strided]:
     """Where chains read operands: as strides, and below casts that only widen."""
     found: dict[Node, Strided] = {}
-    for dot in dots:
-        for x in dot.operands:
+    for product in products:
+        for x in product.operands:
             narrow = widened(x)
             place = located(narrow, ())
             found[x] = place if isinstance(place, Strided) else plain(narrow)
@@ -111,23 +111,23 @@ def _step(
     cluster: Cluster, stored: frozenset[Node], operands: dict[Node, tuple[Operand, Operand]],
     takes: Takes,
 ) -> Step:  # fmt: skip
-    writes = [node for node in cluster.level if node in stored]
+    writes = [node for node in cluster.members if node in stored]
     if cluster.kind == "loop":
         return LoopStep(cluster, writes, build_cluster(cluster, stored))
     if cluster.kind == "scatter":
-        (node,) = cluster.level
+        (node,) = cluster.members
         base = without_reshape(node.operands[0])
         lies = base.op is LEAF or base in stored
         kernels = build_scatter(node, stored)
         return ScatterStep(cluster, writes, kernels, base if lies else None)
     if cluster.kind == "scan":
-        (node,) = cluster.level
+        (node,) = cluster.members
         return ScanStep(cluster, writes, node, without_reshape(node.operands[0]))
-    dot = next(node for node in cluster.level if node.op.kind is Kind.CONTRACT)
-    if dot.dtype not in takes.products:
-        return LoopStep(cluster, writes, [build_product(dot, stored)])
-    left, right = operands[dot]
+    product = next(node for node in cluster.members if node.op.kind is Kind.CONTRACT)
+    if product.dtype not in takes.products:
+        return LoopStep(cluster, writes, [build_product(product, stored)])
+    left, right = operands[product]
     turned = isinstance(right, Separable)
-    plain = len(cluster.level) == 1 and dot.dtype.compute is dot.dtype and not turned
-    epilogue = None if plain else build_epilogue(dot, cluster, stored, turned)
-    return ProductStep(cluster, writes, dot, left, right, epilogue, turned)
+    plain = len(cluster.members) == 1 and product.dtype.compute is product.dtype and not turned
+    epilogue = None if plain else build_epilogue(product, cluster, stored, turned)
+    return ProductStep(cluster, writes, product, left, right, epilogue, turned)

@@ -81,7 +81,7 @@ class ProductStep(Step):
     turned: tiles are those of the transposed product, whose rows are the columns of this one.
     """
 
-    dot: Node
+    node: Node
     left: Operand
     right: Operand
     epilogue: Built | None
@@ -89,7 +89,7 @@ class ProductStep(Step):
 
     def sides(self) -> tuple[Side, Side]:
         """What the rows and the columns of its tiles are made of."""
-        return sides_of(self.dot, self.left, self.right, self.turned)
+        return sides_of(self.node, self.left, self.right, self.turned)
 
     def programs(self) -> list[Built]:
         """Every loop program in it."""

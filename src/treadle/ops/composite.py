@@ -15,7 +15,7 @@ from treadle.base.errors import ShapeError, explain
 from treadle.base.shapes import axes_in, axis_in
 from treadle.base.sizes import as_number
 from treadle.ops.bounds import require_inside
-from treadle.ops.contract import dot, gather
+from treadle.ops.contract import gather, matrix_product
 from treadle.ops.defs import AN_INDEX, Inline, Kind, Op, Samples
 from treadle.ops.elementwise import (
     cast,
@@ -228,8 +228,10 @@ def matmul(a: Any, b: Any, /) -> Any:
         return y.reshape((*y.shape[:-2], y.shape[-1]))
     if a.ndim > 2 and b.ndim == 2:  # one large product instead of many small ones
         rows = math.prod(a.shape[:-1])
-        return dot(a.reshape((rows, a.shape[-1])), b).reshape((*a.shape[:-1], b.shape[-1]))
-    return dot(a, b)
+        return matrix_product(a.reshape((rows, a.shape[-1])), b).reshape(
+            (*a.shape[:-1], b.shape[-1])
+        )
+    return matrix_product(a, b)
 
 
 @composite(

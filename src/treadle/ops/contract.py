@@ -15,7 +15,7 @@ from treadle.ops.elementwise import bitwise_and, cast, eq, where
 from treadle.ops.movement import permute, slice_, summed_to
 
 
-def _dot_shape(_: Any, shapes: Sequence[Shape]) -> Shape:
+def _product_shape(_: Any, shapes: Sequence[Shape]) -> Shape:
     a, b = shapes
     if len(a) < 2 or len(b) < 2 or a[-1] != b[-2]:
         hint = "the last axis of the first must equal the last but one of the second"
@@ -23,10 +23,10 @@ def _dot_shape(_: Any, shapes: Sequence[Shape]) -> Shape:
     return (*broadcast("matmul", a[:-2], b[:-2]), a[-2], b[-1])
 
 
-def _dot_grad(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
+def _matrix_grad(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     """g bᵀ and aᵀ g; for a transposed operand made transposed, so that its own gradient is not."""
-    da = dot(b, g.mT).mT if is_turned(a) else dot(g, b.mT)
-    db = dot(g.mT, a).mT if is_turned(b) else dot(a.mT, g)
+    da = matrix_product(b, g.mT).mT if is_turned(a) else matrix_product(g, b.mT)
+    db = matrix_product(g.mT, a).mT if is_turned(b) else matrix_product(a.mT, g)
     return summed_to(da, a.shape), summed_to(db, b.shape)
 
 
@@ -41,15 +41,15 @@ def is_turned(x: Any) -> bool:
     return x.op is permute and x.arg == (*range(rank - 2), rank - 1, rank - 2)
 
 
-dot = Op(
+matrix_product = Op(
     "matrix_product", Kind.CONTRACT,
     """Matrix product over the last two axes, broadcasting the others.
 
     Products of 8-bit integers add up in int32, those of 16-bit ones in int64, and the result is
     that; wider integers keep their type and wrap around.
     """,
-    types=partial(rules.products, "matmul"), shape=_dot_shape,
-    grad=_dot_grad,
+    types=partial(rules.products, "matmul"), shape=_product_shape,
+    grad=_matrix_grad,
     reference=lambda np, a, b: np.matmul(*summable(a, b)),
     samples=Samples(cases=(
         ((3, 4), (4, 5), {}), ((1, 7), (7, 1), {}), ((2, 3, 4), (2, 4, 5), {}),

@@ -13,7 +13,7 @@ from typing import Any
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import Shape
 from treadle.ops.composite import composite
-from treadle.ops.contract import dot
+from treadle.ops.contract import matrix_product
 from treadle.ops.deconvolution import MOST_TAPS, shifted, spread, weight_gradient
 from treadle.ops.defs import Op, Samples
 from treadle.ops.movement import pad, slice_
@@ -158,9 +158,9 @@ def _convolve(
     seen = seen.reshape((batch, groups, depth, points))
     kernels = weight.reshape((groups, outputs // groups, depth))
     if groups == 1:
-        y = dot(kernels.reshape((outputs, depth)), seen.reshape((batch, depth, points)))
+        y = matrix_product(kernels.reshape((outputs, depth)), seen.reshape((batch, depth, points)))
     else:
-        y = dot(kernels, seen)
+        y = matrix_product(kernels, seen)
     return _with_bias(op, y.reshape((batch, outputs, points)), bias, given, spatial)
 
 

@@ -13,7 +13,7 @@ from math import gcd, prod
 from typing import Any, NamedTuple
 
 from treadle.base.shapes import Shape
-from treadle.ops.contract import dot
+from treadle.ops.contract import matrix_product
 from treadle.ops.elementwise import cast
 from treadle.ops.movement import concat, flip, pad, slice_
 from treadle.ops.reduce import sum_
@@ -148,4 +148,4 @@ def weight_gradient(y: Any, x: Any, weight: Any, strides: Shape, dilations: Shap
     seen = seen.permute((1, 0, 3, 2)).reshape((groups, batch * points, depth))
     if groups == 1:
         y, seen = y.reshape(y.shape[1:]), seen.reshape(seen.shape[1:])
-    return dot(y, seen).reshape(weight.shape)
+    return matrix_product(y, seen).reshape(weight.shape)

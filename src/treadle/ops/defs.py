@@ -38,7 +38,7 @@ class Kind(Enum):
     RANDOM = "makes a tensor from random bits"
 
 
-Rule = Callable[[Sequence[DType]], tuple[tuple[DType, ...], DType]]
+Typing = Callable[[Sequence[DType]], tuple[tuple[DType, ...], DType]]
 """Dtypes of the operands to (dtypes they are cast to, dtype of the result); raises DtypeError."""
 
 
@@ -117,7 +117,7 @@ class Op:
         kind: Kind,
         doc: str,
         *,
-        types: Rule | None = None,
+        types: Typing | None = None,
         shape: Callable[[Any, Sequence[Shape]], Shape] | None = None,
         arguments: Callable[..., Any] | None = None,
         define: Callable[..., Any] | None = None,

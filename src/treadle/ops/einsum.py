@@ -13,7 +13,7 @@ from typing import Any
 
 from treadle.base.errors import ArgumentError, OperandError, ShapeError, explain
 from treadle.ops.composite import composite
-from treadle.ops.contract import dot
+from treadle.ops.contract import matrix_product
 from treadle.ops.defs import Samples
 from treadle.ops.elementwise import cast
 from treadle.ops.reduce import sum_
@@ -76,7 +76,7 @@ def contracted(left: Labelled, right: Labelled, keep: frozenset[str], last: str)
     lead, items = shape[:cut], (prod(shape[:cut]),) if batch else ()
     a = a.reshape((*items, prod(shape[cut:]), depth))
     b_columns = b.shape[end:]
-    y = dot(a, b.reshape((*items, depth, prod(b_columns))))
+    y = matrix_product(a, b.reshape((*items, depth, prod(b_columns))))
     return y.reshape((*lead, *shape[cut:], *b_columns)), result
 
 

@@ -11,7 +11,7 @@ from treadle.base.shapes import axes_in, axis_in
 from treadle.base.sizes import as_number
 from treadle.ops.bounds import require_inside
 from treadle.ops.composite import Axes, as_float, composite, mean
-from treadle.ops.contract import dot, gather
+from treadle.ops.contract import gather, matrix_product
 from treadle.ops.defs import Samples
 from treadle.ops.elementwise import cast, detach, eq, exp, log, ne, sqrt, where
 from treadle.ops.movement import summed_to
@@ -243,7 +243,7 @@ def _heads_per_group(q: Any, k: Any, v: Any) -> int:
 def _grouped(x: Any, y: Any, share: int) -> Any:
     """x times y, where share matrices of x are multiplied by one of y: as one tall matrix."""
     if share == 1:
-        return dot(x, y)
+        return matrix_product(x, y)
     *lead, heads, rows, width = x.shape
-    z = dot(x.reshape((*lead, heads // share, share * rows, width)), y)
+    z = matrix_product(x.reshape((*lead, heads // share, share * rows, width)), y)
     return z.reshape((*z.shape[:-3], heads, rows, z.shape[-1]))

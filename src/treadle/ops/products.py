@@ -8,7 +8,7 @@ from typing import Any
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import axis_in, broadcast
 from treadle.ops.composite import composite, matmul
-from treadle.ops.contract import dot as matrix_product
+from treadle.ops.contract import matrix_product
 from treadle.ops.defs import Samples
 from treadle.ops.einsum import contracted, ordered
 from treadle.ops.elementwise import cast, mul

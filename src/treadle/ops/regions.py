@@ -10,7 +10,7 @@ from treadle.base.dtypes import int64
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import Shape
 from treadle.ops.composite import as_float, composite, take
-from treadle.ops.contract import dot, gather
+from treadle.ops.contract import gather, matrix_product
 from treadle.ops.defs import Op, Samples
 from treadle.ops.elementwise import cast, minimum, where
 from treadle.ops.movement import concat, cut
@@ -50,8 +50,10 @@ def along(matrix: Any, x: Any, axis: int) -> Any:
     before, n, after = x.shape[:axis], x.shape[axis], x.shape[axis + 1 :]
     m = matrix.shape[0]
     if after:
-        return dot(matrix, x.reshape((prod(before), n, prod(after)))).reshape((*before, m, *after))
-    return dot(x.reshape((prod(before), n)), matrix.mT).reshape((*before, m))
+        return matrix_product(matrix, x.reshape((prod(before), n, prod(after)))).reshape(
+            (*before, m, *after)
+        )
+    return matrix_product(x.reshape((prod(before), n)), matrix.mT).reshape((*before, m))
 
 
 def _averaged(x: Any, outputs: Shape) -> Any:

@@ -29,7 +29,7 @@ from treadle.ops.elementwise import (
     sqrt,
     where,
 )  # fmt: skip
-from treadle.ops.functions import tan, with_sign
+from treadle.ops.numeric import tan, with_sign
 
 SCALED_ERFC = {  # (1 + 2x) exp(x^2) erfc(x) in t = (x - 3) / (x + 3)
     float32: (

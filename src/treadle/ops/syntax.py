@@ -9,8 +9,8 @@ from treadle.base.errors import ArgumentError, ShapeError, explain, needed
 from treadle.base.shapes import Shape, axis_in
 from treadle.ops import composite as c
 from treadle.ops import elementwise as e
-from treadle.ops import functions as f
 from treadle.ops import movement as m
+from treadle.ops import numeric as f
 from treadle.ops import reduce as r
 
 

@@ -8,7 +8,7 @@ from treadle.ir.graph import rebuild, substitute, toposort
 from treadle.ir.node import Node, apply, const, iota
 from treadle.ir.pattern import constant_value
 from treadle.ops import movement as m
-from treadle.ops.contract import dot, gather
+from treadle.ops.contract import gather, matrix_product
 from treadle.ops.defs import Kind
 from treadle.ops.elementwise import cast, eq, maximum, minimum, mul, where
 from treadle.ops.reduce import sum_
@@ -21,7 +21,7 @@ Users = dict[Node, list[Node]]
 def for_chains(roots: Sequence[Node]) -> list[Node]:
     """The graph as chains want it: narrow floats only in memory, known sums used where they are."""
     order = toposort(roots)
-    if not any(node.op is dot for node in order):
+    if not any(node.op is matrix_product for node in order):
         return list(roots)
     picked = {x: _compared(x) for x in order if x.op is gather and _is_pick(x)}
     if picked:
@@ -35,7 +35,7 @@ def for_chains(roots: Sequence[Node]) -> list[Node]:
         roots = _Widener(order, narrow).run(roots)
         order = toposort(roots)
         spaces = [s for s in find_spaces(order, roots) if not s.why]
-    kept = {x.operands[0]: x for x in order if x.op is cast and x.operands[0].op is dot}
+    kept = {x.operands[0]: x for x in order if x.op is cast and x.operands[0].op is matrix_product}
     users: Users = {}
     for node in order:
         for x in node.operands:
@@ -50,7 +50,12 @@ def _is_pick(node: Node) -> bool:
     """One element of each row of a large product is looked up?"""
     x = node.operands[0]
     last = x.ndim - 1
-    return x.op is dot and node.arg == last and node.shape[last] == 1 and x.type.size >= tiles.LARGE
+    return (
+        x.op is matrix_product
+        and node.arg == last
+        and node.shape[last] == 1
+        and x.type.size >= tiles.LARGE
+    )
 
 
 def _compared(node: Node) -> Node:
@@ -68,7 +73,7 @@ class _Widener:
     def __init__(self, order: Sequence[Node], spaces: Sequence[Space]) -> None:
         self.order = order
         self.inside = {node for s in spaces for node in (*s.members, *s.stats)}
-        self.sinks = {sink.dot for s in spaces for sink in s.sinks}
+        self.sinks = {sink.product for s in spaces for sink in s.sinks}
         self.wide: dict[Node, Node] = {}
         self.plain: dict[Node, Node] = {}
 
@@ -116,13 +121,13 @@ def _from_products(space: Space, kept: dict[Node, Node], users: Users) -> dict[N
             continue
         for one, p in (x.operands, x.operands[::-1]):
             product = space.operand(one)
-            if product is None or product.op is not dot:
+            if product is None or product.op is not matrix_product:
                 continue
             a, turned = product.operands
             for sink in sinks:
-                same = is_transpose(turned, sink.other) and sink.dot.shape == a.shape
+                same = is_transpose(turned, sink.other) and sink.product.shape == a.shape
                 if same and _is_fed(space, sink.tile, space.operand(p), node, users):
-                    there = cast(kept.get(sink.dot, sink.dot), a.dtype)
+                    there = cast(kept.get(sink.product, sink.product), a.dtype)
                     rows = sum_(a * there, axis=-1, keepdims=True)
                     found[node] = rows.reshape(node.shape)
     return found

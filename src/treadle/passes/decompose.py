@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import isqrt, prod
 
 from treadle.base.dtypes import float32, float64
-from treadle.ir.node import Node, expand
+from treadle.ir.node import Node, definition
 from treadle.ir.pattern import Rule
 from treadle.ops import movement as m
-from treadle.ops.contract import dot, is_turned, scatter_add, scatter_mul
+from treadle.ops.contract import is_turned, matrix_product, scatter_add, scatter_mul
 from treadle.ops.defs import TABLE, Inline, Kind, Op
 from treadle.ops.elementwise import add, cast
 from treadle.ops.reduce import max_, min_, sum_
@@ -107,7 +107,7 @@ def _with_few_batch_axes(node: Node) -> Node | None:
         x.reshape([size if has[k] else 1 for size, has in runs] + list(x.shape[-2:]))
         for k, x in enumerate((a, b))
     )
-    return dot(left, right).reshape(node.shape)
+    return matrix_product(left, right).reshape(node.shape)
 
 
 def _lone(node: Node) -> Node | None:
@@ -132,7 +132,11 @@ def _deeper(node: Node) -> Node | None:
     if is_turned(a) and is_turned(b):
         inner = _deeper(a.operands[0] + b.operands[0])
         return None if inner is None else inner.mT
-    if a.op is not dot or b.op is not dot or node.dtype not in (float32, float64):
+    if (
+        a.op is not matrix_product
+        or b.op is not matrix_product
+        or node.dtype not in (float32, float64)
+    ):
         return None
     (left, right), (more, other) = a.operands, b.operands
     alike = left.shape[:-1] == more.shape[:-1] and right.shape[:-2] == other.shape[:-2]
@@ -142,7 +146,7 @@ def _deeper(node: Node) -> Node | None:
     copied = (rows + columns) * max(depths, default=0)
     if not alike or copied > rows * columns or len(_parts(left)) + len(_parts(more)) > MOST_STEPS:
         return None
-    return dot(_beside(left, more, -1), _beside(right, other, -2))
+    return matrix_product(_beside(left, more, -1), _beside(right, other, -2))
 
 
 def _parts(x: Node) -> tuple[Node, ...]:
@@ -184,7 +188,7 @@ def _widened(node: Node) -> Node | None:
 def definitions() -> tuple[Rule, ...]:
     """A rule for every composite there is now: rows may be added at any time."""
     return tuple(
-        Rule(f"define-{op}", op, expand)
+        Rule(f"define-{op}", op, definition)
         for op in TABLE.values()
         if op.kind is Kind.COMPOSITE and not isinstance(op, Inline)
     )
@@ -193,8 +197,8 @@ def definitions() -> tuple[Rule, ...]:
 REDUCTIONS = (sum_, max_, min_, prod_)
 SPLIT = (
     *(Rule(f"split-{op}", op, _split) for op in REDUCTIONS),
-    Rule("few-batch-axes", dot, _with_few_batch_axes),
-    Rule("lone-row", dot, _lone),
+    Rule("few-batch-axes", matrix_product, _with_few_batch_axes),
+    Rule("lone-row", matrix_product, _lone),
     Rule("deeper", add, _deeper),
 )
 WIDEN = tuple(Rule(f"widen-{op}", op, _widened) for op in (scatter_add, scatter_mul))

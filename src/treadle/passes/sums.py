@@ -8,7 +8,7 @@ from math import isfinite, prod
 from treadle.ir.node import Node, full
 from treadle.ir.pattern import Rule, constant_value, is_number
 from treadle.ops import movement as m
-from treadle.ops.contract import dot
+from treadle.ops.contract import matrix_product
 from treadle.ops.elementwise import add, cast
 from treadle.ops.reduce import max_, min_, sum_
 from treadle.ops.totals import prod_
@@ -127,7 +127,7 @@ def _sum_reshape(node: Node) -> Node | None:
     return sum_(x.operands[0]).reshape(node.shape)
 
 
-def _dot_zero(exact: bool, node: Node) -> Node | None:
+def _product_of_zero(exact: bool, node: Node) -> Node | None:
     """A product with a matrix of zeros; it would hold NaN where the other is infinite."""
     zeros = any(constant_value(x) == 0 for x in node.operands)
     return full(0, node.type) if zeros and node.dtype.is_float is not exact else None
@@ -140,8 +140,8 @@ SUMS = (
     Rule("sum-broadcast", sum_, partial(_sum_broadcast, True)),
     Rule("sum-broadcast-float", sum_, partial(_sum_broadcast, False), exact=False),
     *(Rule(f"{op}-nothing", op, _sum_nothing) for op in (sum_, max_, min_, prod_)),
-    *(Rule(f"{op}-of-none", op, _sum_of_none) for op in (sum_, prod_, dot)),
-    Rule("product-of-zeros", dot, partial(_dot_zero, True)),
-    Rule("product-of-zeros-float", dot, partial(_dot_zero, False), exact=False),
+    *(Rule(f"{op}-of-none", op, _sum_of_none) for op in (sum_, prod_, matrix_product)),
+    Rule("product-of-zeros", matrix_product, partial(_product_of_zero, True)),
+    Rule("product-of-zeros-float", matrix_product, partial(_product_of_zero, False), exact=False),
     Rule("sum-reshape", sum_, _sum_reshape),
 )

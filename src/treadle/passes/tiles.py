@@ -3,7 +3,7 @@
 A *space* is a set of such values of one size: products, maps over them, and values per row that
 reductions of them give (a softmax's maximum and sum). What leaves it are products over its columns
 or rows (*sinks*) and values per row (*stats*). A sink's result may come back by way of other nodes,
-as in a backward pass: `level` counts how often.
+as in a backward pass: `rounds` counts how often.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from treadle.ops import movement as m
 from treadle.ops.defs import Kind
 from treadle.ops.reduce import max_, min_, sum_
 
-LEVELS = 4  # at most; more are not looked at
+ROUNDS = 4  # at most; more are not looked at
 FEWEST_ROWS = 16  # and columns: a vector of lanes at least
 SMALL = 1 << 16  # elements: what stays in the caches may as well be written
 SHORT = 192  # columns: the same
@@ -30,7 +30,7 @@ REDUCTIONS = (sum_, max_, min_)
 class Sink(NamedTuple):
     """A product that takes tiles in: over their columns, or (turned) over their rows."""
 
-    dot: Node
+    product: Node
     tile: Node
     other: Node  # the operand that lies in memory
     turned: bool
@@ -49,13 +49,13 @@ class Space:
         self.members: dict[Node, None] = {}
         self.stats: dict[Node, None] = {}
         self.sinks: list[Sink] = []
-        self.level: dict[Node, int] = {}
+        self.rounds: dict[Node, int] = {}
         self.why = ""
 
     @property
     def depths(self) -> dict[Node, int]:
         """How long the sums are that make an element of a tile, by product."""
-        return {dot: dot.operands[0].shape[-1] for dot in self.producers}
+        return {product: product.operands[0].shape[-1] for product in self.producers}
 
     @property
     def producers(self) -> list[Node]:
@@ -90,10 +90,10 @@ def find_spaces(order: Sequence[Node], roots: Sequence[Node]) -> list[Space]:
     taken: set[Node] = set()
     for space in sorted(found, key=lambda space: most(_size(space)), reverse=True):
         space.why = space.why or _too_dear(space)
-        dots = {*space.producers, *(sink.dot for sink in space.sinks)}
-        if not space.why and dots & taken:
+        products = {*space.producers, *(sink.product for sink in space.sinks)}
+        if not space.why and products & taken:
             space.why = "its products are part of a larger chain"
-        taken |= dots if not space.why else set()
+        taken |= products if not space.why else set()
     return found
 
 
@@ -111,7 +111,7 @@ def _too_dear(space: Space) -> str:
     if size < (SMALL if space.sinks else LARGE) or space.columns < SHORT:
         return "what lies between the products is small enough to be written"
     deep = sum(space.depths.values())
-    deep += sum(s.dot.shape[-1] if s.left else s.dot.shape[-2] for s in space.sinks)
+    deep += sum(s.product.shape[-1] if s.left else s.product.shape[-2] for s in space.sinks)
     if deep > DEEPEST * max(1, len(space.sinks)) and size < LARGE:
         return "reading operands again would cost more than writing what lies between"
     return ""
@@ -268,7 +268,7 @@ def _set_levels(order: Sequence[Node], spaces: Sequence[Space]) -> None:
     spaces = [space for space in spaces if not space.why]
     number = {space: k for k, space in enumerate(spaces)}
     home = {node: s for s in spaces for node in (*s.members, *s.stats)}
-    leaves = {sink.dot: s for s in spaces for sink in s.sinks}
+    leaves = {sink.product: s for s in spaces for sink in s.sinks}
     left: dict[Node, int] = {}
     for node in order:
         bits = 0
@@ -277,18 +277,18 @@ def _set_levels(order: Sequence[Node], spaces: Sequence[Space]) -> None:
         for space in {home.get(node), leaves.get(node)} - {None}:
             if space is None or space.why:
                 continue
-            level = 0
+            rounds = 0
             for x in node.operands:
                 y = space.operand(x)
-                seen = left[x] >> number[space] * LEVELS & (1 << LEVELS) - 1
-                level = max(level, space.level[y] if y is not None else seen.bit_length())
-            if level >= LEVELS:
+                seen = left[x] >> number[space] * ROUNDS & (1 << ROUNDS) - 1
+                rounds = max(rounds, space.rounds[y] if y is not None else seen.bit_length())
+            if rounds >= ROUNDS:
                 space.why = "it comes back too often"
                 continue
             if node in leaves and leaves[node] is space:
-                space.level[node] = level
+                space.rounds[node] = rounds
             if node in space.members or node in space.stats:
-                space.level[node] = level
+                space.rounds[node] = rounds
             if node not in space.members:
-                bits |= 1 << number[space] * LEVELS + level
+                bits |= 1 << number[space] * ROUNDS + rounds
         left[node] = bits

@@ -9,13 +9,13 @@ from treadle.base.trace import Report, show
 from treadle.ir.printer import short_site
 
 if TYPE_CHECKING:  # the compiler is loaded by the backend that needs it
-    from treadle.kernel.cost import Row
+    from treadle.kernel.cost import KernelRow
 
 
 class Explanation:
     """Kernels, memory, rewriting and compile time of one program; print it to read it.
 
-    - **rows**: a `Row` for each kernel, in the order they run
+    - **rows**: a `KernelRow` for each kernel, in the order they run
     - **arena_bytes**, **lower_bound**, **without_reuse**: working memory as laid out, the least
       any layout needs, and what it would be if nothing were reused
     - **nodes_before**, **nodes_after**: size of the graph around simplification
@@ -25,7 +25,7 @@ class Explanation:
     """
 
     def __init__(self, report: Report) -> None:
-        self.rows: list[Row] = report.fact("kernels") or []
+        self.rows: list[KernelRow] = report.fact("kernels") or []
         nodes: tuple[int, int] = report.fact("nodes") or (0, 0)
         self.nodes_before, self.nodes_after = nodes
         self.rules: dict[str, int] = report.fact("rules") or {}
@@ -57,7 +57,7 @@ class Explanation:
         return f"time     {times}; {self.modules} modules compiled, the others known"
 
 
-def kernel_table(rows: Sequence[Row]) -> str:
+def kernel_table(rows: Sequence[KernelRow]) -> str:
     """One kernel after the other: what it does, where from, what it costs, why it stands alone."""
     lines = []
     for row in rows:

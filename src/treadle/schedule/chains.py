@@ -30,7 +30,7 @@ class Chain:
     space: Space
     turned: bool
     sinks: list[Sink]
-    level: int
+    round: int
     members: dict[Node, None] = field(default_factory=dict)
     stats: dict[Node, None] = field(default_factory=dict)
     loaded: dict[Node, None] = field(default_factory=dict)
@@ -81,26 +81,28 @@ class Chains:
                 if not why:
                     self._add(space, chains, kept)
                     break
-            self.refused += [(s.dot, s.tile, why) for s in space.sinks if why]
+            self.refused += [(s.product, s.tile, why) for s in space.sinks if why]
         self._add_casts(order, roots)
 
     def _add_casts(self, order: Sequence[Node], roots: Sequence[Node]) -> None:
         """A sink that is wanted in another dtype alone is only ever written in that."""
-        dots = {sink.dot: chain for chain in self.list for sink in chain.sinks}
-        users: dict[Node, list[Node]] = {dot: [] for dot in dots if dot not in roots}
+        products = {sink.product: chain for chain in self.list for sink in chain.sinks}
+        users: dict[Node, list[Node]] = {
+            product: [] for product in products if product not in roots
+        }
         for node in order if users else ():
             for x in node.operands:
                 if x in users:
                     users[x].append(node)
-        for dot, found in users.items():
+        for product, found in users.items():
             if len(found) == 1 and found[0].op is cast:
-                self.of[found[0]] = dots[dot]
+                self.of[found[0]] = products[product]
 
     def _why_not(self, space: Space, chains: Sequence[Chain]) -> str:
         """Why chains cannot be, or cost more than writing their tiles; empty otherwise."""
         if any(node.dtype not in self.able.dtypes for node in space.producers):
             return "products of such a dtype are not chained"
-        widths = [s.dot.shape[-1] if s.left else s.dot.shape[-2] for s in space.sinks]
+        widths = [s.product.shape[-1] if s.left else s.product.shape[-2] for s in space.sinks]
         if max(widths, default=0) > self.able.widest:
             return "a product is too wide to be added up where its tiles are made"
         depths = space.depths
@@ -111,7 +113,7 @@ class Chains:
             why, runs = self.judge(chain)
             if why:
                 return why
-            made += runs * sum(depths[dot] for dot in chain.producers)
+            made += runs * sum(depths[product] for product in chain.producers)
         written = 8 * (len(depths) + len({sink.tile for sink in space.sinks}))
         dear = 2 * made > self.able.balance * written and space.rows * space.columns < HUGE
         return "computing tiles again would cost more than writing them" if dear else ""
@@ -121,7 +123,7 @@ class Chains:
         self.hidden |= set(space.members)
         for chain in chains:
             self.list.append(chain)
-            for node in (*chain.members, *chain.stats, *(s.dot for s in chain.sinks)):
+            for node in (*chain.members, *chain.stats, *(s.product for s in chain.sinks)):
                 self.of.setdefault(node, chain)
 
     def _arranged(self, order: Sequence[Node]) -> list[Node] | None:
@@ -198,24 +200,24 @@ def _wanted(
 def _chains_of(space: Space, wanted: Iterable[Node], way: str) -> tuple[list[Chain], set[Node]]:
     """The chains of a space, those along rows first, and the stats that are kept in memory."""
     kept = set(wanted)
-    levels = {s: space.level[s.dot] for s in space.sinks}
+    rounds = {s: space.rounds[s.product] for s in space.sinks}
     turned = [s for s in space.sinks if s.turned]
-    last = max((levels[s] for s in turned), default=0)
+    last = max((rounds[s] for s in turned), default=0)
     if way != APART:
-        levels |= dict.fromkeys(turned, last)
+        rounds |= dict.fromkeys(turned, last)
     along = [s for s in space.sinks if not s.turned]
-    items = min((prod(s.dot.shape[:-2]) for s in turned), default=0)
-    if way == BOTH and items >= FEWEST_ITEMS and any(levels[s] == last for s in along):
+    items = min((prod(s.product.shape[:-2]) for s in turned), default=0)
+    if way == BOTH and items >= FEWEST_ITEMS and any(rounds[s] == last for s in along):
         along, turned = along + turned, []
     chains = []
     for sinks in (turned, along):
-        mine = {levels[s] for s in sinks}
-        mine |= {space.level[x] for x in space.stats} if sinks is along else set()
-        for level in sorted(mine, reverse=True):
-            chain = Chain(space, sinks is turned, [s for s in sinks if levels[s] == level], level)
+        mine = {rounds[s] for s in sinks}
+        mine |= {space.rounds[x] for x in space.stats} if sinks is along else set()
+        for round_ in sorted(mine, reverse=True):
+            chain = Chain(space, sinks is turned, [s for s in sinks if rounds[s] == round_], round_)
             targets = [s.tile for s in chain.sinks]
             if not chain.turned:
-                targets += [x for x in space.stats if x in kept and space.level[x] == level]
+                targets += [x for x in space.stats if x in kept and space.rounds[x] == round_]
             _collect(chain, targets)
             kept |= set(chain.loaded)
             if targets:
@@ -233,7 +235,7 @@ def _collect(chain: Chain, wanted: Iterable[Node]) -> None:
         if node in found:
             continue
         is_stat = node in space.stats
-        if is_stat and (chain.turned or space.level[node] < chain.level):
+        if is_stat and (chain.turned or space.rounds[node] < chain.round):
             chain.loaded[node] = None
             continue
         found.add(node)

@@ -18,8 +18,8 @@ from treadle.ops import movement as m
 from treadle.ops.defs import Kind
 
 FULL, ROW, COLUMN = "full", "row", "column"
-Pattern = tuple[tuple[int, bool], ...]
-APART = {Kind.CONTRACT: "dot", Kind.SCATTER: "scatter", Kind.SCAN: "scan"}
+Folding = tuple[tuple[int, bool], ...]
+APART = {Kind.CONTRACT: "product", Kind.SCATTER: "scatter", Kind.SCAN: "scan"}
 """Kinds of ops that are kernels of their own, and what those kernels are called."""
 
 
@@ -28,10 +28,10 @@ class Cluster:
     """Nodes of one kernel."""
 
     number: int
-    kind: str  # "loop", "dot", "chain", "scatter", "scan", or "copy": a view written out
+    kind: str  # "loop", "product", "chain", "scatter", "scan", or "copy": a view written out
     size: int
-    pattern: Pattern | None = None
-    level: dict[Node, str] = field(default_factory=dict)
+    folding: Folding | None = None
+    members: dict[Node, str] = field(default_factory=dict)
     before: dict[Cluster, bool] = field(default_factory=dict)  # read from: aligned everywhere?
     after: set[Cluster] = field(default_factory=set)  # the other direction
     reason: str = ""  # why it is not part of the kernel before it
@@ -42,7 +42,7 @@ class Cluster:
         return f"k{self.number}"
 
 
-def pattern_of(shape: Shape, axes: Sequence[int]) -> Pattern:
+def folding_of(shape: Shape, axes: Sequence[int]) -> Folding:
     """Segments of a shape whose axes are reduced: neighbours of a kind as one, none of size 1."""
     segments: list[tuple[int, bool]] = []
     for axis, size in enumerate(shape):
@@ -65,12 +65,12 @@ def is_virtual(node: Node) -> bool:
 class Read:
     """How a consumer reads a computed node through views.
 
-    aligned: "same" position, "spread" along the pattern's reduced segments, or "" otherwise.
+    aligned: "same" position, "spread" along the folding's reduced segments, or "" otherwise.
     """
 
     base: Node
     aligned: str
-    pattern: Pattern | None = None
+    folding: Folding | None = None
 
 
 def reads_of(node: Node) -> Iterator[Read]:
@@ -83,7 +83,7 @@ def reads_of(node: Node) -> Iterator[Read]:
             if not spread:  # only size-1 axes in front
                 yield from _through(operand, "same", None)
             else:
-                yield from _through(operand, "spread", pattern_of(node.shape, spread))
+                yield from _through(operand, "spread", folding_of(node.shape, spread))
         else:
             aligned = "" if node.op.kind in APART else "same"
             yield from _through(operand, aligned, None)
@@ -107,23 +107,23 @@ def bases_of(node: Node) -> list[Node]:
     return [read.base for read in _through(node, "", None)]
 
 
-def _through(node: Node, aligned: str, pattern: Pattern | None) -> Iterator[Read]:
+def _through(node: Node, aligned: str, folding: Folding | None) -> Iterator[Read]:
     while is_virtual(node):
         if not node.operands:
             return
         if node.op is m.expand:
             spread = _spread(node.operands[0].shape, node.shape)
             if spread:
-                pattern = pattern_of(node.shape, spread) if aligned == "same" else None
+                folding = folding_of(node.shape, spread) if aligned == "same" else None
                 aligned = "spread" if aligned == "same" else ""
         elif node.op is m.concat:
             for part in node.operands:
                 yield from _through(part, "", None)
             return
         elif node.op is not m.reshape:
-            aligned, pattern = "", None
+            aligned, folding = "", None
         node = node.operands[0]
-    yield Read(node, aligned, pattern)
+    yield Read(node, aligned, folding)
 
 
 def depends(late: Cluster, early: Cluster, skip_direct: bool = False) -> bool:

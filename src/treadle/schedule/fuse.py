@@ -23,11 +23,11 @@ from treadle.schedule.clusters import (
     FULL,
     ROW,
     Cluster,
-    Pattern,
+    Folding,
     Read,
     depends,
+    folding_of,
     is_virtual,
-    pattern_of,
     put_before,
     put_together,
     reads_of,
@@ -85,18 +85,18 @@ class Fusion:
         reason = "reads only memory"
         near = sorted({self.of[r.base] for r in reads}, key=lambda c: (-most(c.size), -c.last))
         for cluster in near:
-            level, pattern, why = self._fit(node, reads, cluster)
-            if level:
-                self._join(node, reads, cluster, level, pattern)
+            span, folding, why = self._fit(node, reads, cluster)
+            if span:
+                self._join(node, reads, cluster, span, folding)
                 return
             reason = why
             if trace.is_heard():
                 self._refuse(node, reads, cluster, why)
         if node.op.kind is Kind.REDUCE:
-            size, pattern = node.operands[0].type.size, _reduce_pattern(node)
-            level = COLUMN if _is_column(node, pattern) else ROW
-            own = _turned(pattern) if level == COLUMN else pattern
-            self._open(node, "loop", size, own, level, reason)
+            size, folding = node.operands[0].type.size, _folding_of(node)
+            span = COLUMN if _is_column(node, folding) else ROW
+            own = _turned(folding) if span == COLUMN else folding
+            self._open(node, "loop", size, own, span, reason)
         else:
             self._open(node, "loop", node.type.size, None, FULL, reason)
 
@@ -104,17 +104,17 @@ class Fusion:
         self.refused += [(node, r.base, why) for r in reads if self.of[r.base] is cluster]
 
     def _open(
-        self, node: Node, kind: str, size: int, pattern: Pattern | None, level: str, reason: str
+        self, node: Node, kind: str, size: int, folding: Folding | None, span: str, reason: str
     ) -> None:
         number = self.position[node]
-        cluster = Cluster(number, kind, size, pattern, reason=reason, rank=number)
+        cluster = Cluster(number, kind, size, folding, reason=reason, rank=number)
         self.clusters[cluster] = None
-        self._enter(node, cluster, level)
+        self._enter(node, cluster, span)
         self._depend(cluster, list(reads_of(node)))
 
-    def _enter(self, node: Node, cluster: Cluster, level: str) -> None:
+    def _enter(self, node: Node, cluster: Cluster, span: str) -> None:
         self.of[node] = cluster
-        cluster.level[node] = level
+        cluster.members[node] = span
         cluster.last = max(cluster.last, self.position[node])
 
     def _depend(self, cluster: Cluster, reads: Sequence[Read]) -> None:
@@ -128,59 +128,59 @@ class Fusion:
 
     def _fit(
         self, node: Node, reads: Sequence[Read], cluster: Cluster
-    ) -> tuple[str, Pattern | None, str]:
-        """The level of node in cluster ("" if it does not fit), the pattern then, and why not."""
+    ) -> tuple[str, Folding | None, str]:
+        """The span of node in cluster ("" if it does not fit), the folding then, and why not."""
         if cluster.kind != "loop":
             return "", None, f"{cluster.kind} results are read back"
-        if len(cluster.level) >= MOST_NODES:
+        if len(cluster.members) >= MOST_NODES:
             return "", None, "the kernel is long enough"
-        level, pattern = "", cluster.pattern
+        span, folding = "", cluster.folding
         for read in reads:
             if self.of[read.base] is not cluster:
                 continue
-            found, pattern = _level_of(node, read, cluster.level[read.base], pattern)
-            if not found or (level and found != level):
+            found, folding = _span_of(node, read, cluster.members[read.base], folding)
+            if not found or (span and found != span):
                 return "", None, "elements do not line up"
-            level = found
-        size = node.operands[0].type.size if level == COLUMN else node.type.size
-        if level in (FULL, COLUMN) and size != cluster.size:
+            span = found
+        size = node.operands[0].type.size if span == COLUMN else node.type.size
+        if span in (FULL, COLUMN) and size != cluster.size:
             return "", None, "another number of elements"
         for read in reads:
             other = self.of[read.base]
             if other is not cluster and depends(other, cluster):
                 return "", None, "would wait for itself"
-        return level, pattern, ""
+        return span, folding, ""
 
     def _join(
-        self, node: Node, reads: Sequence[Read], cluster: Cluster, level: str,
-        pattern: Pattern | None,
+        self, node: Node, reads: Sequence[Read], cluster: Cluster, span: str,
+        folding: Folding | None,
     ) -> None:  # fmt: skip
-        cluster.pattern = pattern
-        self._enter(node, cluster, level)
+        cluster.folding = folding
+        self._enter(node, cluster, span)
         self._depend(cluster, reads)
         for read in reads:
             other = self.of[read.base]
-            same = other is not cluster and read.aligned == "same" and level == FULL
-            if same and node.op.kind is Kind.ELEMENTWISE and other.level[read.base] == FULL:
+            same = other is not cluster and read.aligned == "same" and span == FULL
+            if same and node.op.kind is Kind.ELEMENTWISE and other.members[read.base] == FULL:
                 self._merge(cluster, other)
 
     def _merge(self, cluster: Cluster, other: Cluster) -> bool:
         """Put other's nodes into cluster, if both iterate alike and nothing lies between them."""
         if other is cluster or other.kind != "loop" or other.size != cluster.size:
             return False
-        if len(cluster.level) + len(other.level) > MOST_NODES:
+        if len(cluster.members) + len(other.members) > MOST_NODES:
             return False
-        patterns = {p for p in (cluster.pattern, other.pattern) if p is not None}
-        if len(patterns) > 1:
+        foldings = {p for p in (cluster.folding, other.folding) if p is not None}
+        if len(foldings) > 1:
             return False
         if not cluster.before.get(other, True) or not other.before.get(cluster, True):
             return False
         if depends(cluster, other, True) or depends(other, cluster, True):
             return False
         put_together(cluster, other)
-        cluster.pattern = next(iter(patterns), None)
-        for node, level in other.level.items():
-            self._enter(node, cluster, level)
+        cluster.folding = next(iter(foldings), None)
+        for node, span in other.members.items():
+            self._enter(node, cluster, span)
         for third, fine in other.before.items():
             third.after.discard(other)
             if third is not cluster:
@@ -232,19 +232,19 @@ class Fusion:
         return sorted(cluster.after, key=lambda c: c.number)
 
     def _is_map_of(self, other: Cluster, node: Node, cluster: Cluster) -> bool:
-        plain = other.kind == "loop" and other.pattern is None and other.size == node.type.size
+        plain = other.kind == "loop" and other.folding is None and other.size == node.type.size
         if not plain or not other.before[cluster] or depends(other, cluster, True):
             return False
         columns = node.shape[-1]
         if cluster.kind == "chain" and not self._reads_only(other, node, cluster):
             return False
         return all(
-            n.type.size == other.size and n.shape and n.shape[-1] == columns for n in other.level
+            n.type.size == other.size and n.shape and n.shape[-1] == columns for n in other.members
         )
 
     def _reads_only(self, other: Cluster, node: Node, cluster: Cluster) -> bool:
         """Is a product all that a map reads of a chain?"""
-        bases = {read.base for n in other.level for read in reads_of(n)}
+        bases = {read.base for n in other.members for read in reads_of(n)}
         return {base for base in bases if self.of[base] is cluster} == {node}
 
     def _absorb(self, cluster: Cluster, other: Cluster) -> None:
@@ -256,10 +256,10 @@ class Fusion:
 
 def _lines_up(read: Read, other: Cluster) -> bool:
     """Would the read stay within an element, or within a row, if its reader were in other too?"""
-    level = other.level[read.base]
+    span = other.members[read.base]
     if read.aligned != "spread":
-        return read.aligned == "same" and level != COLUMN
-    return level == ROW and read.pattern == other.pattern
+        return read.aligned == "same" and span != COLUMN
+    return span == ROW and read.folding == other.folding
 
 
 def _sources(node: Node) -> list[Node]:
@@ -268,37 +268,37 @@ def _sources(node: Node) -> list[Node]:
     return [x for x in below if x.op not in (CONST, IOTA)]
 
 
-def _reduce_pattern(node: Node) -> Pattern:
-    return pattern_of(node.operands[0].shape, node.arg[0])
+def _folding_of(node: Node) -> Folding:
+    return folding_of(node.operands[0].shape, node.arg[0])
 
 
-def _turned(pattern: Pattern) -> Pattern:
-    return tuple((extent, not flag) for extent, flag in pattern)
+def _turned(folding: Folding) -> Folding:
+    return tuple((extent, not flag) for extent, flag in folding)
 
 
-def _is_column(node: Node, pattern: Pattern) -> bool:
+def _is_column(node: Node, folding: Folding) -> bool:
     """A sum over many rows, done in blocks of rows?"""
-    flags = tuple(flag for _, flag in pattern)
-    return node.op is sum_ and flags == (True, False) and most(pattern[0][0]) >= COLUMN_ROWS
+    flags = tuple(flag for _, flag in folding)
+    return node.op is sum_ and flags == (True, False) and most(folding[0][0]) >= COLUMN_ROWS
 
 
-def _level_of(
-    node: Node, read: Read, level: str, pattern: Pattern | None
-) -> tuple[str, Pattern | None]:
-    """(level of node, pattern of the group) if node reads a member of that level so."""
-    if level == COLUMN or not read.aligned:
-        return "", pattern
+def _span_of(
+    node: Node, read: Read, span: str, folding: Folding | None
+) -> tuple[str, Folding | None]:
+    """(span of node, folding of the group) if node reads a member of that span so."""
+    if span == COLUMN or not read.aligned:
+        return "", folding
     if node.op.kind is Kind.REDUCE:
-        if read.aligned != "same" or level != FULL:
-            return "", pattern
-        mine = _reduce_pattern(node)
-        if pattern in (None, mine) and not (pattern is None and _is_column(node, mine)):
+        if read.aligned != "same" or span != FULL:
+            return "", folding
+        mine = _folding_of(node)
+        if folding in (None, mine) and not (folding is None and _is_column(node, mine)):
             return ROW, mine
-        if _is_column(node, mine) and pattern in (None, _turned(mine)):
+        if _is_column(node, mine) and folding in (None, _turned(mine)):
             return COLUMN, _turned(mine)
-        return "", pattern
+        return "", folding
     if read.aligned == "same":
-        return level, pattern
-    if level == ROW and read.pattern == pattern:
-        return FULL, pattern
-    return "", pattern
+        return span, folding
+    if span == ROW and read.folding == folding:
+        return FULL, folding
+    return "", folding

@@ -65,7 +65,7 @@ def keep(
             continue
         again[node] = _again(node, again)
         cluster = of.get(node)
-        alone = cluster is not None and (cluster.level[node] == COLUMN or node.op.kind in APART)
+        alone = cluster is not None and (cluster.members[node] == COLUMN or node.op.kind in APART)
         times = crossing.get(node, 0)
         needed = node in forced or (times and (alone or not _is_cheap(node, times, *again[node])))
         if needed and node.op is not LEAF:

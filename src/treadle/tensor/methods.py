@@ -11,7 +11,6 @@ from treadle.ops import composite as composite_rows
 from treadle.ops import contract as contract_rows
 from treadle.ops import convolution as convolution_rows
 from treadle.ops import elementwise as elementwise_rows
-from treadle.ops import functions as functions_rows
 from treadle.ops import images as images_rows
 from treadle.ops import joining as joining_rows
 from treadle.ops import losses as losses_rows
@@ -19,6 +18,7 @@ from treadle.ops import margins as margins_rows
 from treadle.ops import movement as movement_rows
 from treadle.ops import neural as neural_rows
 from treadle.ops import normalisation as normalisation_rows
+from treadle.ops import numeric as numeric_rows
 from treadle.ops import ordering as ordering_rows
 from treadle.ops import picking as picking_rows
 from treadle.ops import pooling as pooling_rows
@@ -34,7 +34,7 @@ from treadle.ops import totals as totals_rows
 from treadle.ops import windows as windows_rows
 from treadle.ops.sets import Counts, Inverse, Unique
 
-# <sums tgj7fneh5npvsmkymah2mgqqfu2vb2fgkn2qe4bzecdhzutyoe6n5dtgtzmx5mpujuqtostsidvn4cuy>
+# <sums tgj7fneh5npvsmkymah2mgqqfu2vb2fgkn2qe4bzutyoe6n5dtgtzmx5mpujuqtostsidvn4cuynrbhm>
 # </gen imports ukhfkji6keikgbsoi2stkhhscwaxz4cdvqu7te2pmu6xuof2p5c3azh7newb7i7vjduigdpvsmk>
 from treadle.ops.syntax import Syntax
 
@@ -241,8 +241,8 @@ class Methods(Syntax):
     # <gen matrix_product>
     def matrix_product(self, b: Self) -> Self:
         """Matrix product over the last two axes, broadcasting the others."""
-        return contract_rows.dot(self, b)
-        # </gen matrix_product ufp6o36eh5mpqee>
+        return contract_rows.matrix_product(self, b)
+        # </gen matrix_product ufp6o36eh5hnz6l>
 
     # <gen dot>
     def dot(self, b: Self) -> Self:
@@ -687,148 +687,148 @@ class Methods(Syntax):
     # <gen square>
     def square(self) -> Self:
         """x * x."""
-        return functions_rows.square(self)
-        # </gen square dqxgljipoonuv35>
+        return numeric_rows.square(self)
+        # </gen square dqxgljipooismvd>
 
     # <gen reciprocal>
     def reciprocal(self) -> Self:
         """1 / x."""
-        return functions_rows.reciprocal(self)
-        # </gen reciprocal qv2rbf775ykdn27>
+        return numeric_rows.reciprocal(self)
+        # </gen reciprocal qv2rbf775yxvf5r>
 
     # <gen rsqrt>
     def rsqrt(self) -> Self:
         """1 / sqrt(x)."""
-        return functions_rows.rsqrt(self)
-        # </gen rsqrt k2uedvgoci3tj26>
+        return numeric_rows.rsqrt(self)
+        # </gen rsqrt k2uedvgocixfibw>
 
     # <gen sign>
     def sign(self) -> Self:
         """-1, 0 or 1; NaN where x is."""
-        return functions_rows.sign(self)
-        # </gen sign j73qc6rimh4d43p>
+        return numeric_rows.sign(self)
+        # </gen sign j73qc6rimhc5wnc>
 
     # <gen positive>
     def positive(self) -> Self:
         """x itself."""
-        return functions_rows.positive(self)
-        # </gen positive osbwq5pnppnrudt>
+        return numeric_rows.positive(self)
+        # </gen positive osbwq5pnpp5hwae>
 
     # <gen signbit>
     def signbit(self) -> Self:
         """True where the sign of x is set, also that of -0.0 and of NaN."""
-        return functions_rows.signbit(self)
-        # </gen signbit srgdced64rvvbtt>
+        return numeric_rows.signbit(self)
+        # </gen signbit srgdced64r2uq5y>
 
     # <gen copysign>
     def copysign(self, y: Self | float) -> Self:
         """The size of x with the sign of y."""
-        return functions_rows.copysign(self, y)
-        # </gen copysign 2v36iwcxpqo4i6l>
+        return numeric_rows.copysign(self, y)
+        # </gen copysign 2v36iwcxpqx2jyd>
 
     # <gen nextafter>
     def nextafter(self, y: Self | float) -> Self:
         """The next number of the type after x towards y."""
-        return functions_rows.nextafter(self, y)
-        # </gen nextafter shd3wsq4drnsyug>
+        return numeric_rows.nextafter(self, y)
+        # </gen nextafter shd3wsq4drv6xxm>
 
     # <gen pow>
     def pow(self, y: Self | float) -> Self:
         """x to the power y. Integers wrap around; to a negative power they are 1 for 1, +-1 for
         -1, 0.
         """
-        return functions_rows.pow_(self, y)
-        # </gen pow x4d7wylvdekpestsdaup2w3um>
+        return numeric_rows.pow_(self, y)
+        # </gen pow x4d7wylvdekpestsdaup7l34o>
 
     # <gen hypot>
     def hypot(self, y: Self | float) -> Self:
         """sqrt(x * x + y * y) without overflow."""
-        return functions_rows.hypot(self, y)
-        # </gen hypot 3xl6mnkdmgqpkvs>
+        return numeric_rows.hypot(self, y)
+        # </gen hypot 3xl6mnkdmggxucn>
 
     # <gen tan>
     def tan(self) -> Self:
         """Tangent, in radians."""
-        return functions_rows.tan(self)
-        # </gen tan u6w3uoofxmqq6gt>
+        return numeric_rows.tan(self)
+        # </gen tan u6w3uoofxmqb67q>
 
     # <gen asin>
     def asin(self) -> Self:
         """Inverse sine, in radians."""
-        return functions_rows.asin(self)
-        # </gen asin n34l3poy54rbvzz>
+        return numeric_rows.asin(self)
+        # </gen asin n34l3poy54i35ce>
 
     # <gen acos>
     def acos(self) -> Self:
         """Inverse cosine, in radians."""
-        return functions_rows.acos(self)
-        # </gen acos 22zjv5knytyx7vq>
+        return numeric_rows.acos(self)
+        # </gen acos 22zjv5knytgouzg>
 
     # <gen atan2>
     def atan2(self, x: Self | float) -> Self:
         """The angle from the positive x axis to the point (x, y), from -pi to pi."""
-        return functions_rows.atan2(self, x)
-        # </gen atan2 alifnq5ul2q3hde>
+        return numeric_rows.atan2(self, x)
+        # </gen atan2 alifnq5ul2nnwgf>
 
     # <gen sinh>
     def sinh(self) -> Self:
         """Hyperbolic sine."""
-        return functions_rows.sinh(self)
-        # </gen sinh 62qf2ny2evsd4rt>
+        return numeric_rows.sinh(self)
+        # </gen sinh 62qf2ny2ev2bjod>
 
     # <gen cosh>
     def cosh(self) -> Self:
         """Hyperbolic cosine."""
-        return functions_rows.cosh(self)
-        # </gen cosh a6o5ov7fsyxma4e>
+        return numeric_rows.cosh(self)
+        # </gen cosh a6o5ov7fsy3uvxe>
 
     # <gen asinh>
     def asinh(self) -> Self:
         """Inverse hyperbolic sine."""
-        return functions_rows.asinh(self)
-        # </gen asinh a7bbfbqnkhjvvkj>
+        return numeric_rows.asinh(self)
+        # </gen asinh a7bbfbqnkhhtjgj>
 
     # <gen acosh>
     def acosh(self) -> Self:
         """Inverse hyperbolic cosine."""
-        return functions_rows.acosh(self)
-        # </gen acosh 7xbnxookymukddx>
+        return numeric_rows.acosh(self)
+        # </gen acosh 7xbnxookymuydz7>
 
     # <gen atanh>
     def atanh(self) -> Self:
         """Inverse hyperbolic tangent."""
-        return functions_rows.atanh(self)
-        # </gen atanh jy7vmxf5wtgbnzv>
+        return numeric_rows.atanh(self)
+        # </gen atanh jy7vmxf5wtmrpju>
 
     # <gen fmod>
     def fmod(self, y: Self | float) -> Self:
         """What division leaves, with the sign of x."""
-        return functions_rows.fmod(self, y)
-        # </gen fmod 42khw7g34wahv65>
+        return numeric_rows.fmod(self, y)
+        # </gen fmod 42khw7g34w4c6z6>
 
     # <gen fmin>
     def fmin(self, y: Self | float) -> Self:
         """The smaller; the other where one is NaN."""
-        return functions_rows.fmin(self, y)
-        # </gen fmin a2ynpr36fp3suju>
+        return numeric_rows.fmin(self, y)
+        # </gen fmin a2ynpr36fpgth42>
 
     # <gen fmax>
     def fmax(self, y: Self | float) -> Self:
         """The larger; the other where one is NaN."""
-        return functions_rows.fmax(self, y)
-        # </gen fmax 2jx5yakln4szslh>
+        return numeric_rows.fmax(self, y)
+        # </gen fmax 2jx5yakln4p632o>
 
     # <gen logaddexp>
     def logaddexp(self, y: Self | float) -> Self:
         """log(exp(x) + exp(y)) without overflow."""
-        return functions_rows.logaddexp(self, y)
-        # </gen logaddexp asodqzaws3zrh5u>
+        return numeric_rows.logaddexp(self, y)
+        # </gen logaddexp asodqzaws3sl2xm>
 
     # <gen lerp>
     def lerp(self, y: Self | float, weight: Self | float) -> Self:
         """x where weight is 0, y where it is 1, and the straight line through both."""
-        return functions_rows.lerp(self, y, weight)
-        # </gen lerp v3664ghefuqplzu>
+        return numeric_rows.lerp(self, y, weight)
+        # </gen lerp v3664ghefucvj7s>
 
     # <gen resample>
     def resample(

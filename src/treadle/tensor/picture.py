@@ -14,7 +14,7 @@ from treadle.ir.pattern import constant_value
 from treadle.ir.printer import graph_text, literal, short_site, type_text
 from treadle.ops.defs import Kind
 from treadle.runtime.realize import in_memory
-from treadle.tensor.layout import Card, Line, lay_out
+from treadle.tensor.cards import Card, Line, place_cards
 from treadle.tensor.tensor import Tensor
 
 LETTER = 6.9  # width of a letter
@@ -125,7 +125,7 @@ def _svg(roots: Sequence[Node]) -> str:
     }
     edges = [(x, node) for node in shown if not in_memory(node)
              for x in dict.fromkeys(node.operands) if x in cards]  # fmt: skip
-    routes = lay_out(list(cards.values()), [(cards[a], cards[b]) for a, b in edges], STEP)
+    routes = place_cards(list(cards.values()), [(cards[a], cards[b]) for a, b in edges], STEP)
     right = max((card.x + card.width / 2 for card in cards.values()), default=0.0)
     for line in routes:
         right = max(right, *(card.x for card in line))

@@ -9,9 +9,9 @@ from treadle.ops import activations as a
 from treadle.ops import composite as c
 from treadle.ops import contract as k
 from treadle.ops import elementwise as e
-from treadle.ops import functions as f
 from treadle.ops import movement as m
 from treadle.ops import neural, ordering, predicates, scan, totals
+from treadle.ops import numeric as f
 from treadle.ops.windows import windows
 from treadle.testing.arrays import Array, node_of, unit_roundoff
 from treadle.testing.choice import Choice
@@ -186,7 +186,7 @@ def _product(draw: Choice, x: Value, graph: Graph) -> Value | None:
         return None
     y = draw.one(fitting)
     try:
-        node = k.dot(x.node, y.node.mT)
+        node = k.matrix_product(x.node, y.node.mT)
     except (ValueError, TypeError):
         return None
     turned = np.swapaxes(y.exact, -1, -2).astype(np.float64)

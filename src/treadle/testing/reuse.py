@@ -46,7 +46,7 @@ def _weighed(draw: Choice, x: Value, graph: Graph) -> Value | None:
 
 
 def _multiplied(x: Value, y: Value) -> Value:
-    node = k.dot(x.node, y.node)
+    node = k.matrix_product(x.node, y.node)
     a, b = np.abs(x.exact), np.abs(y.exact)
     lost = (x.node.shape[-1] + 2) * unit_roundoff(node.dtype) * (a @ b)
     return made(node, [x, y], x.error @ b + a @ y.error + x.error @ y.error + lost, 2)

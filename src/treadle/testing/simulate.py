@@ -185,15 +185,15 @@ class Simulation(Driver):
         """One tile of a batch item (its number and place): operands are read, then it is stored."""
         number, item = at
         *batch, height, width = _turned(work)
-        a = self._operand(work.left, work.dot.operands[0], batch)[item]
-        b = self._operand(work.right, work.dot.operands[1], batch)[item]
+        a = self._operand(work.left, work.node.operands[0], batch)[item]
+        b = self._operand(work.right, work.node.operands[1], batch)[item]
         a, b = (b.T, a.T) if work.turned else (a, b)
         a, b = a[rows], b[:, columns]
-        tile = (a @ b).astype(numpy_dtype(work.dot.dtype.compute))
+        tile = (a @ b).astype(numpy_dtype(work.node.dtype.compute))
         yield
         first = number * height + rows.start
         if kernel is None:
-            out = self.cells(work.dot, work.dot.dtype).reshape(-1, width)
+            out = self.cells(work.node, work.node.dtype).reshape(-1, width)
             out[first : first + len(tile), columns[:1].item() : columns[-1:].item() + 1] = tile
             return
         points: list[Axes] = [{kernel.loops.inner[-1]: columns}]
@@ -232,8 +232,8 @@ class Simulation(Driver):
 
 def _turned(work: ProductStep) -> tuple[int, ...]:
     """The shape of what is computed tile by tile."""
-    *batch, rows, columns = work.dot.shape
-    return (*batch, columns, rows) if work.turned else work.dot.shape
+    *batch, rows, columns = work.node.shape
+    return (*batch, columns, rows) if work.turned else work.node.shape
 
 
 def _split(axes: Sequence[Axis]) -> tuple[Sequence[Axis], Sequence[Axis]]:

@@ -116,7 +116,11 @@ def _sorted(g: Skeleton, x: Node) -> Node:
 
 def _product(g: Skeleton, x: Node) -> Node:
     y = g.pick()
-    return k.dot(k.dot(x, y.mT), g.pick()) if g.draw.coin() else k.dot(x, k.dot(y.mT, g.pick()))
+    return (
+        k.matrix_product(k.matrix_product(x, y.mT), g.pick())
+        if g.draw.coin()
+        else k.matrix_product(x, k.matrix_product(y.mT, g.pick()))
+    )
 
 
 def _view(g: Skeleton, x: Node) -> Node:

@@ -11,8 +11,8 @@ import numpy as np
 
 from treadle.backends.arrays import numpy_dtype
 from treadle.backends.cpu import link
+from treadle.backends.cpu.buffers import Buffer, Home, allocate, statistics, wrap
 from treadle.backends.cpu.host import host_target
-from treadle.backends.cpu.memory import Buffer, Home, allocate, statistics, wrap
 from treadle.backends.cpu.program import Program
 from treadle.backends.cpu.timing import step_seconds
 from treadle.backends.registry import Statistics

@@ -7,7 +7,7 @@ then (base, byte offset) of every buffer, then the slots of its signature.
 from __future__ import annotations
 
 from treadle.backends.cpu.lanes import Lanes, register_type
-from treadle.backends.cpu.ops import JOIN, ROWS, memory_type
+from treadle.backends.cpu.ops import JOIN, PRIMITIVES, memory_type
 from treadle.backends.cpu.points import Access, Point
 from treadle.backends.cpu.writer import Int, Writer, module
 from treadle.base.dtypes import bool_
@@ -294,7 +294,7 @@ class Emitter:
             self.to.store(pointer, s.position, value, argument.dtype, at, stream)
             return
         pointer = self.partial.get(s.buffer, pointer)
-        join, d = ROWS["add" if s.mode == "partial" else s.mode], argument.dtype
+        join, d = PRIMITIVES["add" if s.mode == "partial" else s.mode], argument.dtype
         before = self.to.load(pointer, s.position, d, at)
         self.to.store(pointer, s.position, join(self.ln, d, d, [before, value]), d, at)
 
@@ -373,7 +373,7 @@ class Emitter:
             return self._tile(ex, at)
         args = [at.value(arg) for arg in ex.args]
         first = ex.args[1] if ex.op == "where" else ex.args[0]
-        return ROWS[ex.op](ln, first.dtype, ex.dtype, args)
+        return PRIMITIVES[ex.op](ln, first.dtype, ex.dtype, args)
 
     def _tile(self, ex: Ex, at: Point) -> str:
         kind, vector = register_type(ex.dtype), needed("emit", self.vector, "axis")

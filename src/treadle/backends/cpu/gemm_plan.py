@@ -104,7 +104,7 @@ def plan(problem: Problem, target: Target, settle: Settle | None = None) -> Plan
     problem = _normalise(problem)
     tile = tile_for(problem.a_dtype, target, problem.b_dtype)
     cut = choose(_largest(problem), tile, target)
-    return lay_out(problem, settle(problem, cut, tile) if settle else cut, tile)
+    return planned(problem, settle(problem, cut, tile) if settle else cut, tile)
 
 
 def _largest(problem: Problem) -> Problem:
@@ -194,7 +194,7 @@ def _packs_right(problem: Problem, tile: Tile) -> bool:
     return not (few or (step <= tile.columns and m <= 256))
 
 
-def lay_out(problem: Problem, cut: Cut, tile: Tile) -> Plan:
+def planned(problem: Problem, cut: Cut, tile: Tile) -> Plan:
     """The phases that carry out a cut."""
     if cut.swapped:
         problem = _transposed(problem)

@@ -50,18 +50,18 @@ class Job:
     make_text: Callable[[], str]
     symbols: tuple[str, ...]
     target: Target
-    level: int
+    effort: int
     passes: bool = False
 
     @property
     def place(self) -> Place:
         """What the code is known by."""
-        return self.key, self.target, self.level, self.passes
+        return self.key, self.target, self.effort, self.passes
 
 
 def job(
     make: Callable[..., str], parts: tuple[object, ...], symbols: tuple[str, ...], target: Target,
-    level: int, passes: bool = False,
+    effort: int, passes: bool = False,
 ) -> Job:  # fmt: skip
     """The job of the module make(*parts, target), known by what it is made of and nothing else.
 
@@ -69,7 +69,7 @@ def job(
     """
     words = [part if isinstance(part, str) else repr(part) for part in parts]
     key = "\n".join([f"{make.__module__}.{make.__qualname__}", *words])
-    return Job(key, partial(make, *parts, target), symbols, target, level, passes)
+    return Job(key, partial(make, *parts, target), symbols, target, effort, passes)
 
 
 class _ThreadState(threading.local):
@@ -88,14 +88,14 @@ forks.share("llvm", llvm.ffi.lib._lock._lock)
 RELIEF.append(_recent.clear)
 
 
-def compile_object(text: str, target: Target, level: int, passes: bool = False) -> bytes:
-    """The module as an object file. Level 0..3 is LLVM's code generation level."""
-    return _emit(text, target, level, passes, OBJECT)
+def compile_object(text: str, target: Target, effort: int, passes: bool = False) -> bytes:
+    """The module as an object file. Effort 0..3 is LLVM's code generation level."""
+    return _emit(text, target, effort, passes, OBJECT)
 
 
-def assembly(text: str, target: Target, level: int, passes: bool = False) -> str:
+def assembly(text: str, target: Target, effort: int, passes: bool = False) -> str:
     """The module as assembly, to read."""
-    return _emit(text, target, level, passes, ASSEMBLY).decode()
+    return _emit(text, target, effort, passes, ASSEMBLY).decode()
 
 
 def load(
@@ -103,7 +103,7 @@ def load(
     make_text: Callable[[], str],
     symbols: tuple[str, ...],
     target: Target,
-    level: int,
+    effort: int,
     passes: bool = False,
 ) -> link.Code:
     """Code of the module named by key: from memory, from disk, or compiled now.
@@ -111,7 +111,7 @@ def load(
     The key must determine the text, which is made only if neither cache holds the object. Addresses
     are worth something for as long as the code is held.
     """
-    return load_many([Job(key, make_text, symbols, target, level, passes)])[0]
+    return load_many([Job(key, make_text, symbols, target, effort, passes)])[0]
 
 
 def load_many(jobs: Sequence[Job]) -> list[link.Code]:
@@ -184,7 +184,7 @@ def _object(job: Job) -> bytes:
     name = _name_on_disk(job)
     image = disk.read(name) if name else None
     if image is None:
-        image = compile_object(job.make_text(), job.target, job.level, job.passes)
+        image = compile_object(job.make_text(), job.target, job.effort, job.passes)
         trace.tell("module", job.key)
         if name:
             disk.write(name, image)
@@ -194,20 +194,20 @@ def _object(job: Job) -> bytes:
 def _name_on_disk(job: Job) -> str:
     """What an object is known by to other processes; nothing if our sources cannot be read."""
     ours = disk.sources(*SOURCES)
-    facts = repr(job.target), str(job.level), str(job.passes), job.key
+    facts = repr(job.target), str(job.effort), str(job.passes), job.key
     return disk.digest("cpu-object", llvmlite.__version__, ours, *facts) if ours else ""
 
 
-def _machine(target: Target, level: int) -> llvm.TargetMachine:
+def _machine(target: Target, effort: int) -> llvm.TargetMachine:
     machines = _state.machines
-    machine = machines.get((target, level))
+    machine = machines.get((target, effort))
     if machine is None:
         link.initialize()
         triple = target.triple or llvm.get_process_triple()
         machine = llvm.Target.from_triple(triple).create_target_machine(
-            cpu=target.cpu, features=target.features, opt=level, reloc="pic", codemodel="small"
+            cpu=target.cpu, features=target.features, opt=effort, reloc="pic", codemodel="small"
         )
-        machines[target, level] = machine
+        machines[target, effort] = machine
     return machine
 
 
@@ -223,8 +223,8 @@ def _unlocked() -> ctypes.CDLL:
     return library
 
 
-def _emit(text: str, target: Target, level: int, passes: bool, kind: int) -> bytes:
-    machine = _machine(target, level)
+def _emit(text: str, target: Target, effort: int, passes: bool, kind: int) -> bytes:
+    machine = _machine(target, effort)
     with llvm.create_context() as context, _parse(text, context) as module:
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)

@@ -51,5 +51,5 @@ class Lanes:
         return Vec(self.w, value, self.lanes, register_type(d), self.target)
 
 
-Row = Callable[[Lanes, DType, DType, list[str]], str]
+Primitive = Callable[[Lanes, DType, DType, list[str]], str]
 """(lanes, dtype of the first value operand, dtype of the result, operands) -> result."""

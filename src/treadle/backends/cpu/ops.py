@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from treadle.backends.cpu.division import floor_divide, remainder
-from treadle.backends.cpu.lanes import Lanes, Row, register_type
+from treadle.backends.cpu.lanes import Lanes, Primitive, register_type
 from treadle.backends.cpu.narrow import from_float8, to_float8, to_odd
 from treadle.backends.cpu.vmath import FUNCTIONS, Vec
 from treadle.base.dtypes import DType, bool_, float16, float64, uint32
@@ -11,7 +11,7 @@ from treadle.ops.defs import TABLE
 from treadle.ops.elementwise import ROTATIONS
 
 
-def _plain(on_float: str, on_int: str, on_bool: str = "") -> Row:
+def _plain(on_float: str, on_int: str, on_bool: str = "") -> Primitive:
     """An instruction for floats, one for integers (s/u chosen by sign), one for bool."""
 
     def row(ln: Lanes, d: DType, _: DType, x: list[str]) -> str:
@@ -26,7 +26,7 @@ def _plain(on_float: str, on_int: str, on_bool: str = "") -> Row:
     return row
 
 
-def _compare(on_float: str, on_int: str) -> Row:
+def _compare(on_float: str, on_int: str) -> Primitive:
     def row(ln: Lanes, d: DType, _: DType, x: list[str]) -> str:
         sign = "s" if d.kind == "int" else "u"
         name = f"fcmp {on_float}" if d.is_float else f"icmp {on_int.replace('?', sign)}"
@@ -35,7 +35,7 @@ def _compare(on_float: str, on_int: str) -> Row:
     return row
 
 
-def _extreme(on_float: str, on_int: str, on_bool: str) -> Row:
+def _extreme(on_float: str, on_int: str, on_bool: str) -> Primitive:
     """The larger or smaller; a NaN on either side wins."""
 
     def row(ln: Lanes, d: DType, _: DType, x: list[str]) -> str:
@@ -54,7 +54,7 @@ def _extreme(on_float: str, on_int: str, on_bool: str) -> Row:
     return row
 
 
-def _function(name: str) -> Row:
+def _function(name: str) -> Primitive:
     return lambda ln, d, _, x: FUNCTIONS[name](*(ln.vec(v, d) for v in x)).value
 
 
@@ -78,12 +78,12 @@ def _where(ln: Lanes, d: DType, result: DType, x: list[str]) -> str:
     return ln.w.op(f"select <{ln.lanes} x i1> {x[0]}, {t} {x[1]}, {t} {x[2]}")
 
 
-def _rounding(name: str) -> Row:
+def _rounding(name: str) -> Primitive:
     """To a whole number: integers are."""
     return lambda ln, d, r, x: _function(name)(ln, d, r, x) if d.is_float else x[0]
 
 
-def _shift(up: bool) -> Row:
+def _shift(up: bool) -> Primitive:
     """Shifting by all bits or more leaves what shifting bit by bit would: 0, or the sign."""
 
     def row(ln: Lanes, d: DType, _: DType, x: list[str]) -> str:
@@ -207,7 +207,7 @@ def memory_type(d: DType) -> str:
     return names.get(d.name) or f"i{d.bits}"
 
 
-ROWS: dict[str, Row] = {
+PRIMITIVES: dict[str, Primitive] = {
     "neg": _neg, "abs": _abs, "cast": convert, "where": _where, "threefry": _threefry,
     "add": _plain("fadd", "add", "or"), "sub": _plain("fsub", "sub"),
     "mul": _plain("fmul", "mul", "and"), "div": _plain("fdiv", ""),
@@ -222,8 +222,13 @@ ROWS: dict[str, Row] = {
     "floor": _rounding("floor"), "ceil": _rounding("ceil"), "round": _rounding("round"),
     "trunc": _rounding("trunc"), "after": lambda ln, d, result, x: x[0],
 }  # fmt: skip
-ROWS |= {name: _function(name) for name in FUNCTIONS if name in TABLE and name not in ROWS}
+PRIMITIVES |= {
+    name: _function(name) for name in FUNCTIONS if name in TABLE and name not in PRIMITIVES
+}
 
-JOIN: dict[str, Row] = {
-    "sum": ROWS["add"], "prod": ROWS["mul"], "max": ROWS["maximum"], "min": ROWS["minimum"],
-}  # fmt: skip
+JOIN: dict[str, Primitive] = {
+    "sum": PRIMITIVES["add"],
+    "prod": PRIMITIVES["mul"],
+    "max": PRIMITIVES["maximum"],
+    "min": PRIMITIVES["minimum"],
+}

@@ -23,7 +23,7 @@ class Words:
     """What the words of a product's kernels are made of."""
 
     def __init__(self, product: ProductStep) -> None:
-        self.dot, self.has_epilogue = product.dot, product.epilogue is not None
+        self.node, self.has_epilogue = product.node, product.epilogue is not None
         self.a, self.b = product.sides()
         self.tables = self._tables()
 
@@ -48,7 +48,7 @@ class Words:
 
     def _problem(self) -> gemm_plan.Problem:
         m, k = self.a.shape[-2:]
-        n, shape = self.b.shape[-1], self.dot.shape
+        n, shape = self.b.shape[-1], self.node.shape
         rank = len(shape) - 2
         return gemm_plan.Problem(
             m=m, n=n, k=k, a_strides=self.a.strides, b_strides=self.b.strides, c_row=n,
@@ -78,7 +78,7 @@ class Words:
             return [SCRATCH, 0]
         if name in packed:
             return list(place(packed[name]))
-        return [0, 0] if self.has_epilogue else list(place(self.dot))
+        return [0, 0] if self.has_epilogue else list(place(self.node))
 
 
 CODE = {

@@ -14,12 +14,12 @@ from treadle.backends import choices
 from treadle.backends.cpu import chain_plan, gemm_plan, jit, show, sort
 from treadle.backends.cpu import scan as scans
 from treadle.backends.cpu.along import Step
+from treadle.backends.cpu.buffers import Buffer, allocate
 from treadle.backends.cpu.chain_emit import tile_text
 from treadle.backends.cpu.chain_tasks import chain_text
 from treadle.backends.cpu.emit import kernel_text
 from treadle.backends.cpu.host import host_target
 from treadle.backends.cpu.link import Code
-from treadle.backends.cpu.memory import Buffer, allocate
 from treadle.backends.cpu.paces import choose
 from treadle.backends.cpu.products import SCRATCH, job_of
 from treadle.backends.cpu.products import Words as ProductWords
@@ -137,7 +137,7 @@ class Program(Driver):
         choices.begin_step(step)
         made = ProductWords(product)
         problem, plan = made.plan(self.target)
-        size = most(product.dot.type.size * max(1, problem.k))
+        size = most(product.node.type.size * max(1, problem.k))
         packed = {"apack": f"left{step}", "bpack": f"right{step}"}
         sizes = {packed["apack"]: plan.apack_bytes, packed["bpack"]: plan.bpack_bytes}
         self.reserve({name: nbytes for name, nbytes in sizes.items() if nbytes}, step)
@@ -189,7 +189,7 @@ class Program(Driver):
         chain = step.chain
         cut = chain_plan.cut(chain, self.target)
         self.scratch_bytes = max(self.scratch_bytes, cut.nbytes)
-        style, where = Style(level=2), {name: (0, at) for name, at in cut.offsets.items()}
+        style, where = Style(effort=2), {name: (0, at) for name, at in cut.offsets.items()}
         parts = [self._part(built, style, tile_text, 0, where) for built in chain.programs()]
 
         def words(place: Callable[[object], Place]) -> list[int]:
@@ -200,7 +200,7 @@ class Program(Driver):
 
     def _epilogue(self, product: ProductStep, height: int) -> Part:
         built = needed("program", product.epilogue, "epilogue")
-        style = Style(level=choose(built.loops, self.target).level)
+        style = Style(effort=choose(built.loops, self.target).effort)
         return self._part(built, style, kernel_text, height, {})
 
     def _part(
@@ -211,7 +211,7 @@ class Program(Driver):
         signature = Signature(built.loops)
         codes, number = self.epilogue_code, len(self.epilogues)
         key = (signature.text, style)
-        self.epilogues.append(jit.job(text, key, ("kernel",), self.target, style.level))
+        self.epilogues.append(jit.job(text, key, ("kernel",), self.target, style.effort))
 
         def addresses(place: Callable[[object], Place]) -> tuple[int, list[Any]]:
             words: list[Any] = [0, height, *where.get(chain_plan.KEPT, (0, 0))]
@@ -362,7 +362,7 @@ def _word_type(count: int) -> Any:
 
 def kernel_job(text: str, style: Style, target: Target) -> jit.Job:
     """The code of a loop kernel, which its signature's text and style decide."""
-    return jit.job(kernel_text, (text, style), ("kernel",), target, style.level)
+    return jit.job(kernel_text, (text, style), ("kernel",), target, style.effort)
 
 
 def _encoded(value: float | int | bool, dtype: DType) -> int:

@@ -15,7 +15,7 @@ from math import inf
 from treadle.backends.cpu.along import BLOCK, FEW, Params, Step, View, Work, view_of
 from treadle.backends.cpu.emit import KERNEL
 from treadle.backends.cpu.lanes import Lanes, register_type
-from treadle.backends.cpu.ops import ROWS, memory_type, narrow, widen
+from treadle.backends.cpu.ops import PRIMITIVES, memory_type, narrow, widen
 from treadle.backends.cpu.points import suffix
 from treadle.backends.cpu.vmath import exp, log1p
 from treadle.backends.cpu.writer import Int, Writer, module
@@ -35,12 +35,12 @@ def _log_sum(ln: Lanes, d: DType, x: list[str]) -> str:
     a, b = (ln.vec(v, d) for v in x)
     far = (a - b).absolute()
     far = far.constant(0.0).where(a.compare("oeq", b), far)  # of two infinities, too
-    peak = ln.vec(ROWS["maximum"](ln, d, d, x), d)
+    peak = ln.vec(PRIMITIVES["maximum"](ln, d, d, x), d)
     return (peak + log1p(exp(-far))).value
 
 
 def _row(name: str) -> Callable[[Lanes, DType, list[str]], str]:
-    return lambda ln, d, x: ROWS[name](ln, d, d, x)
+    return lambda ln, d, x: PRIMITIVES[name](ln, d, d, x)
 
 
 JOIN: dict[str, Callable[[Lanes, DType, list[str]], str]] = {
@@ -114,7 +114,11 @@ def text(name: str, d: DType, symbol: str, target: Target) -> str:
 
 def _converted(ln: Lanes, value: str, source: DType, to: DType) -> str:
     """Registers of one dtype as those of another."""
-    return value if source.compute is to.compute else ROWS["cast"](ln, source, to.compute, [value])
+    return (
+        value
+        if source.compute is to.compute
+        else PRIMITIVES["cast"](ln, source, to.compute, [value])
+    )
 
 
 class _Kernel:

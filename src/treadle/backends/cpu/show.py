@@ -12,9 +12,9 @@ from treadle.backends.cpu import jit
 from treadle.backends.cpu.threads import Pool, traced_runner
 from treadle.base import trace
 from treadle.base.knobs import DEBUG
-from treadle.kernel.cost import Row, rows_of
+from treadle.kernel.cost import KernelRow, rows_of
 from treadle.kernel.steps import Step
-from treadle.schedule.memory import Layout
+from treadle.schedule.layout import Layout
 
 RECORD = 4  # words of a record: entry, start, end, nothing
 LONG_MODULE = 50_000  # characters: the code shared by all products is not printed
@@ -49,10 +49,10 @@ class Program(Protocol):
 
 
 _count = itertools.count(1)
-_shown: WeakKeyDictionary[Program, tuple[int, list[Row]]] = WeakKeyDictionary()
+_shown: WeakKeyDictionary[Program, tuple[int, list[KernelRow]]] = WeakKeyDictionary()
 
 
-def _facts(program: Program) -> tuple[int, list[Row]]:
+def _facts(program: Program) -> tuple[int, list[KernelRow]]:
     """The program's number and the rows of its kernels."""
     found = _shown.get(program)
     if found is None:
@@ -90,7 +90,7 @@ def _show_source(program: Program) -> None:
             continue
         trace.show(4, text)
         if DEBUG.value >= 6:
-            trace.show(6, jit.assembly(text, job.target, job.level, job.passes))
+            trace.show(6, jit.assembly(text, job.target, job.effort, job.passes))
 
 
 def run(program: Program, words: ctypes.Array[ctypes.c_int64]) -> None:
@@ -113,11 +113,11 @@ def run(program: Program, words: ctypes.Array[ctypes.c_int64]) -> None:
         trace.show(1, _line(row, nanoseconds) if DEBUG.value >= 2 else _name(row))
 
 
-def _name(row: Row) -> str:
+def _name(row: KernelRow) -> str:
     return f"  k{row.number:<3} {row.kind:<7} {' '.join(row.ops)[:60]}"
 
 
-def _line(row: Row, nanoseconds: int) -> str:
+def _line(row: KernelRow, nanoseconds: int) -> str:
     """A kernel with its time and what that means in bytes and flops; 1 B/ns is 1 GB/s."""
     spent = max(1, nanoseconds)
     moved = f"{row.nbytes / 1e6:9.3f} MB {row.nbytes / spent:7.1f} GB/s"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 
-from treadle.backends.cpu.memory import Buffer
+from treadle.backends.cpu.buffers import Buffer
 from treadle.backends.cpu.program import BASES, Program
 from treadle.backends.cpu.show import RECORD
 from treadle.backends.cpu.threads import traced_runner

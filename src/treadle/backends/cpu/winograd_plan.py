@@ -48,10 +48,10 @@ def plan(problem: Problem, target: Target) -> Plan | None:
     tasks = -(-down // band)
     if tasks * prod(problem.batch) < 2 or band * across < FEWEST:
         return None
-    return _lay_out(problem, found, tile, band, tasks)
+    return _planned(problem, found, tile, band, tasks)
 
 
-def _lay_out(problem: Problem, found: Correlation, tile: Tile, band: int, tasks: int) -> Plan:
+def _planned(problem: Problem, found: Correlation, tile: Tile, band: int, tasks: int) -> Plan:
     channels, size = problem.k // TAPS, tile.dtype.size
     pitch = -(-problem.n // tile.columns) * tile.columns
     squares = band * -(-found.wide // 2)

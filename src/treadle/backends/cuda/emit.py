@@ -15,7 +15,7 @@ from functools import lru_cache
 from treadle.backends.cuda.forms import Form
 from treadle.backends.cuda.narrow import loaded, stored
 from treadle.backends.cuda.ops import (
-    ROWS,
+    PRIMITIVES,
     accumulator,
     joined,
     number,
@@ -297,7 +297,7 @@ class Emitter:
             self.line(f'tl.atomic_add({pointer}, {value}{mask}, sem="relaxed")')
         else:
             before = self.name(loaded(f"tl.load({pointer}{mask})", d))
-            total = ROWS[s.mode](d, d, [before, value])
+            total = PRIMITIVES[s.mode](d, d, [before, value])
             self.line(f"tl.store({pointer}, {stored(total, d)}{mask})")
 
     def _add_partial(self, s: Store, value: str) -> None:
@@ -336,7 +336,7 @@ class Emitter:
         if ex.op == "tile":
             return self.tile
         first = ex.args[1] if ex.op == "where" else ex.args[0]
-        return ROWS[ex.op](first.dtype, ex.dtype, [self.value(arg) for arg in ex.args])
+        return PRIMITIVES[ex.op](first.dtype, ex.dtype, [self.value(arg) for arg in ex.args])
 
     def _load(self, ex: Ex) -> str:
         buffer, position, guards = ex.data

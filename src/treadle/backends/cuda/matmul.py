@@ -70,19 +70,19 @@ class Matmul:
     """One product on its way to text."""
 
     def __init__(self, product: ProductStep, processors: int, machine: Machine) -> None:
-        self.product, self.dot = product, product.dot
+        self.product, self.node = product, product.node
         self.a, self.b = product.sides()
         self.m, self.k = self.a.shape[-2:]
         self.n = self.b.shape[-1]
-        self.batch = self.dot.shape[:-2]
+        self.batch = self.node.shape[:-2]
         rank = len(self.batch)
         self.left, self.right = self.a.batch(rank), self.b.batch(rank)
-        tile = choose_tile(self.m, self.n, prod(self.batch), self.dot.dtype, processors)
-        others = tiles_of(self.dot.dtype)
+        tile = choose_tile(self.m, self.n, prod(self.batch), self.node.dtype, processors)
+        others = tiles_of(self.node.dtype)
         self.tile = settled(machine, self._question, tile, others, "m", "n", "k")
         loops = product.epilogue.loops if product.epilogue else None
         self.signature = Signature(loops) if loops else None
-        sizes = [self.dot.type.size] + [x.operand.base.type.size for x in (self.a, self.b)]
+        sizes = [self.node.type.size] + [x.operand.base.type.size for x in (self.a, self.b)]
         self.wide = max(sizes) >= INDEX_LIMIT or (loops is not None and is_wide(loops))
         self.arguments = Arguments()
 
@@ -92,7 +92,7 @@ class Matmul:
         sizes = self.m, self.n, self.k, self.batch, self.left, self.right
         epilogue = self.product.epilogue
         after = of_loops(epilogue.loops) if epilogue else ""
-        return f"product {self.dot.dtype.name} {sizes} {sides}\n{after}"
+        return f"product {self.node.dtype.name} {sizes} {sides}\n{after}"
 
     def launch(self) -> Launch:
         """The kernel and its arguments."""
@@ -102,7 +102,7 @@ class Matmul:
         text = self._text()
         source = self.arguments.source(text, constants, t.warps, t.stages)
         programs = -(-self.m // t.m) * -(-self.n // t.n) * prod(self.batch)
-        size = self.dot.type.size * max(1, self.k)
+        size = self.node.type.size * max(1, self.k)
         return Launch(source, (programs, 1), self.arguments.values, size)
 
     def _signature(self) -> Signature:
@@ -115,7 +115,7 @@ class Matmul:
         if product.epilogue:
             add.loops(product.epilogue, self._signature(), self.wide)
         else:
-            add.memory("c", self.dot.dtype, self.dot)
+            add.memory("c", self.node.dtype, self.node)
         numbers = {"M": self.m, "N": self.n, "K": self.k}
         numbers |= {"a_offset": self.a.operand.offset, "b_offset": self.b.operand.offset}
         numbers |= dict(zip(("a_m", "a_k", "b_k", "b_n"), (*self.a.strides, *self.b.strides),
@@ -172,7 +172,7 @@ class Matmul:
         else:
             lines.append(f"a_at = a + {self.rows}")
         lines.append(f"b_at = b + {bk} + bn{_times('b_n', right[1])}")
-        kind = "tl.float64" if self.dot.dtype is float64 else "tl.float32"
+        kind = "tl.float64" if self.node.dtype is float64 else "tl.float32"
         return [*lines, f"acc = tl.zeros((BM, BN), {kind})"]
 
     def _loop(self) -> list[str]:
@@ -181,12 +181,12 @@ class Matmul:
         if not exact:
             masks = [", mask=start + tl.arange(0, BK)[None, :] < K, other=0",
                      ", mask=start + tl.arange(0, BK)[:, None] < K, other=0"]  # fmt: skip
-        kind = memory_type(self.dot.dtype)
-        casts = ["" if x.operand.base.dtype is self.dot.dtype else f".to({kind})"
+        kind = memory_type(self.node.dtype)
+        casts = ["" if x.operand.base.dtype is self.node.dtype else f".to({kind})"
                  for x in (self.a, self.b)]  # fmt: skip
-        precision = PRECISION.get(self.dot.dtype)
+        precision = PRECISION.get(self.node.dtype)
         option = f', input_precision="{precision}"' if precision else ""
-        if self.dot.dtype is float64:
+        if self.node.dtype is float64:
             option += ", out_dtype=tl.float64"
         moved = self.a.places is None
         return [

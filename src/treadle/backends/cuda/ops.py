@@ -9,7 +9,7 @@ from treadle.backends.cuda.narrow import CONVERSIONS, loaded, memory_type, store
 from treadle.base.dtypes import DType, bool_, float32, float64, uint32
 from treadle.ops.elementwise import ROTATIONS
 
-Row = Callable[[DType, DType, list[str]], str]
+Primitive = Callable[[DType, DType, list[str]], str]
 """(dtype of the first value operand, dtype of the result, operands) -> result."""
 
 SHORT = {
@@ -181,14 +181,14 @@ def with_helpers(text: str) -> str:
 # ---- rows
 
 
-def _infix(sign: str, on_bool: str = "") -> Row:
+def _infix(sign: str, on_bool: str = "") -> Primitive:
     def row(d: DType, _: DType, x: list[str]) -> str:
         return f"{x[0]} {on_bool if d is bool_ else sign} {x[1]}"
 
     return row
 
 
-def _compare(sign: str) -> Row:
+def _compare(sign: str) -> Primitive:
     """Bool is compared as a number: true is not below false."""
 
     def row(d: DType, _: DType, x: list[str]) -> str:
@@ -198,14 +198,14 @@ def _compare(sign: str) -> Row:
     return row
 
 
-def _extreme(name: str, on_bool: str) -> Row:
+def _extreme(name: str, on_bool: str) -> Primitive:
     def row(d: DType, _: DType, x: list[str]) -> str:
         return f"{x[0]} {on_bool} {x[1]}" if d is bool_ else f"{name}({x[0]}, {x[1]})"
 
     return row
 
 
-def _by_width(narrow: str, wide: str) -> Row:
+def _by_width(narrow: str, wide: str) -> Primitive:
     """A function with a form for float32 and one for float64."""
     return lambda d, _, x: f"{wide if d.compute is float64 else narrow}({', '.join(x)})"
 
@@ -219,7 +219,7 @@ def _sigmoid(d: DType, _: DType, x: list[str]) -> str:
     return f"1.0 / (1.0 + {name}(-{x[0]}))"
 
 
-def _in_wide(name: str) -> Row:
+def _in_wide(name: str) -> Primitive:
     """A function that is computed in float64 for float32 too: the fast ones are too coarse."""
 
     def row(d: DType, _: DType, x: list[str]) -> str:
@@ -253,12 +253,12 @@ def _remainder(d: DType, result: DType, x: list[str]) -> str:
     return f"tl.where({x[1]} == 0, 0, {rest}).to({register_type(d)})"
 
 
-def _rounding(name: str) -> Row:
+def _rounding(name: str) -> Primitive:
     """To a whole number: integers are."""
     return lambda d, _, x: f"{name}({x[0]})" if d.is_float else x[0]
 
 
-def _shift(sign: str) -> Row:
+def _shift(sign: str) -> Primitive:
     """Shifting by all bits or more leaves what shifting bit by bit would: 0, or the sign."""
 
     def row(d: DType, _: DType, x: list[str]) -> str:
@@ -320,7 +320,7 @@ def rounded(value: str, d: DType) -> str:
     return loaded(stored(value, d), d) if d.is_storage else value
 
 
-ROWS: dict[str, Row] = {
+PRIMITIVES: dict[str, Primitive] = {
     "neg": _neg, "abs": _abs, "cast": convert, "threefry": _threefry,
     "where": lambda d, r, x: f"tl.where({x[0]}, {x[1]}, {x[2]})",
     "add": _infix("+", "|"), "sub": _infix("-"), "mul": _infix("*", "&"), "div": _div,

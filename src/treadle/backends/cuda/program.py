@@ -62,7 +62,7 @@ class Plan(Driver):
     def add_product(self, product: ProductStep, step: int) -> None:
         """A product as a kernel."""
         choices.begin_step(step)
-        if product.dot.type.size:
+        if product.node.type.size:
             self.launches.append(matmul(product, self.processors, self.machine))
         self._mark(step)
 

@@ -11,7 +11,7 @@ from treadle.backends.arrays import numpy_dtype
 from treadle.base.dtypes import STORAGE
 from treadle.base.errors import needed
 from treadle.ir.graph import toposort
-from treadle.ir.node import CONST, IOTA, LEAF, Node, expand
+from treadle.ir.node import CONST, IOTA, LEAF, Node, definition
 from treadle.ops import contract as k
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
@@ -110,7 +110,7 @@ def _computable(x: Array) -> Array:
 
 
 def _definition(node: Node, values: dict[Node, Array], precise: bool) -> Array:
-    root = expand(node)
+    root = definition(node)
     found = dict(values)
     for part in toposort([root], values.__contains__):
         if part not in found:

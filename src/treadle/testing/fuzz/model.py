@@ -20,7 +20,7 @@ from treadle.backends.reference.eval import evaluate
 from treadle.base.device import device
 from treadle.base.errors import TreadleError
 from treadle.ir.graph import toposort
-from treadle.ir.node import LEAF, Node, expand, leaf, type_of
+from treadle.ir.node import LEAF, Node, definition, leaf, type_of
 from treadle.ops.defs import Kind
 from treadle.tensor.tensor import Tensor
 from treadle.testing.arrays import unit_roundoff
@@ -255,7 +255,7 @@ def _largest_inside(order: Sequence[Node]) -> int:
     found = 0
     for node in order:
         if node.op.kind is Kind.COMPOSITE:
-            inside = toposort([expand(node)], set(node.operands).__contains__)
+            inside = toposort([definition(node)], set(node.operands).__contains__)
             found = max(found, _largest_inside(inside), *(n.type.size for n in inside))
     return found
 

@@ -165,7 +165,7 @@ def _shadow(program: Program, inputs: Sequence[Any], address: int) -> None:
         for node in step.writes:
             wrong = _difference(node, before, _copy(program, node, starts))
             if wrong:
-                ops = " ".join(str(n.op) for n in step.cluster.level)
+                ops = " ".join(str(n.op) for n in step.cluster.members)
                 raise Differs(
                     f"kernel {number} of {len(program.steps)} ({ops}) writes {node.op}: {wrong}"
                 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treadle.schedule.memory import ALIGN, Interval, lay_out
+from treadle.schedule.layout import ALIGN, Interval, lay_out
 
 
 @st.composite

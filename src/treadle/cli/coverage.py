@@ -7,7 +7,7 @@ from functools import cache
 
 from treadle.base.dtypes import ALL, DType
 from treadle.ops.defs import Op
-from treadle.testing.support import row_support
+from treadle.testing.taken import row_support
 
 DEVICES = {"c": "cpu", "g": "cuda"}
 """A letter for each device, as the cells of the table show it."""

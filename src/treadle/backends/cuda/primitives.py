@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from treadle.backends.cuda.ops import JOINS, ROWS
+from treadle.backends.cuda.ops import JOINS, PRIMITIVES
 from treadle.base.dtypes import ALL
 from treadle.ops.defs import Kind
 
 DTYPES = ALL
 NAMES = {
-    Kind.ELEMENTWISE: ROWS,
+    Kind.ELEMENTWISE: PRIMITIVES,
     Kind.REDUCE: ("sum", *JOINS),
     Kind.SCAN: (),
 }

@@ -25,7 +25,9 @@ Line = list[Card]
 """A card, the places it passes, and the card it ends at."""
 
 
-def lay_out(cards: Sequence[Card], edges: Sequence[tuple[Card, Card]], step: float) -> list[Line]:
+def place_cards(
+    cards: Sequence[Card], edges: Sequence[tuple[Card, Card]], step: float
+) -> list[Line]:
     """Give every card its place; cards come in an order in which edges point onwards.
 
     step is the space between layers. Returns the line of each edge.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from treadle.backends.cpu.ops import JOIN, ROWS
+from treadle.backends.cpu.ops import JOIN, PRIMITIVES
 from treadle.base.dtypes import ALL
 from treadle.ops.defs import Kind
 
 DTYPES = ALL
-NAMES = {Kind.ELEMENTWISE: ROWS, Kind.REDUCE: JOIN}
+NAMES = {Kind.ELEMENTWISE: PRIMITIVES, Kind.REDUCE: JOIN}
 """Ops by kind; of a kind that is not here, all."""

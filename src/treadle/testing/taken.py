@@ -8,7 +8,7 @@ from treadle.backends.registry import BACKENDS, supports
 from treadle.base.dtypes import ALL, DType, uint32
 from treadle.base.errors import DtypeError
 from treadle.ir.graph import toposort
-from treadle.ir.node import Node, expand
+from treadle.ir.node import Node, definition
 from treadle.ir.recording import RECORDING
 from treadle.ops.defs import Kind, Op
 from treadle.ops.elementwise import threefry
@@ -61,6 +61,6 @@ def _primitives(roots: Sequence[Node], known: frozenset[Node]) -> Iterator[Node]
         if node in known or (node.op.kind is Kind.COMPOSITE and not node.operands):
             continue  # what was computed on the way has forgotten what it is made of
         if node.op.kind is Kind.COMPOSITE:
-            yield from _primitives([expand(node)], frozenset(node.operands))
+            yield from _primitives([definition(node)], frozenset(node.operands))
         else:
             yield node
