@@ -166,19 +166,25 @@ class Fusion:
 
     def _merge(self, cluster: Cluster, other: Cluster) -> bool:
         """Put other's nodes into cluster, if both iterate alike and nothing lies between them."""
-        if other is cluster or other.kind != "loop" or other.size != cluster.size:
+        if other is cluster or {cluster.kind, other.kind} != {"loop"} or other.size != cluster.size:
             return False
+        foldings = {f for f in (cluster.folding, other.folding) if f is not None}
+        if len(foldings) > 1 or not self._may_be_one(cluster, other):
+            return False
+        cluster.folding = next(iter(foldings), None)
+        self._unite(cluster, other)
+        return True
+
+    def _may_be_one(self, cluster: Cluster, other: Cluster) -> bool:
+        """Is there room, and does neither wait for the other through a third?"""
         if len(cluster.members) + len(other.members) > MOST_NODES:
-            return False
-        foldings = {p for p in (cluster.folding, other.folding) if p is not None}
-        if len(foldings) > 1:
             return False
         if not cluster.before.get(other, True) or not other.before.get(cluster, True):
             return False
-        if depends(cluster, other, True) or depends(other, cluster, True):
-            return False
+        return not depends(cluster, other, True) and not depends(other, cluster, True)
+
+    def _unite(self, cluster: Cluster, other: Cluster) -> None:
         put_together(cluster, other)
-        cluster.folding = next(iter(foldings), None)
         for node, span in other.members.items():
             self._enter(node, cluster, span)
         for third, fine in other.before.items():
@@ -194,7 +200,6 @@ class Fusion:
         cluster.after.discard(other)
         cluster.number = min(cluster.number, other.number)
         del self.clusters[other]
-        return True
 
     # ---- afterwards
 
@@ -225,8 +230,8 @@ class Fusion:
             if node.dtype not in self.templates:
                 continue  # it becomes plain loops
             for other in self._readers(cluster):
-                if self._is_map_of(other, node, cluster):
-                    self._absorb(cluster, other)
+                if self._is_map_of(other, node, cluster) and self._may_be_one(cluster, other):
+                    self._unite(cluster, other)
 
     def _readers(self, cluster: Cluster) -> list[Cluster]:
         return sorted(cluster.after, key=lambda c: c.number)
@@ -246,12 +251,6 @@ class Fusion:
         """Is a product all that a map reads of a chain?"""
         bases = {read.base for n in other.members for read in reads_of(n)}
         return {base for base in bases if self.of[base] is cluster} == {node}
-
-    def _absorb(self, cluster: Cluster, other: Cluster) -> None:
-        kind, size = cluster.kind, cluster.size
-        cluster.kind, cluster.size = "loop", other.size  # for the time of the merge
-        self._merge(cluster, other)
-        cluster.kind, cluster.size = kind, size
 
 
 def _lines_up(read: Read, other: Cluster) -> bool:
