@@ -95,15 +95,14 @@ def walk() -> str:
         steps = plan_steps([simple], {}, Takes((float32,)))
     (product,) = [step for step in steps if isinstance(step, ProductStep)]
     (built,) = [built for step in steps if step is not product for built in step.programs()]
-    loops = built.loops
-    style = choose(loops, AVX2)
+    style, loops = choose(built.loops, AVX2)
     blocks = -(-units(loops, style, AVX2) // loops.rows_per_block)
     plan = product_plan(product)
     cut = [[phase.blocks for phase in plan.phases], [blocks]]
     rows = rows_of(steps, cut, report.fact("refused"))
     signature = Signature(loops)
     ir = kernel_text(signature.text, style, AVX2)
-    assembly = jit.assembly(ir, AVX2, style.level)
+    assembly = jit.assembly(ir, AVX2, style.effort)
     fired = "\n".join(f"{name:20} {count}" for name, count in report.fact("rules").items())
     phases = "\n".join(f"{phase.entry:12} {phase.blocks} blocks" for phase in plan.phases)
     values = ", ".join(f"p{k} = {value}" for k, (_, value) in enumerate(signature.values))

@@ -80,7 +80,7 @@ def families():
 def on_cpu(family):
     """(identity, code) of each kernel of a family."""
     for target in (AVX2, AARCH64):
-        style = choose(family[0], target)
+        style, _ = choose(family[0], target)
         for loops in family:
             job = kernel_job(Signature(loops).text, style, target)
             parse.cache_clear()
@@ -88,7 +88,7 @@ def on_cpu(family):
 
 
 def on_cuda(family):
-    form = forms.choose(family[0], 132)
+    form = forms.choose(family[0])
     for loops in family:
         text = Signature(loops).text
         parse.cache_clear()

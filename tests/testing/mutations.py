@@ -53,8 +53,8 @@ MUTATIONS = [
          "if False:", "groups are merged though their elements do not line up"),
         ("schedule/clusters.py", "    if early.rank > late.rank:\n", "    if False:\n",
          "ways from one group to another are not seen"),
-        ("schedule/fuse.py", "return level == ROW and read.pattern == other.pattern",
-         "return level == ROW", "rows of another form are taken for these"),
+        ("schedule/fuse.py", "return span == ROW and read.folding == other.folding",
+         "return span == ROW", "rows of another form are taken for these"),
         ("schedule/fuse.py", "if other is not cluster and depends(other, cluster):", "if False:",
          "a kernel waits for itself"),
         ("schedule/keep.py", "for base in bases_of(node) if base not in crossing}",
@@ -122,7 +122,7 @@ MUTATIONS = [
         ("kernel/build.py", "axes[ends.index(columns * rows) if fits else 1]",
          "axes[ends.index(columns * rows) if fits else 0]", "a turned product of one column fills one row"),
         # ---- found by the fuzzer
-        ("schedule/fuse.py", 'return read.aligned == "same" and level != COLUMN',
+        ("schedule/fuse.py", 'return read.aligned == "same" and span != COLUMN',
          'return read.aligned == "same"', "totals of columns are taken for those of rows"),
     )
 ]  # fmt: skip

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+from contextlib import nullcontext
 from importlib import import_module
 
 import numpy as np
 import pytest
 
-from treadle.testing.fuzz.bounds import Unfit, Value, difference
+import treadle as td
+from treadle.backends.cpu.program import Program as Native
+from treadle.base.dtypes import float32
+from treadle.testing.fuzz.bounds import RULES, Facts, Unfit, Value, bound, difference
 from treadle.testing.fuzz.generate import program_of
 from treadle.testing.fuzz.heads import heads_of
 from treadle.testing.fuzz.machine import LIMITS
@@ -19,6 +23,7 @@ from treadle.testing.fuzz.runs import MODES, new_program
 from treadle.testing.fuzz.script import lines_of, script_of
 from treadle.testing.fuzz.shrink import Run
 from treadle.testing.fuzz.vocabulary import EVERY, VALUES
+from treadle.testing.fuzz.watch import instead, on_threads
 
 SEED = 2024
 KINDS = {
@@ -107,6 +112,14 @@ def test_the_model_refuses_what_it_cannot_check():
         model.execute(statement("slice", "value", "{0}[7]", ["t4"], ["t1"]))
 
 
+def test_what_decides_between_others_must_be_exact():
+    near, sure = Value(np.ones(2, np.float32), error=1e-6), Value(np.ones(2, np.float32))
+    for first, second, refused in ((near, sure, True), (sure, near, False)):
+        facts = Facts([first, second], np.ones(2, np.float32), float32, 1.0, 1, 0.0)
+        with pytest.raises(Unfit) if refused else nullcontext():
+            bound(RULES["choose"], facts, exact=False)
+
+
 def test_a_value_is_exact_or_has_a_bound():
     exact = Value(np.array([1.0, 2.0]))
     assert difference(exact, np.array([1.0, 2.0 + 1e-15])).startswith("1 of 2 wrong, first at [1]")
@@ -129,6 +142,24 @@ def test_every_way_notices_a_wrong_value(mode):
     failure = run(program, expected, mode)
     assert failure is not None
     assert failure.name == "t2"
+
+
+def test_a_short_program_runs_on_the_threads_that_it_is_given():
+    """Its words are kept for the next run, and name threads; scratch is taken for each of them."""
+    x = td.tensor(np.ones((8, 8), np.float32))
+    seen = []
+
+    def look(program, inputs, results=None):
+        found = native(program, inputs, results)
+        seen.append({words[0] for words in program.free} == {program.pool.address})
+        return found
+
+    native = Native.run
+    with instead(lambda _: look):
+        for around in (nullcontext(), on_threads(1), on_threads(3), nullcontext()):
+            with around:
+                (x + 1).realize()
+    assert seen == [True] * 4
 
 
 def test_limits_of_the_small_machine_are_there():

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
+from math import prod
 
 from treadle.base.shapes import Shape, strides_of
 from treadle.base.sizes import UnknownSizeError
-from treadle.kernel.index import Axis, Index, Quotient
-from treadle.kernel.loops import Loops, indices_of
+from treadle.kernel.index import Atom, Axis, Index, Looked, Quotient
+from treadle.kernel.loops import Ex, Guard, Loops, Pass, Reduce, Store, indices_of
 
 
 def refined(shapes: Sequence[Shape], total: int) -> list[int]:
@@ -34,11 +36,8 @@ def linear(axes: Sequence[Axis]) -> Index:
     return Index([pair for pair in zip(axes, steps, strict=True) if pair[0].extent > 1])
 
 
-def merge_axes(loops: Loops) -> None:
-    """Join neighbouring axes that every index treats as one, so that loops are long and few.
-
-    The outer of a joined pair leaves the kernel: indices that still name it count it as 0.
-    """
+def merged(loops: Loops) -> Loops:
+    """The program over few long axes: neighbours that every index treats as one become one."""
     indices = [index for ex in loops.order() for index in indices_of(ex)]
     indices += [store.position for store in loops.stores()]
     fixed: set[Axis] = set()
@@ -46,13 +45,101 @@ def merge_axes(loops: Loops) -> None:
         for atom, _ in index.terms:
             if isinstance(atom, Quotient):
                 fixed |= atom.of.axes()
-    for axes in (loops.outer, loops.inner):
-        axes[:] = [axis for axis in axes if axis.extent != 1]
-        k = len(axes) - 1
-        while k > 0:
-            a, b = axes[k - 1], axes[k]
-            together = all(i.coefficient(a) == i.coefficient(b) * b.extent for i in indices)
-            if together and a not in fixed and b not in fixed:
-                b.extent *= a.extent
-                del axes[k - 1]
-            k -= 1
+    swaps: dict[Axis, Axis | None] = {}
+    sides = [_joined(axes, indices, fixed, swaps) for axes in (loops.outer, loops.inner)]
+    if swaps:
+        loops = Swapped(swaps).loops(loops)
+    return replace(loops, outer=sides[0], inner=sides[1])
+
+
+def _joined(
+    axes: Sequence[Axis], indices: Sequence[Index], fixed: set[Axis],
+    swaps: dict[Axis, Axis | None],
+) -> list[Axis]:  # fmt: skip
+    """Axes where joined ones are new; swaps: the inner of a pair for the new one, the outer out."""
+    kept: list[Axis] = []
+    run: list[Axis] = []  # outermost last
+    for axis in [axis for axis in reversed(axes) if axis.extent != 1] + [Axis("", 1)]:
+        size = prod(a.extent for a in run)
+        joins = run and axis.name and axis not in fixed and run[0] not in fixed
+        if joins and all(i.coefficient(axis) == i.coefficient(run[0]) * size for i in indices):
+            run.append(axis)
+            continue
+        if len(run) > 1:
+            swaps |= dict.fromkeys(run[1:])
+            swaps[run[0]] = Axis(run[0].name, size)
+        kept += [swaps.get(axis) or axis for axis in run[:1]]
+        run = [axis]
+    return kept[::-1]
+
+
+class Swapped:
+    """A program with other axes: for each its successor, or None where it is counted by another."""
+
+    def __init__(self, swaps: Mapping[Axis, Axis | None]) -> None:
+        self.swaps = swaps
+        self.indices: dict[Index, Index] = {}
+        self.made: dict[Ex, Ex] = {}
+        self.totals: dict[Reduce, Reduce] = {}
+
+    def loops(self, loops: Loops) -> Loops:
+        """All of a program but for its own axes."""
+        passes = [
+            Pass([self.total(r) for r in step.reduces], [self.store(s) for s in step.stores])
+            for step in loops.passes
+        ]
+        return replace(loops, passes=passes, row_stores=[self.store(s) for s in loops.row_stores])
+
+    def store(self, store: Store) -> Store:
+        """A store elsewhere."""
+        only = self.ex(store.only) if store.only else None
+        return Store(
+            store.buffer, self.index(store.position), self.ex(store.value), store.mode, only
+        )
+
+    def total(self, total: Reduce) -> Reduce:
+        """A reduction, one for each."""
+        if total not in self.totals:
+            self.totals[total] = replace(total, value=self.ex(total.value))
+        return self.totals[total]
+
+    def index(self, index: Index) -> Index:
+        """An index by the new axes."""
+        found = self.indices.get(index)
+        if found is None:
+            terms = [(self.atom(atom), c) for atom, c in index.terms]
+            found = Index([(atom, c) for atom, c in terms if atom is not None], index.constant)
+            self.indices[index] = found
+        return found
+
+    def atom(self, atom: Atom) -> Atom | None:
+        """A part of an index; axes that are joined stand in no quotient."""
+        if isinstance(atom, Axis):
+            return self.swaps.get(atom, atom)
+        if isinstance(atom, Quotient):
+            return type(atom)(self.index(atom.of), atom.by)
+        return Looked(self.ex(atom.value), atom.size) if isinstance(atom, Looked) else atom
+
+    def ex(self, ex: Ex) -> Ex:
+        """An expression by the new axes."""
+        found = self.made.get(ex)
+        if found is None:
+            args = tuple([self.ex(arg) for arg in ex.args])
+            found = self.made[ex] = Ex(ex.op, args, ex.dtype, self._data(ex))
+            axes = [self.swaps.get(axis, axis) for axis in ex.axes]
+            found.axes = frozenset([axis for axis in axes if axis is not None])
+            found.stage = ex.stage
+        return found
+
+    def _data(self, ex: Ex) -> object:
+        if ex.op == "load":
+            number, position, guards = ex.data
+            return number, self.index(position), self._guards(guards)
+        if ex.op == "index":
+            return self.index(ex.data)
+        if ex.op == "inside":
+            return self._guards(ex.data)
+        return self.total(ex.data) if ex.op == "reduced" else ex.data
+
+    def _guards(self, guards: Sequence[Guard]) -> tuple[Guard, ...]:
+        return tuple([(self.index(index), low, high) for index, low, high in guards])

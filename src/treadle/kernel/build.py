@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from treadle.base.dtypes import DType
 from treadle.base.shapes import Shape
 from treadle.base.sizes import most
 from treadle.ir.node import LEAF, Node
-from treadle.kernel.axes import linear, merge_axes, refined
+from treadle.kernel.axes import Swapped, linear, merged, refined
 from treadle.kernel.index import ZERO, Axis, Index, ravel, unravel
 from treadle.kernel.loops import Argument, Loops, Pass, Reduce, Store
 from treadle.kernel.lower import Lowering
@@ -32,16 +32,19 @@ class Built:
 
     loops: Loops
     buffers: list[Buffer] = field(default_factory=list)
-    joins: Loops | None = None  # this kernel sums what every block of those rows left behind
+    joins: Built | None = None  # this kernel sums what every block of those rows left behind
 
     def join(self) -> dict[object, int]:
         """Now that the rows are cut into blocks, how many there are; their memory, in bytes."""
         if self.joins is None:
             return {}
-        loops = self.loops
-        loops.inner[0].extent = -(-self.joins.rows // self.joins.rows_per_block)
-        loops.size = loops.inner[0].extent * loops.outer[0].extent
-        return {self.buffers[0]: loops.size * loops.arguments[0].dtype.size}
+        (unknown,), (column,) = self.loops.inner, self.loops.outer
+        rows = self.joins.loops
+        blocks = Axis(unknown.name, -(-rows.rows // rows.rows_per_block))
+        size = blocks.extent * column.extent
+        loops = Swapped({unknown: blocks}).loops(self.loops)
+        self.loops = replace(loops, inner=[blocks], size=size)
+        return {self.buffers[0]: size * loops.arguments[0].dtype.size}
 
 
 class Builder:
@@ -109,9 +112,8 @@ def build_cluster(cluster: Cluster, stored: frozenset[Node]) -> list[Built]:
     passes = passes_of(list(lowering.reduces.values()), stores)
     loops = Loops([], outer, inner, passes, row_stores, size=cluster.size)
     loops.across = bool(folding and not folding[-1][1] and outer)
-    built = builder.finish(loops)
-    _arrange(loops, cluster)
-    return [built, *(_join(root, name, loops) for root, name in joins)]
+    built = builder.finish(_arranged(loops, cluster))
+    return [built, *(_join(root, name, built) for root, name in joins)]
 
 
 def _axes(cluster: Cluster) -> tuple[list[Axis], list[Axis]]:
@@ -167,24 +169,20 @@ def passes_of(reduces: Sequence[Reduce], stores: Sequence[Store]) -> list[Pass]:
     return passes
 
 
-def _arrange(loops: Loops, cluster: Cluster) -> None:
-    """Merge axes; a plain map loops over its last axis and counts the others as rows."""
+def _arranged(loops: Loops, cluster: Cluster) -> Loops:
+    """Long axes; a plain map loops over its last axis and counts the others as rows."""
     if cluster.folding is None:
-        loops.inner, loops.outer = loops.outer, []
-        merge_axes(loops)
+        loops = merged(replace(loops, outer=[], inner=loops.outer))
         turned = _turned_axis(loops)
-        if turned is not None:
-            loops.outer = [axis for axis in loops.inner if axis is not turned]
-            loops.inner, loops.across = [turned], True
-        else:
-            long = _long_axis(loops.inner, cluster.size)
-            loops.outer = [axis for axis in loops.inner if axis is not long]
-            loops.inner = [long] if long else []
-    else:
-        merge_axes(loops)
-        plain = not any(s.mode == "partial" for s in loops.stores())
-        if plain and not loops.across and most(cluster.size) >= FEW:
-            _lengthen(loops, cluster.size)
+        along = turned or _long_axis(loops.inner, cluster.size)
+        loops.outer = [axis for axis in loops.inner if axis is not along]
+        loops.inner, loops.across = [along] if along else [], turned is not None
+        return loops
+    loops = merged(loops)
+    plain = not any(s.mode == "partial" for s in loops.stores())
+    if plain and not loops.across and most(cluster.size) >= FEW:
+        _lengthen(loops, cluster.size)
+    return loops
 
 
 def _long_axis(axes: Sequence[Axis], size: int) -> Axis | None:
@@ -231,7 +229,7 @@ def _turned_axis(loops: Loops) -> Axis | None:
     return None
 
 
-def _join(root: Node, name: str, rows: Loops) -> Built:
+def _join(root: Node, name: str, rows: Built) -> Built:
     """The sum of the blocks' column sums, in block order; how many blocks is filled in later."""
     columns = root.type.size
     block, column = Axis("a0", 1), Axis("a1", columns)
@@ -286,9 +284,7 @@ def build_copy(
     number = builder.slot(to if to is not None else node, node.dtype, True)
     loops = Loops([], outer, [], [Pass([], [Store(number, position, value)])], [])
     loops.size = node.type.size
-    built = builder.finish(loops)
-    _arrange(loops, cluster)
-    return built
+    return builder.finish(_arranged(loops, cluster))
 
 
 def build_scatter(node: Node, stored: frozenset[Node]) -> list[Built]:
@@ -315,10 +311,9 @@ def build_scatter(node: Node, stored: frozenset[Node]) -> list[Built]:
     store = Store(number, ravel(place, node.shape), value, SCATTERS[node.op], inside)
     loops = Loops([], outer, [axes[axis]], [Pass([], [store])], [], across=True)
     loops.size = index.type.size
-    built = builder.finish(loops)
-    merge_axes(loops)
+    loops = merged(loops)
     loops.outer = loops.outer or [Axis("a", 1)]  # one lane: along the axis lanes would meet
-    return [first, built]
+    return [first, builder.finish(loops)]
 
 
 def build_epilogue(
@@ -340,11 +335,9 @@ def build_epilogue(
         stores.append(Store(builder.slot(root, root.dtype, True), whole, value))
     loops = Loops([], outer, [inner], [Pass([], stores)], [], epilogue=True)
     loops.size = product.type.size
-    built = builder.finish(loops)
-    merge_axes(loops)
-    if not loops.inner:
-        loops.inner = [inner]
-    return built
+    loops = merged(loops)
+    loops.inner = loops.inner or [inner]
+    return builder.finish(loops)
 
 
 def _tile_axes(product: Node, cluster: Cluster, turned: bool) -> tuple[list[Axis], Axis]:
@@ -384,10 +377,9 @@ def build_product(product: Node, stored: frozenset[Node]) -> Built:
     store = Store(builder.slot(product, product.dtype, True), rows, result)
     loops = Loops([], outer, [depth], [Pass([total], [])], [store], across=True)
     loops.size = product.type.size * max(1, depth.extent)
-    built = builder.finish(loops)
-    merge_axes(loops)
+    loops = merged(loops)
     loops.across = bool(loops.outer)
-    return built
+    return builder.finish(loops)
 
 
 def _batched(index: tuple[Index, ...], shape: tuple[int, ...]) -> tuple[Index, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from math import isqrt
 
 from treadle.base.sizes import most
@@ -40,9 +40,13 @@ class Pace:
     rows: int
 
 
-def choose(loops: Loops, target: Target, settle: Callable[[Pace], Pace] | None = None) -> Style:
-    """The style of a kernel, and (in loops) how many rows make a block.
+def choose(
+    loops: Loops, target: Target, streams: Collection[int] = (),
+    settle: Callable[[Pace], Pace] | None = None,
+) -> tuple[Style, Loops]:  # fmt: skip
+    """The style of a kernel, and its program cut into blocks of rows.
 
+    streams: arguments that are better stored past the caches, if all that goes there is aligned.
     settle may take another pace than the one chosen here.
     """
     axes = loops.outer if loops.across else loops.inner
@@ -50,15 +54,16 @@ def choose(loops: Loops, target: Target, settle: Callable[[Pace], Pace] | None =
     size = most(loops.size)
     if size < SMALL:
         style = Style(effort=0 if size < TINY else 1)
-        loops.rows_per_block = _grain(loops, style, target)
+        rows = _grain(loops, style, target)
     else:
         pace = paced(loops, _unroll(loops, most(extent), target), target)
         pace = settle(pace) if settle else pace
-        style, loops.rows_per_block = _style(loops, pace.unroll, target), pace.rows
-    for number, argument in enumerate(loops.arguments):
-        fits = style.exact and bool(axes) and _is_aligned(loops, number, axes[-1])
-        argument.stream = argument.stream and fits
-    return style
+        style, rows = _style(loops, pace.unroll, target), pace.rows
+    if not style.exact or not axes:
+        streams = ()
+    past = {number for number in streams if _is_aligned(loops, number, axes[-1])}
+    arguments = [replace(x, stream=k in past) for k, x in enumerate(loops.arguments)]
+    return style, replace(loops, rows_per_block=rows, arguments=arguments)
 
 
 def _unroll(loops: Loops, extent: int, target: Target) -> int:

@@ -8,6 +8,7 @@ as a wrong value, whatever a backend happens to do.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from random import Random
 from typing import Any
@@ -66,8 +67,9 @@ class Simulation(Driver):
 
     def add_loops(self, built: Built, step: int) -> None:
         """A loop program, cut into blocks of any number of rows."""
-        built.loops.rows_per_block = self.draw.randint(1, max(1, built.loops.rows))
         self.reserve(built.join(), step)
+        rows = self.draw.randint(1, max(1, built.loops.rows))
+        built.loops = replace(built.loops, rows_per_block=rows)
         self.work.append(lambda: self._blocks(built))
 
     def add_product(self, product: ProductStep, step: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from treadle.backends import choices
 from treadle.backends.choices import Space
@@ -15,15 +15,15 @@ from treadle.kernel.loops import Loops
 UNROLLS = (1, 2, 4, 8)
 
 
-def choose(loops: Loops, target: Target) -> Style:
-    """The style of a kernel, and (in loops) how many rows make a block."""
+def choose(loops: Loops, target: Target, streams: Collection[int] = ()) -> tuple[Style, Loops]:
+    """The style of a kernel, and its program cut into blocks of rows."""
     if loops.epilogue or not choices.is_open(target.machine):
-        return model.choose(loops, target)
+        return model.choose(loops, target, streams)
 
     def settle(pace: Pace) -> Pace:
         return choices.take(target.machine, of_loops(loops), paces(loops, pace, target))
 
-    return model.choose(loops, target, settle)
+    return model.choose(loops, target, streams, settle)
 
 
 def paces(loops: Loops, default: Pace, target: Target) -> Space[Pace]:

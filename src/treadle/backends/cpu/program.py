@@ -109,13 +109,12 @@ class Program(Driver):
     def add_loops(self, built: Built, step: int) -> None:
         """A loop program as a kernel."""
         choices.begin_step(step)
-        loops = built.loops
         self.reserve(built.join(), step)
-        for argument, buffer in zip(loops.arguments, built.buffers, strict=True):
-            if argument.written and buffer in self.streamed:
-                argument.stream = True
         target = self.target
-        style = choose(loops, target)
+        arguments = enumerate(zip(built.loops.arguments, built.buffers, strict=True))
+        streams = [k for k, (x, buffer) in arguments if x.written and buffer in self.streamed]
+        style, built.loops = choose(built.loops, target, streams)
+        loops = built.loops
         signature = Signature(loops)
         width = style.unroll * target.lanes
         scratch = scratch_bytes(loops, signature.text, width, target.lanes)
@@ -200,7 +199,7 @@ class Program(Driver):
 
     def _epilogue(self, product: ProductStep, height: int) -> Part:
         built = needed("program", product.epilogue, "epilogue")
-        style = Style(effort=choose(built.loops, self.target).effort)
+        style = Style(effort=choose(built.loops, self.target)[0].effort)
         return self._part(built, style, kernel_text, height, {})
 
     def _part(

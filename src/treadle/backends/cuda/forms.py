@@ -57,8 +57,8 @@ def is_wide(loops: Loops) -> bool:
     return max(most, size_of(loops.outer), size_of(loops.inner)) >= INDEX_LIMIT
 
 
-def choose(loops: Loops, processors: int, split: bool = False) -> Form:
-    """The form of a kernel, and (in loops) how many rows make a block of column sums."""
+def choose(loops: Loops, split: bool = False) -> Form:
+    """The form of a kernel."""
     rows, columns = size_of(loops.outer[split:]), size_of(loops.inner)
     wide = is_wide(loops)
     if is_map(loops):
@@ -69,7 +69,7 @@ def choose(loops: Loops, processors: int, split: bool = False) -> Form:
         lanes = min(128, power_of_two(rows))
         return Form("rows", lanes, 1, False, 4, rows % lanes == 0, True, wide=wide)
     if any(s.mode == "partial" for s in stores):
-        return _blocks(loops, rows, columns, processors, wide)
+        return _blocks(loops, rows, columns, wide)
     r, c, whole = _row_tile(loops, rows, columns)
     if split:
         whole, c = False, min(c, CHUNK // r)
@@ -109,21 +109,26 @@ def _runs_along(index: Index, axis: Axis, inner: list[Axis]) -> bool:
     return index.coefficient(axis) == 1 and all(index.coefficient(a) > 1 for a in inner)
 
 
-def _blocks(loops: Loops, rows: int, columns: int, processors: int, wide: bool) -> Form:
+def _blocks(loops: Loops, rows: int, columns: int, wide: bool) -> Form:
     reduces = any(step.reduces for step in loops.passes)
     full = power_of_two(max(1, columns))
     whole = full <= WHOLE // 2
     c = full if whole else CHUNK if reduces else TILE
     in_memory = reduces and not whole
     r = 1 if in_memory else min(power_of_two(max(1, rows)), max(1, TILE // c))
-    programs = 2 * processors if whole or reduces else max(1, 4 * processors * c // columns)
-    blocks = max(1, min(-(-rows // r), programs))
-    each = -(-rows // blocks)
-    loops.rows_per_block = -(-each // r) * r
     exact = columns % c == 0 and (not whole or columns == c)
     return Form(
         "blocks", r, c, whole, _warps(r * c), rows % r == 0, exact, wide=wide, in_memory=in_memory
     )
+
+
+def block_rows(loops: Loops, form: Form, processors: int) -> int:
+    """How many rows make a block of column sums: as many blocks as keep all processors busy."""
+    rows, columns = size_of(loops.outer), size_of(loops.inner)
+    alone = form.whole or any(step.reduces for step in loops.passes)  # for all columns
+    programs = 2 * processors if alone else max(1, 4 * processors * form.columns // columns)
+    each = -(-rows // max(1, min(-(-rows // form.rows), programs)))
+    return -(-each // form.rows) * form.rows
 
 
 def _warps(elements: int) -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from treadle.backends import choices
 from treadle.backends.choices import Machine
 from treadle.backends.cuda.chain import ABLE, chain_launch
 from treadle.backends.cuda.emit import kernel_text
-from treadle.backends.cuda.forms import Form, choose, size_of, splits
+from treadle.backends.cuda.forms import Form, block_rows, choose, size_of, splits
 from treadle.backends.cuda.launch import Arguments, Launch, tile_constants
 from treadle.backends.cuda.matmul import TEMPLATES, matmul
 from treadle.backends.cuda.split import split_reduction, with_parts
@@ -50,13 +51,15 @@ class Plan(Driver):
     def add_loops(self, built: Built, step: int) -> None:
         """A loop program as a kernel, or two where few rows are long."""
         choices.begin_step(step)
-        loops = built.loops
         self.reserve(built.join(), step)
-        parts = splits(loops, self.processors)
+        parts = splits(built.loops, self.processors)
         if parts > 1:
             self._add_split(built, step, parts)
         else:
-            self._launch(built, choose(loops, self.processors))
+            form = choose(built.loops)
+            rows = block_rows(built.loops, form, self.processors) if form.kind == "blocks" else 1
+            built.loops = replace(built.loops, rows_per_block=rows)
+            self._launch(built, form)
         self._mark(step)
 
     def add_product(self, product: ProductStep, step: int) -> None:
@@ -79,12 +82,12 @@ class Plan(Driver):
     def _add_split(self, built: Built, step: int, parts: int) -> None:
         """Few rows, long: parts of them reduced side by side, then joined."""
         columns = size_of(built.loops.inner)
-        form = choose(with_parts(built.loops, parts), self.processors, split=True)
+        form = choose(with_parts(built.loops, parts), split=True)
         span = -(-columns // (parts * form.columns)) * form.columns
         first, between = split_reduction(built, -(-columns // span), f"parts{len(self.launches)}")
         self.reserve(between, step)
         self._launch(first, form, span)
-        self._launch(built, choose(built.loops, self.processors))
+        self._launch(built, choose(built.loops))
 
     def _mark(self, step: int) -> None:
         """The newest launches belong to a step."""

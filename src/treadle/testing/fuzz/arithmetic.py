@@ -94,7 +94,7 @@ def choose(g: Generation) -> None:
     if mask is not None and g.draw.coin():
         g.value("choose", "add", "td.where({0}, {1}, {2})", mask, x, y)
     elif g.model[x].is_exact:
-        g.value("choose", "add", "td.where({0} > 0, {0}, {1})", x, y)
+        g.value("choose", "choose", "td.where({0} > 0, {0}, {1})", x, y)
 
 
 def cast(g: Generation) -> None:

@@ -213,6 +213,7 @@ class Rule:
     - **error**: bounds the error of the result where it is not exact
     - **mass**: bounds all partial sums, for statements that add up in an order of their own
     - **sharp**: operands must be exact, because the result jumps
+    - **decides**: so must the first operand, which decides between the others
     - **always**: something inside is rounded, though the result may not show it
     - **bends**: the slope jumps, so operands must be exact where one is taken
     """
@@ -220,6 +221,7 @@ class Rule:
     error: Callable[[Facts], float]
     mass: Callable[[Facts], float] | None = None
     sharp: bool = False
+    decides: bool = False
     always: bool = False
     bends: bool = False
 
@@ -237,6 +239,7 @@ RULES: dict[str, Rule] = {
     "windows": Rule(_windowed, _windowed_mass),
     "shares": Rule(_shares, always=True),
     "jump": Rule(_moved, sharp=True),
+    "choose": Rule(_added, decides=True),
     "loose": Rule(_loose, always=True, sharp=True),
 }
 
@@ -246,7 +249,7 @@ def bound(rule: Rule, facts: Facts, exact: bool) -> float:
 
     Raises Unfit where the result is not worth checking.
     """
-    if rule.sharp and facts.worst:
+    if (rule.sharp and facts.worst) or (rule.decides and facts.inputs[0].error):
         raise Unfit("jumps on inexact values")
     array, kind = facts.result, facts.kind
     if not kind.is_float:

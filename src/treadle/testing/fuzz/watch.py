@@ -74,11 +74,12 @@ def on_threads(count: int) -> Iterator[None]:
 
     def make(usual: Run) -> Run:
         def run(program: Program, inputs: Sequence[Any], results: Results = None) -> list[Any]:
-            pool, program.pool = program.pool, Pool.get(count)
+            usually = program.pool, program.free  # those words name the usual threads
+            program.pool, program.free = Pool.get(count), []
             try:
                 return usual(program, inputs, results)
             finally:
-                program.pool = pool
+                program.pool, program.free = usually
 
         return run
 
