@@ -1,4 +1,4 @@
-"""Writes docs/walk.md: one expression through every stage, with what each stage really prints.
+"""Writes docs/walk.md: two expressions through every stage, with what each really prints.
 
     python tools/walk.py            write the page
     python tools/walk.py --check    exit with 1 if the page is behind the compiler
@@ -10,31 +10,38 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import llvmlite
 
 import treadle as td
-from treadle.backends.cpu import gemm_plan, jit
+from treadle.backends.cpu import chain_plan, gemm_plan, jit
+from treadle.backends.cpu.chain_emit import tile_text
 from treadle.backends.cpu.emit import kernel_text
 from treadle.backends.cpu.host import AVX2
+from treadle.backends.cpu.products import Words
+from treadle.backends.cpu.program import Program
 from treadle.base import trace
 from treadle.base.dtypes import float32
+from treadle.base.shapes import Shape
 from treadle.base.target import Takes
 from treadle.ir.node import Node, placeholder, type_of
 from treadle.ir.printer import graph_text
 from treadle.ir.recording import RECORDING
-from treadle.kernel.choose import choose, units
+from treadle.kernel.chain import LANES
+from treadle.kernel.choose import Style, choose, units
 from treadle.kernel.cost import rows_of
 from treadle.kernel.plan import plan_steps
 from treadle.kernel.signature import Signature
-from treadle.kernel.steps import ProductStep
+from treadle.kernel.steps import ChainStep, ProductStep, Step
 from treadle.passes.pipeline import simplify
 from treadle.runtime.explain import kernel_table
 
 PAGE = Path(__file__).parent.parent / "docs" / "walk.md"
 ASSEMBLY = "## 8. Assembly"
 ROWS, DEPTH, COLUMNS = 256, 512, 384
+LENGTH, HEADS, WIDTH = 512, 4, 64
 
 
 def scores(x: Node, w: Node) -> Node:
@@ -42,14 +49,20 @@ def scores(x: Node, w: Node) -> Node:
     return td.softmax(x @ w)
 
 
-def record() -> Node:
-    """The line run on two leaves, with the number of the line kept."""
-    x = placeholder(type_of((ROWS, DEPTH), float32))
-    w = placeholder(type_of((DEPTH, COLUMNS), float32))
+def block(x: Node, w: Node, out: Node) -> Node:
+    """The lines that the second walk follows: attention, and what is beside it."""
+    q, k, v = td.unbind((x @ w).reshape(LENGTH, 3, HEADS, WIDTH).permute(1, 2, 0, 3))
+    y = td.scaled_dot_product_attention(q, k, v, is_causal=True)
+    return x + y.permute(1, 0, 2).reshape(x.shape) @ out
+
+
+def record(lines: Callable[..., Node], *shapes: Shape) -> Node:
+    """Lines run on leaves, with their numbers kept."""
+    leaves = [placeholder(type_of(shape, float32)) for shape in shapes]
     before = RECORDING.sites
     RECORDING.watch(True, RECORDING.made)
     try:
-        return scores(x, w)
+        return lines(*leaves)
     finally:
         RECORDING.watch(before, RECORDING.made)
 
@@ -88,7 +101,7 @@ def fenced(text: str, language: str = "text") -> str:
 
 def walk() -> str:
     """The page."""
-    root = record()
+    root = record(scores, (ROWS, DEPTH), (DEPTH, COLUMNS))
     recorded = graph_text([root])
     with trace.listen() as report:
         (simple,) = simplify([root])
@@ -106,7 +119,7 @@ def walk() -> str:
     fired = "\n".join(f"{name:20} {count}" for name, count in report.fact("rules").items())
     phases = "\n".join(f"{phase.entry:12} {phase.blocks} blocks" for phase in plan.phases)
     values = ", ".join(f"p{k} = {value}" for k, (_, value) in enumerate(signature.values))
-    return TEMPLATE.format(
+    first = TEMPLATE.format(
         rows=ROWS, depth=DEPTH, columns=COLUMNS,
         recorded=fenced(recorded), simplified=fenced(graph_text([simple])), fired=fenced(fired),
         groups=fenced(kernel_table(rows)), phases=fenced(phases), loops=fenced(str(loops)),
@@ -115,6 +128,38 @@ def walk() -> str:
         ir=fenced(first_loop(ir), "llvm"), ir_lines=len(ir.splitlines()), assembly_title=ASSEMBLY,
         assembly=fenced(first_machine_loop(assembly), "asm"), version=llvmlite.__version__,
     )  # fmt: skip
+    return first + second_walk()
+
+
+def second_walk() -> str:
+    """The second part of the page."""
+    width = HEADS * WIDTH
+    root = record(block, (LENGTH, width), (width, 3 * width), (width, width))
+    with trace.listen() as report:
+        (simple,) = simplify([root])
+        steps = plan_steps([simple], {}, Program.takes)
+    (step,) = [step for step in steps if isinstance(step, ChainStep)]
+    chain = step.chain
+    cut = chain_plan.cut(chain, AVX2)
+    tiles = HEADS * -(-LENGTH // LANES) * -(-LENGTH // cut.step)
+    blocks = [[cut.tasks] if s is step else [product_blocks(s)] for s in steps]
+    sweep = Signature(chain.sweeps[0].program.loops)
+    text = tile_text(sweep.text, Style(effort=2), AVX2)
+    return SECOND.format(
+        length=LENGTH, heads=HEADS, head_width=WIDTH, width=width, lanes=LANES, step=cut.step,
+        simplified=fenced(graph_text([simple])),
+        groups=fenced(kernel_table(rows_of(steps, blocks, report.fact("refused")))),
+        first=fenced(str(chain.first.loops)), chain=fenced(str(chain)), tasks=cut.tasks,
+        scratch=f"{cut.nbytes / 1e3:.0f}", scores=f"{HEADS * LENGTH * LENGTH * 4 / 1e6:.0f}",
+        tiles=tiles, signature=fenced(sweep.text), ir_lines=len(text.splitlines()),
+    )  # fmt: skip
+
+
+def product_blocks(step: Step) -> int:
+    """Blocks of a product's last phase."""
+    if not isinstance(step, ProductStep):
+        raise TypeError("the block is products and a chain")
+    return Words(step).plan(AVX2)[1].phases[-1].blocks
 
 
 TEMPLATE = """# A walk through the compiler
@@ -209,6 +254,80 @@ The same loop after llvmlite {version}, for the same processor:
 
 The address of this function and its parameters become one line of the program's table. Running
 the program is one call of a native loop that walks the table (`backends/cpu/workers.py`).
+"""
+
+
+SECOND = """
+# A second walk: an attention block
+
+```python
+def block(x, w, out):  # {length} positions of {width} numbers, {heads} heads of {head_width}
+    q, k, v = td.unbind((x @ w).reshape({length}, 3, {heads}, {head_width}).permute(1, 2, 0, 3))
+    y = td.scaled_dot_product_attention(q, k, v, is_causal=True)
+    return x + y.permute(1, 0, 2).reshape(x.shape) @ out
+```
+
+Attention is two products with a softmax between them. Written one after the other they would store
+a score for every pair of positions: {scores} MB here, and sixteen times that at four times the
+length. This walk shows how they become one kernel that stores none. Nothing in it knows the word
+attention.
+
+## 1. The simplified graph
+
+The composite is gone; what is left are products, a comparison of indices, a maximum, sums and maps.
+Heads are views: no node moves memory.
+
+{simplified}
+
+## 2. The groups
+
+`passes/tiles.py` looks for *spaces*: elements that a product makes and that another product, or a
+sum, uses up, with maps and row statistics between. `schedule/chains.py` decides whether a space is
+worth a *chain*, where its elements live in tiles only. Products at the ends stay as they are, and
+the sum with `x` runs on the tiles of the last one.
+
+{groups}
+
+The query, key and value of a head are parts of one result and read where they lie
+(`kernel/operands.py`): after `[lane]` and `[stream]` below stand the first element and the steps from
+head to head, row to row and column to column.
+
+## 3. The chain
+
+One task takes {lanes} *lanes* (queries) and lets the *stream* (keys) go by, {step} at a time. What
+a lane knows is kept in scratch: its running maximum (`state0`), its sum (`state1`) and its row of
+the result (`acc0`). They begin with
+
+{first}
+
+and then, for every tile,
+
+{chain}
+
+How sums can be taken before the maximum is known is derived in `kernel/running.py` from their form,
+a sum of `exp(x - max)`: when a tile raises the maximum, what was added up so far is multiplied by
+`exp(old - new)`, which is `factor-state0`. A lane that has seen nothing but `-inf` counts from 0.
+The last program divides, once for each row.
+
+The line *tiles where* comes from the mask: `kernel/limits.py` reads comparisons of indices out of
+what a sum adds up, and tiles on which nothing is left are never made. Of {tiles} tiles of this
+block about half are skipped.
+
+## 4. The kernel
+
+`backends/cpu/chain_plan.py` cuts {tasks} tasks with {scratch} kB of scratch each, which stays in a
+core's own cache. `backends/cpu/chain_tasks.py` is the loop over tiles, the same for every chain: it
+packs the lanes' rows once, calls the micro-kernel of products for `tile0`, the tile's program, and
+the micro-kernel again for `acc0`. The program is code of its own ({ir_lines} lines of IR), made by
+the emitter of the first walk from the text that tells it from others:
+
+{signature}
+
+On a GPU `backends/cuda/chain.py` writes the same chain as one Triton kernel: a tile is a value, its
+program the lines between two `tl.dot`.
+
+The backward pass is found the same way. Scores are made again, tile by tile, from the saved
+statistics of each row, and used up by the products that make the gradients.
 """
 
 

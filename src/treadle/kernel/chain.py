@@ -44,7 +44,8 @@ class Operand:
     depth: int
 
     def __str__(self) -> str:
-        return f"{self.base.op}{self.batch}+{self.along}+{self.depth}"
+        steps = ", ".join(map(str, (*self.batch, self.along, self.depth)))
+        return f"{self.base.op}[{self.offset}; {steps}]"
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,8 @@ class Chained:
         f = self.frame
         over = ", ".join(str(a.extent) for a in f.batch) or "one"
         lines = [f"chain over {over} : lanes {f.lane.extent}, stream {f.stream.extent}"]
+        lines += [f"  tiles where {Index([(f.lane, a), (f.stream, b)], c)} >= 0"
+                  for a, b, c in self.limits]  # fmt: skip
         for sweep in self.sweeps:
             for k in sweep.producers:
                 p = self.producers[k]
