@@ -289,8 +289,8 @@ the sum with `x` runs on the tiles of the last one.
 {groups}
 
 The query, key and value of a head are parts of one result and read where they lie
-(`kernel/operands.py`): after `[lane]` and `[stream]` below stand the first element and the steps from
-head to head, row to row and column to column.
+(`kernel/operands.py`): after `[lane]` and `[stream]` below stand the first element and the steps
+from head to head, row to row and column to column.
 
 ## 3. The chain
 
