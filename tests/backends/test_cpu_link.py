@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import treadle as td
-from treadle.backends.cpu import elf, host, jit, link, memory
+from treadle.backends.cpu import buffers, elf, host, jit, link
 from treadle.base import forks
 from treadle.base.errors import OutOfMemory
 from treadle.runtime import realize as runtime
@@ -338,7 +338,7 @@ def test_a_finalizer_may_compute_in_the_middle_of_loading():
 
 
 def test_what_was_interrupted_while_it_was_made_goes_quietly():
-    for kind in (link.Code, memory.Buffer):
+    for kind in (link.Code, buffers.Buffer):
         assert kind.__new__(kind).__del__() is None
 
 

@@ -14,7 +14,7 @@ from functools import cache
 import pytest
 
 from treadle.backends.cpu import host, jit, link, threads
-from treadle.backends.cpu.workers import MAX_BLOCKS, SERIAL, runtime_text
+from treadle.backends.cpu.workers import BESIDE, MAX_BLOCKS, SERIAL, runtime_text
 from treadle.base.target import Target
 
 # count: params[block] += 1.
@@ -63,9 +63,12 @@ class Counting:
         self.most = most
         self.rows = words([0] * (entries * most))
         start = ctypes.addressof(self.rows)
-        table = []
+        table, free = [], 0
         for i, blocks in enumerate(self.blocks):
             flags = SERIAL if chance.random() < 0.1 else 0
+            if i >= free and i + 5 < entries and chance.random() < 0.3:  # as one with some others
+                more = chance.randint(1, 4)
+                flags, free = more << BESIDE, i + 1 + more
             table += [kernel("count"), start + 8 * most * i, blocks, flags]
         self.table = words(table)
 

@@ -25,7 +25,7 @@ class Axis:
     @property
     def bounds(self) -> tuple[int, int]:
         """Smallest and largest value."""
-        return 0, max(0, self.extent - 1)
+        return 0, self.extent - 1 if self.extent >= 1 else 0
 
 
 class Quotient:

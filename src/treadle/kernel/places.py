@@ -18,6 +18,8 @@ Place = tuple[int, int]
 Temporary = tuple[int, int, int]
 """(bytes, first step, last step)."""
 Memory = TypeVar("Memory")
+LITTLE, LINGER = 1 << 18, 8
+"""Memory of few bytes is not used again for some steps: these may then run side by side."""
 
 
 class Places:
@@ -119,12 +121,16 @@ class Places:
         for node in self.inner:
             holder = self.shares.get(node, node)
             until[holder] = max(until[holder], self.last[node])
-        intervals = [
-            Interval(node, most(node.type.nbytes), start, until[node])
+        lives: list[tuple[object, int, int, int]] = [
+            (node, most(node.type.nbytes), start, until[node])
             for node, start in self.inner.items()
             if node not in self.shares
         ]
-        intervals += [Interval(n, most(size), a, b) for n, (size, a, b) in temporaries.items()]
+        lives += [(name, most(size), a, b) for name, (size, a, b) in temporaries.items()]
+        intervals = [
+            Interval(name, nbytes, a, b + LINGER if nbytes <= LITTLE else b)
+            for name, nbytes, a, b in lives
+        ]
         return lay_out(intervals, sum(most(node.type.nbytes) for node in self.shares))
 
     def _over(self, step: int, result: Node, operand: Node) -> bool:

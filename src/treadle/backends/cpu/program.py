@@ -14,6 +14,7 @@ from treadle.backends import choices
 from treadle.backends.cpu import chain_plan, gemm_plan, jit, show, sort
 from treadle.backends.cpu import scan as scans
 from treadle.backends.cpu.along import Step
+from treadle.backends.cpu.beside import Memory, groups
 from treadle.backends.cpu.buffers import Buffer, allocate
 from treadle.backends.cpu.chain_emit import tile_text
 from treadle.backends.cpu.chain_tasks import chain_text
@@ -25,7 +26,7 @@ from treadle.backends.cpu.products import SCRATCH, job_of
 from treadle.backends.cpu.products import Words as ProductWords
 from treadle.backends.cpu.template import Template
 from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil, part_launcher
-from treadle.backends.cpu.workers import SERIAL
+from treadle.backends.cpu.workers import BESIDE, SERIAL
 from treadle.base import trace
 from treadle.base.dtypes import (
     NUMBERS,
@@ -72,6 +73,11 @@ class Entry:
     words: Words
     step: int
     size: int
+
+    @property
+    def serial(self) -> bool:
+        """Is it too little to share?"""
+        return self.size < SHORT // 4
 
 
 class Program(Driver):
@@ -225,18 +231,23 @@ class Program(Driver):
         """Compile what is missing and fill the table."""
         place = self.places.settle(self.temporaries).__getitem__
         self.layout = self.places.layout
-        self.entries = [entry for entry in self.entries if entry.blocks]
+        self.pool = Pool.get()
+        entries = [entry for entry in self.entries if entry.blocks]
+        memory = Memory(self.steps, self.temporaries, place)
+        threads = 1 if self.places.copies else self.pool.threads  # copies are no steps
+        beside = groups(entries, memory, threads)
+        self.entries = [entry for group in beside for entry in group]
+        following = [n for group in beside for n in (len(group) - 1, *[0] * (len(group) - 1))]
         jobs = [entry.job for entry in self.entries] + self.epilogues
         code = jit.load_many(jobs)
         self.code, self.epilogue_code[:] = code[: len(self.entries)], code[len(self.entries) :]
         table: list[Any] = []
-        for entry, found in zip(self.entries, self.code, strict=True):
-            flags = SERIAL if entry.size < SHORT // 4 else 0
+        for entry, found, others in zip(self.entries, self.code, following, strict=True):
+            flags = SERIAL * entry.serial | others << BESIDE
             table += [found[entry.symbol], entry.words(place), entry.blocks, flags]
         self.template = Template(table, [n for kind, n in self.places.outputs if kind == "new"])
         if not self.template.unknowns:
             self._fill({})
-        self.pool = Pool.get()
         self.short = sum(entry.size for entry in self.entries) < SHORT
         self.overwrites = self.places.overwrites()
         self.launch = self._launcher()

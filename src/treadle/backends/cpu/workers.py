@@ -14,6 +14,8 @@ from treadle.base.target import Target
 
 SERIAL = 1
 """Flag of an entry whose blocks all run on the caller, in order."""
+BESIDE = 8
+"""Flags above these bits: how many of the next entries may run at the same time as an entry."""
 MAX_BLOCKS = (1 << 24) - 1  # the ticket's low bits; entries with more run on the caller
 SPIN_NANOSECONDS = 100_000  # then a worker sleeps
 PART_NANOSECONDS = 50_000_000  # then a long program comes back to Python between two entries
@@ -195,6 +197,31 @@ out:
 }}
 """
 
+# A block of one of several entries; %row is the first of them.
+GROUP = """
+define internal void @group(ptr %bases, ptr %row, i64 %block, i64 %tid) nounwind {{
+entry:
+  br label %look
+look:
+  %e = phi ptr [ %row, %entry ], [ %e4, %past ]
+  %b = phi i64 [ %block, %entry ], [ %b1, %past ]
+  %e2 = getelementptr i64, ptr %e, i64 2
+  %blocks = load i64, ptr %e2
+  %here = icmp slt i64 %b, %blocks
+  br i1 %here, label %run, label %past
+past:
+  %b1 = sub i64 %b, %blocks
+  %e4 = getelementptr i64, ptr %e, i64 4
+  br label %look
+run:
+  %fn = load ptr, ptr %e
+  %e1 = getelementptr i64, ptr %e, i64 1
+  %params = load ptr, ptr %e1
+  call void %fn(ptr %bases, ptr %params, i64 %b, i64 %tid)
+  ret void
+}}
+"""
+
 RUN = """
 define {result} @{name}(ptr %pool, ptr %table, i64 %count, ptr %bases{argument}) nounwind {{
 entry:
@@ -226,6 +253,25 @@ body:
   %blocks = load i64, ptr %e2
   %e3 = getelementptr i64, ptr %e, i64 3
   %flags = load i64, ptr %e3
+  %others = {others}
+  %several_rows = icmp ne i64 %others, 0
+  %together = and i1 %several_rows, %mine
+  br i1 %together, label %sum, label %single
+sum:
+  %k = phi i64 [ 0, %body ], [ %k1, %sum ]
+  %total = phi i64 [ %blocks, %body ], [ %total1, %sum ]
+  %k1 = add i64 %k, 1
+  %row = mul i64 %k1, 4
+  %row2 = add i64 %row, 2
+  %ep = getelementptr i64, ptr %e, i64 %row2
+  %more_blocks = load i64, ptr %ep
+  %total1 = add i64 %total, %more_blocks
+  %all = icmp eq i64 %k1, %others
+  br i1 %all, label %beside, label %sum
+beside:
+  call void @fork(ptr %pool, ptr @group, ptr %e, i64 %total1, ptr %bases)
+  br label %next
+single:
   %bit = and i64 %flags, {SERIAL}
   %free = icmp eq i64 %bit, 0
   %many = icmp sgt i64 %blocks, 1
@@ -238,7 +284,7 @@ spread:
   call void @fork(ptr %pool, ptr %fn, ptr %params, i64 %blocks, ptr %bases)
   br label %next
 alone:
-  %b = phi i64 [ 0, %body ], [ %b1, %block ]
+  %b = phi i64 [ 0, %single ], [ %b1, %block ]
   %left = icmp slt i64 %b, %blocks
   br i1 %left, label %block, label %next
 block:
@@ -246,8 +292,10 @@ block:
   %b1 = add i64 %b, 1
   br label %alone
 next:
+  %skipped = phi i64 [ 0, %spread ], [ 0, %alone ], [ %others, %beside ]
   {after}
-  %i1 = add i64 %i, 1
+  %done_rows = add i64 %skipped, 1
+  %i1 = add i64 %i, %done_rows
   {onward}
 end:
   {reached}
@@ -310,9 +358,11 @@ LATE = """%clock = call i64 @now()
 PLAIN = {
     "name": "run", "argument": "", "before": "", "after": "",
     "result": "void", "onward": "br label %head", "reached": "", "ret": "ret void",
+    "others": f"lshr i64 %flags, {BESIDE}",
 }  # fmt: skip
 TRACED = PLAIN | {
     "name": "run_traced", "argument": ", ptr %records", "before": BEFORE, "after": AFTER,
+    "others": "and i64 %flags, 0",  # one by one, to be timed
 }  # fmt: skip
 PART = PLAIN | {
     "name": "run_part", "argument": ", i64 %until", "after": LATE,
@@ -344,7 +394,7 @@ def runtime_text(target: Target) -> str:
             *sleep_declarations,
             "declare i32 @clock_gettime(i32, ptr)",
             "declare i32 @sched_yield()",
-            *(part.format(**values, **code) for part in (SHARED, WORKER, FORK, LAUNCH)),
+            *(part.format(**values, **code) for part in (SHARED, WORKER, FORK, GROUP, LAUNCH)),
             *(RUN.format(**values, **options) for options in (PLAIN, TRACED, PART)),
         ]
     )

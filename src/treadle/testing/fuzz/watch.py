@@ -157,12 +157,13 @@ def shadowed() -> Iterator[None]:
 def _shadow(program: Program, inputs: Sequence[Any], address: int) -> None:
     _, table, _, bases = _words(address, 4)
     starts = _words(bases, program.places.bases)
-    at = 0
+    rows: dict[int, list[int]] = {}
+    for row, entry in enumerate(program.entries):
+        rows.setdefault(entry.step, []).append(row)
     for number, step in enumerate(program.steps):
         before = {node: _copy(program, node, starts) for node in step.reads()}
-        while at < len(program.entries) and program.entries[at].step == number:
-            _entry(table + 32 * at, bases, None)
-            at += 1
+        for row in rows.pop(number, ()):
+            _entry(table + 32 * row, bases, None)
         for node in step.writes:
             wrong = _difference(node, before, _copy(program, node, starts))
             if wrong:
@@ -170,8 +171,8 @@ def _shadow(program: Program, inputs: Sequence[Any], address: int) -> None:
                 raise Differs(
                     f"kernel {number} of {len(program.steps)} ({ops}) writes {node.op}: {wrong}"
                 )
-    for k in range(at, len(program.entries)):  # copies, where there are no steps
-        _entry(table + 32 * k, bases, None)
+    for row in rows.pop(0, ()):  # copies, where there are no steps
+        _entry(table + 32 * row, bases, None)
 
 
 def _copy(program: Program, node: Node, starts: Sequence[int]) -> Any:

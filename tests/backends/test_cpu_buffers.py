@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import treadle as td
-from treadle.backends.cpu import memory
+from treadle.backends.cpu import buffers
 from treadle.backends.cpu.host import host_target
 from treadle.base.errors import OutOfMemory
 from treadle.base.knobs import override
@@ -29,7 +29,7 @@ MIB = 1 << 20
     ],
 )
 def test_addresses_are_aligned_and_the_memory_is_there(nbytes, alignment):
-    buffer = memory.allocate(nbytes)
+    buffer = buffers.allocate(nbytes)
     assert buffer.size == nbytes
     assert buffer.address % alignment == 0
     array = np.frombuffer(buffer.view(), np.uint8)
@@ -42,7 +42,7 @@ def test_addresses_are_aligned_and_the_memory_is_there(nbytes, alignment):
 def test_live_buffers_never_overlap(sizes, chance):
     live = []
     for size in sizes:
-        live.append(memory.allocate(size))
+        live.append(buffers.allocate(size))
         if chance.random() < 0.3:
             live.pop(chance.randrange(len(live)))
     spans = sorted((buffer.address, buffer.size) for buffer in live if buffer.size)
@@ -52,14 +52,14 @@ def test_live_buffers_never_overlap(sizes, chance):
 
 @pytest.mark.parametrize("nbytes", [256, 100_000, 3 * MIB])
 def test_a_dropped_buffer_is_the_next_one(nbytes):
-    buffer = memory.allocate(nbytes)
+    buffer = buffers.allocate(nbytes)
     address = buffer.address
     del buffer
-    assert memory.allocate(nbytes).address == address
+    assert buffers.allocate(nbytes).address == address
 
 
 def test_a_view_keeps_the_buffer_and_lets_it_go():
-    buffer = memory.allocate(3 * MIB)
+    buffer = buffers.allocate(3 * MIB)
     watch = weakref.ref(buffer)
     array = np.frombuffer(buffer.view(), np.float32)[5:]
     del buffer
@@ -77,7 +77,7 @@ def test_a_wrapped_buffer_keeps_its_owner_and_shows_its_memory():
     array = np.arange(10, dtype=np.int64)
     owner = Owner()
     watch = weakref.ref(owner)
-    buffer = memory.wrap(array.ctypes.data, array.nbytes, owner)
+    buffer = buffers.wrap(array.ctypes.data, array.nbytes, owner)
     del owner
     assert watch() is not None
     np.frombuffer(buffer.view(), np.int64)[3] = 42
@@ -87,45 +87,45 @@ def test_a_wrapped_buffer_keeps_its_owner_and_shows_its_memory():
 
 
 def test_freed_memory_is_kept_up_to_the_bound():
-    memory.release()
+    buffers.release()
     with override(pool_bytes=10 * MIB):
-        buffers = [memory.allocate(4 * MIB) for _ in range(5)]
-        assert memory.statistics()["kept_large"] == 0
-        del buffers
+        held = [buffers.allocate(4 * MIB) for _ in range(5)]
+        assert buffers.statistics()["kept_large"] == 0
+        del held
         gc.collect()
-        assert memory.statistics()["kept_large"] == 8 * MIB
-    mapped = memory.statistics()["mapped"]
-    memory.release()
-    assert memory.statistics()["kept_large"] == 0
-    assert memory.statistics()["mapped"] < mapped
+        assert buffers.statistics()["kept_large"] == 8 * MIB
+    mapped = buffers.statistics()["mapped"]
+    buffers.release()
+    assert buffers.statistics()["kept_large"] == 0
+    assert buffers.statistics()["mapped"] < mapped
 
 
 def test_sizes_in_use_displace_sizes_long_unused():
-    memory.release()
+    buffers.release()
     with override(pool_bytes=8 * MIB):
-        old = memory.allocate(8 * MIB)
-        new = memory.allocate(4 * MIB)
+        old = buffers.allocate(8 * MIB)
+        new = buffers.allocate(4 * MIB)
         del old
         address = new.address
         del new
-        assert memory.statistics()["kept_large"] == 4 * MIB
-        assert memory.allocate(4 * MIB).address == address
+        assert buffers.statistics()["kept_large"] == 4 * MIB
+        assert buffers.allocate(4 * MIB).address == address
 
 
 def test_no_memory_left_is_an_error_of_ours():
     with pytest.raises(OutOfMemory, match="allocate: the system has no memory left"):
-        memory.allocate(1 << 60)
+        buffers.allocate(1 << 60)
     with pytest.raises(MemoryError):
-        memory.allocate(1 << 70)
+        buffers.allocate(1 << 70)
 
 
 def test_the_size_classes_waste_little():
-    for nbytes in range(memory.SMALL_BYTES + 1, 4 * MIB, 9973):
-        size = memory.mapping_size(nbytes)
+    for nbytes in range(buffers.SMALL_BYTES + 1, 4 * MIB, 9973):
+        size = buffers.mapping_size(nbytes)
         assert nbytes <= size
-        assert size % memory.PAGE_BYTES == 0
-        assert size <= nbytes * 1.25 + memory.PAGE_BYTES or nbytes > 2 * MIB
-        assert memory.mapping_size(size) == size
+        assert size % buffers.PAGE_BYTES == 0
+        assert size <= nbytes * 1.25 + buffers.PAGE_BYTES or nbytes > 2 * MIB
+        assert buffers.mapping_size(size) == size
 
 
 def test_threads_may_allocate_at_the_same_time():
@@ -133,7 +133,7 @@ def test_threads_may_allocate_at_the_same_time():
 
     def work(number: int) -> None:
         for i in range(2000):
-            buffer = memory.allocate(512 if i % 3 else 70_000)
+            buffer = buffers.allocate(512 if i % 3 else 70_000)
             array = np.frombuffer(buffer.view(), np.int64)
             array[:8] = number
             if (array[:8] != number).any():
@@ -150,12 +150,12 @@ def test_threads_may_allocate_at_the_same_time():
 def test_memory_is_steady_over_many_buffers():
     def churn():
         for i in range(5000):
-            memory.allocate(1 + (i * 7919) % 200_000)
+            buffers.allocate(1 + (i * 7919) % 200_000)
 
     churn()
-    before = memory.statistics()
+    before = buffers.statistics()
     churn()
-    assert memory.statistics() == before
+    assert buffers.statistics() == before
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64, np.float16])

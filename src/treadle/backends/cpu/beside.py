@@ -1,0 +1,113 @@
+"""Which entries of a program run at the same time: where one alone would leave threads idle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from treadle.base.sizes import most
+from treadle.ir.node import Node
+from treadle.kernel.places import Place, Temporary
+from treadle.kernel.steps import Step
+
+MOST = 8  # entries side by side
+BACK = 8  # how many groups an entry may go past
+Range = tuple[int, int, int]
+"""A base, and the first and the last byte above it."""
+
+
+class Line(Protocol):
+    """An entry of a program's table."""
+
+    @property
+    def blocks(self) -> int: ...
+    @property
+    def step(self) -> int: ...
+    @property
+    def serial(self) -> bool: ...
+
+
+L = TypeVar("L", bound=Line)
+
+
+@dataclass(frozen=True)
+class Touched:
+    """Memory of a step."""
+
+    reads: Sequence[Range]
+    writes: Sequence[Range]
+
+    def meets(self, other: Touched) -> bool:
+        """Does one write what the other reads or writes?"""
+        return (
+            _overlap(self.writes, other.writes)
+            or _overlap(self.writes, other.reads)
+            or _overlap(self.reads, other.writes)
+        )
+
+
+def _overlap(one: Iterable[Range], other: Sequence[Range]) -> bool:
+    return any(
+        base == b and first < end and start < last
+        for base, first, last in one
+        for b, start, end in other
+    )
+
+
+class Memory:
+    """What steps read and write, as memory is laid out; temporaries of a step are written."""
+
+    def __init__(
+        self, steps: Sequence[Step], temporaries: Mapping[object, Temporary],
+        place: Callable[[object], Place],
+    ) -> None:  # fmt: skip
+        self.steps, self.place = steps, place
+        self.between: dict[int, list[Range]] = {}
+        self.found: dict[int, Touched] = {}
+        for name, (nbytes, first, last) in temporaries.items():
+            base, at = place(name)
+            for number in range(first, last + 1):
+                self.between.setdefault(number, []).append((base, at, at + most(nbytes)))
+
+    def of(self, number: int) -> Touched:
+        """The memory of a step."""
+        if number not in self.found:
+            step = self.steps[number]
+            writes = self._ranges(step.writes) + self.between.get(number, [])
+            self.found[number] = Touched(self._ranges(step.reads()), writes)
+        return self.found[number]
+
+    def _ranges(self, nodes: Iterable[Node]) -> list[Range]:
+        found = [(*self.place(node), most(node.type.nbytes)) for node in nodes]
+        return [(base, at, at + nbytes) for base, at, nbytes in found]
+
+
+def groups(entries: Sequence[L], memory: Memory, threads: int) -> list[list[L]]:
+    """Entries in an order that gives the same, those that run at the same time together.
+
+    One joins those before it, if no thread would get two blocks of each and none of them, nor any
+    that it goes past, writes what it needs or needs what it writes.
+    """
+    found: list[list[L]] = []
+    for entry in entries:
+        home = None
+        for group in reversed(found[-BACK:] if threads > 1 and not entry.serial else ()):
+            if any(_wait(entry, other, memory) for other in group):
+                break
+            if _has_room(group, threads):
+                home = group
+        if home is None:
+            found.append([entry])
+        else:
+            home.append(entry)
+    return found
+
+
+def _has_room(group: Sequence[Line], threads: int) -> bool:
+    blocks = sum(most(entry.blocks) for entry in group)
+    return not group[0].serial and len(group) < MOST and blocks < 2 * threads
+
+
+def _wait(one: Line, other: Line, memory: Memory) -> bool:
+    return one.step == other.step or memory.of(one.step).meets(memory.of(other.step))
