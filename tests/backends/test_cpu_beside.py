@@ -88,8 +88,8 @@ def test_results_are_those_of_one_thread():
 
 
 class Line:
-    def __init__(self, blocks, step, serial=False):
-        self.blocks, self.step, self.serial = blocks, step, serial
+    def __init__(self, blocks, step, serial=False, scratch=0):
+        self.blocks, self.step, self.serial, self.scratch = blocks, step, serial, scratch
 
     def __repr__(self):
         return f"{self.step}"
@@ -122,6 +122,13 @@ def test_who_fills_the_threads_runs_alone():
     assert str(groups(entries, apart, 1)) == "[[0], [1], [2], [3]]"
     assert str(groups([Line(1, 0), Line(1, 1, True), Line(1, 2)], apart, 2)) == "[[0, 2], [1]]"
     assert str(groups([Line(1, 0), Line(1, 0)], apart, 2)) == "[[0], [0]]"
+
+
+def test_threads_do_not_meet_in_scratch():
+    apart = Known(*(Touched([], [(0, 64 * k, 64 * k + 64)]) for k in range(4)))
+    sizes = (64, 0, 128, 64)
+    entries = [Line(1, k, scratch=scratch) for k, scratch in enumerate(sizes)]
+    assert str(groups(entries, apart, 2)) == "[[0, 1, 3], [2]]"
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -26,6 +26,8 @@ class Line(Protocol):
     def step(self) -> int: ...
     @property
     def serial(self) -> bool: ...
+    @property
+    def scratch(self) -> int: ...
 
 
 L = TypeVar("L", bound=Line)
@@ -95,7 +97,7 @@ def groups(entries: Sequence[L], memory: Memory, threads: int) -> list[list[L]]:
         for group in reversed(found[-BACK:] if threads > 1 and not entry.serial else ()):
             if any(_wait(entry, other, memory) for other in group):
                 break
-            if _has_room(group, threads):
+            if _has_room(group, threads) and _share_scratch(group, entry):
                 home = group
         if home is None:
             found.append([entry])
@@ -111,3 +113,8 @@ def _has_room(group: Sequence[Line], threads: int) -> bool:
 
 def _wait(one: Line, other: Line, memory: Memory) -> bool:
     return one.step == other.step or memory.of(one.step).meets(memory.of(other.step))
+
+
+def _share_scratch(group: Sequence[Line], entry: Line) -> bool:
+    """Is a thread's scratch at the same place for all? Where it begins depends on its size."""
+    return len({x.scratch for x in (*group, entry) if x.scratch}) <= 1

@@ -73,6 +73,7 @@ class Entry:
     words: Words
     step: int
     size: int
+    scratch: int = 0  # bytes of each thread
 
     @property
     def serial(self) -> bool:
@@ -135,7 +136,7 @@ class Program(Driver):
             return result + [_encoded(value, dtype) for dtype, value in signature.values]
 
         job = kernel_job(signature.text, style, target)
-        self.entries.append(Entry(job, "kernel", blocks, words, step, most(loops.size)))
+        self.entries.append(Entry(job, "kernel", blocks, words, step, most(loops.size), scratch))
 
     def add_product(self, product: ProductStep, step: int) -> None:
         """A product as one kernel, and those before it that pack an operand for all."""
@@ -166,7 +167,9 @@ class Program(Driver):
                         result[at : at + 2] = made.argument(name, packed, place)
                 return result
 
-            self.entries.append(Entry(job, phase.entry, phase.blocks, words, step, size))
+            self.entries.append(
+                Entry(job, phase.entry, phase.blocks, words, step, size, plan.scratch_bytes)
+            )
 
     def add_scan(self, scan: ScanStep, step: int) -> None:
         """A scan or a sort as a few kernels."""
@@ -186,7 +189,9 @@ class Program(Driver):
             symbol = part.symbol
             job = jit.job(work.text, (*work.parts, symbol), (symbol,), self.target, 2, True)
             size = most(int(node.op.flops) * node.type.size)
-            self.entries.append(Entry(job, symbol, part.blocks, words, step, size))
+            self.entries.append(
+                Entry(job, symbol, part.blocks, words, step, size, work.scratch_bytes)
+            )
 
     def add_chain(self, step: ChainStep, number: int) -> None:
         """Chained products as one kernel that calls the programs of their tiles."""
@@ -201,7 +206,9 @@ class Program(Driver):
             return chain_plan.Table(cut, SCRATCH, place).fill([part(place) for part in parts])
 
         job = jit.job(chain_text, (chain.dtype,), ("chain_block",), self.target, 2, True)
-        self.entries.append(Entry(job, "chain_block", cut.tasks, words, number, chain.size))
+        self.entries.append(
+            Entry(job, "chain_block", cut.tasks, words, number, chain.size, cut.nbytes)
+        )
 
     def _epilogue(self, product: ProductStep, height: int) -> Part:
         built = needed("program", product.epilogue, "epilogue")
