@@ -11,8 +11,8 @@ import pytest
 import treadle as td
 from treadle.backends.cpu.beside import Touched, groups
 from treadle.backends.cpu.program import Program
+from treadle.backends.cpu.runners import BESIDE
 from treadle.backends.cpu.threads import Pool
-from treadle.backends.cpu.workers import BESIDE
 from treadle.testing.fuzz.watch import instead
 
 LENGTH = 20_000  # of one line: a softmax of it is one block

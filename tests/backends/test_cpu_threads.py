@@ -14,7 +14,8 @@ from functools import cache
 import pytest
 
 from treadle.backends.cpu import host, jit, link, threads
-from treadle.backends.cpu.workers import BESIDE, MAX_BLOCKS, SERIAL, runtime_text
+from treadle.backends.cpu.runners import BESIDE
+from treadle.backends.cpu.workers import MAX_BLOCKS, SERIAL, runtime_text
 from treadle.base.target import Target
 
 # count: params[block] += 1.

@@ -1,11 +1,11 @@
-"""Which entries of a program run at the same time: where one alone would leave threads idle."""
+"""What a program does line by line, and which lines at once: where one leaves threads idle."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
 
+from treadle.backends.cpu import jit
 from treadle.base.sizes import most
 from treadle.ir.node import Node
 from treadle.kernel.places import Place, Temporary
@@ -13,24 +13,28 @@ from treadle.kernel.steps import Step
 
 MOST = 8  # entries side by side
 BACK = 8  # how many groups an entry may go past
+SHARED = 1 << 14  # elements of an entry that is worth more than one thread
+Words = Callable[[Callable[[object], Place]], list[int]]
 Range = tuple[int, int, int]
 """A base, and the first and the last byte above it."""
 
 
-class Line(Protocol):
-    """An entry of a program's table."""
+@dataclass(eq=False)
+class Entry:
+    """One line of the program: a kernel, how many blocks, and parameters once memory is laid."""
+
+    job: jit.Job
+    symbol: str
+    blocks: int  # these may be sizes, and so may words
+    words: Words
+    step: int
+    size: int
+    scratch: int = 0  # bytes of each thread
 
     @property
-    def blocks(self) -> int: ...
-    @property
-    def step(self) -> int: ...
-    @property
-    def serial(self) -> bool: ...
-    @property
-    def scratch(self) -> int: ...
-
-
-L = TypeVar("L", bound=Line)
+    def serial(self) -> bool:
+        """Is it too little to share?"""
+        return self.size < SHARED
 
 
 @dataclass(frozen=True)
@@ -85,13 +89,13 @@ class Memory:
         return [(base, at, at + nbytes) for base, at, nbytes in found]
 
 
-def groups(entries: Sequence[L], memory: Memory, threads: int) -> list[list[L]]:
+def groups(entries: Sequence[Entry], memory: Memory, threads: int) -> list[list[Entry]]:
     """Entries in an order that gives the same, those that run at the same time together.
 
     One joins those before it, if no thread would get two blocks of each and none of them, nor any
     that it goes past, writes what it needs or needs what it writes.
     """
-    found: list[list[L]] = []
+    found: list[list[Entry]] = []
     for entry in entries:
         home = None
         for group in reversed(found[-BACK:] if threads > 1 and not entry.serial else ()):
@@ -106,15 +110,15 @@ def groups(entries: Sequence[L], memory: Memory, threads: int) -> list[list[L]]:
     return found
 
 
-def _has_room(group: Sequence[Line], threads: int) -> bool:
+def _has_room(group: Sequence[Entry], threads: int) -> bool:
     blocks = sum(most(entry.blocks) for entry in group)
     return not group[0].serial and len(group) < MOST and blocks < 2 * threads
 
 
-def _wait(one: Line, other: Line, memory: Memory) -> bool:
+def _wait(one: Entry, other: Entry, memory: Memory) -> bool:
     return one.step == other.step or memory.of(one.step).meets(memory.of(other.step))
 
 
-def _share_scratch(group: Sequence[Line], entry: Line) -> bool:
+def _share_scratch(group: Sequence[Entry], entry: Entry) -> bool:
     """Is a thread's scratch at the same place for all? Where it begins depends on its size."""
     return len({x.scratch for x in (*group, entry) if x.scratch}) <= 1

@@ -6,7 +6,6 @@ import ctypes
 import struct
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -14,7 +13,7 @@ from treadle.backends import choices
 from treadle.backends.cpu import chain_plan, gemm_plan, jit, show, sort
 from treadle.backends.cpu import scan as scans
 from treadle.backends.cpu.along import Step
-from treadle.backends.cpu.beside import Memory, groups
+from treadle.backends.cpu.beside import Entry, Memory, groups
 from treadle.backends.cpu.buffers import Buffer, allocate
 from treadle.backends.cpu.chain_emit import tile_text
 from treadle.backends.cpu.chain_tasks import chain_text
@@ -24,9 +23,10 @@ from treadle.backends.cpu.link import Code
 from treadle.backends.cpu.paces import choose
 from treadle.backends.cpu.products import SCRATCH, job_of
 from treadle.backends.cpu.products import Words as ProductWords
+from treadle.backends.cpu.runners import BESIDE
 from treadle.backends.cpu.template import Template
 from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil, part_launcher
-from treadle.backends.cpu.workers import BESIDE, SERIAL
+from treadle.backends.cpu.workers import SERIAL
 from treadle.base import trace
 from treadle.base.dtypes import (
     NUMBERS,
@@ -58,27 +58,8 @@ DONE, BASES = 4, 5  # words of a launch: set when it has ended, and the first ba
 SHORT = 1 << 16  # elements: programs below are called without letting go of the interpreter
 LONG = 1 << 22  # elements: programs above can be interrupted between two entries
 ENTRY_BYTES = 32
-Words = Callable[[Callable[[object], Place]], list[int]]
 Part = Callable[[Callable[[object], Place]], tuple[int, list[Any]]]
 """(address of the code, its parameters), once memory is laid out."""
-
-
-@dataclass(eq=False)
-class Entry:
-    """One line of the program: a kernel, how many blocks, and parameters once memory is laid."""
-
-    job: jit.Job
-    symbol: str
-    blocks: int  # these may be sizes, and so may words
-    words: Words
-    step: int
-    size: int
-    scratch: int = 0  # bytes of each thread
-
-    @property
-    def serial(self) -> bool:
-        """Is it too little to share?"""
-        return self.size < SHORT // 4
 
 
 class Program(Driver):

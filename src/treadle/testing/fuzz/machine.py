@@ -12,6 +12,7 @@ LIMITS: dict[str, dict[str, int]] = {
     "kernel.choose": {"SMALL": 1 << 9, "BLOCK": 32, "ROWS": 8},
     "kernel.operands": {"LEAST_WORK": 1 << 6},
     "backends.cpu.program": {"SHORT": 1 << 8},
+    "backends.cpu.beside": {"SHARED": 1 << 6},
     "backends.cpu.scan": {"BLOCK": 64, "FEW": 4},
     "backends.cpu.sort": {"BLOCK": 64, "FEW": 4, "RANKED": 8, "WIDE_DIGITS": 64},
     "backends.cpu.gemm_plan": {"_SERIAL": 64, "_SHORTEST": 64, "_ENOUGH_PANELS": 1,
