@@ -8,11 +8,12 @@ read the same values over the same rows join sideways, and maps join the product
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
 from treadle.base import trace
 from treadle.base.dtypes import DType
-from treadle.base.sizes import most
+from treadle.base.sizes import Size, most
 from treadle.ir.node import CONST, IOTA, Node
 from treadle.ops.defs import Kind
 from treadle.ops.reduce import sum_
@@ -25,6 +26,7 @@ from treadle.schedule.clusters import (
     Cluster,
     Folding,
     Read,
+    along_tiles,
     depends,
     folding_of,
     is_virtual,
@@ -42,10 +44,12 @@ class Fusion:
     """Grouping of one graph."""
 
     def __init__(
-        self, order: Sequence[Node], templates: Sequence[DType], chained: Mapping[Node, Chain]
-    ) -> None:
+        self, order: Sequence[Node], templates: Sequence[DType], chained: Mapping[Node, Chain],
+        plain: AbstractSet[Node] = frozenset(),
+    ) -> None:  # fmt: skip
         self.order = order
         self.templates = templates  # dtypes whose products take maps along
+        self.plain = plain  # products whose tiles lie as their results do
         self.chained = chained  # nodes of chains, which are next to each other in the order
         self.chains: dict[Chain, Cluster] = {}
         self.of: dict[Node, Cluster] = {}
@@ -237,15 +241,36 @@ class Fusion:
         return sorted(cluster.after, key=lambda c: c.number)
 
     def _is_map_of(self, other: Cluster, node: Node, cluster: Cluster) -> bool:
-        plain = other.kind == "loop" and other.folding is None and other.size == node.type.size
-        if not plain or not other.before[cluster] or depends(other, cluster, True):
+        alike = other.kind == "loop" and other.size == node.type.size
+        if not alike or not other.before[cluster] or depends(other, cluster, True):
             return False
         columns = node.shape[-1]
         if cluster.kind == "chain" and not self._reads_only(other, node, cluster):
             return False
-        return all(
-            n.type.size == other.size and n.shape and n.shape[-1] == columns for n in other.members
+        elements = [n for n, span in other.members.items() if span == FULL]
+        if other.folding is not None and not self._is_reduced_by_tiles(other, node, cluster):
+            return False
+        return not self._waits(other, elements, cluster) and all(
+            n.type.size == other.size and n.shape and n.shape[-1] == columns for n in elements
         )
+
+    def _is_reduced_by_tiles(self, other: Cluster, product: Node, cluster: Cluster) -> bool:
+        """Can tiles leave a part of every reduction?"""
+        known = other.size and Size not in map(type, product.shape)
+        if not known or product not in self.plain or cluster.kind != "product":
+            return False
+        reduces = [n for n in other.members if n.op.kind is Kind.REDUCE]
+        return all(along_tiles(n, product.shape[-1]) for n in reduces)
+
+    def _waits(self, other: Cluster, elements: Sequence[Node], cluster: Cluster) -> bool:
+        """Is a reduction wanted for elements? Then rows are read again once it is there."""
+        spans = cluster.members | other.members
+        for n in elements:
+            for read in reads_of(n):
+                if spans.get(read.base, FULL) != FULL:
+                    self.refused.append((n, read.base, "elements wait for a reduction of tiles"))
+                    return True
+        return False
 
     def _reads_only(self, other: Cluster, node: Node, cluster: Cluster) -> bool:
         """Is a product all that a map reads of a chain?"""
