@@ -9,7 +9,7 @@ from treadle.base.dtypes import DType
 from treadle.base.shapes import Shape
 from treadle.base.sizes import most
 from treadle.ir.node import LEAF, Node
-from treadle.kernel.axes import Swapped, linear, merged, refined
+from treadle.kernel.axes import Swapped, cut_by_parts, linear, merged, refined
 from treadle.kernel.index import ZERO, Axis, Index, ravel, unravel
 from treadle.kernel.loops import Argument, Loops, Pass, Reduce, Store
 from treadle.kernel.lower import Lowering
@@ -150,6 +150,8 @@ def _cuts(node: Node, size: int) -> list[Shape]:
             x = x.operands[0]  # noqa: PLW2901
             if x.type.size == size:
                 found.append(x.shape)
+        if x.op is m.concat and x.type.size == size:
+            found += cut_by_parts(x)
     return found
 
 

@@ -58,8 +58,9 @@ def plan_steps(roots: Sequence[Node], replaces: dict[Node, Node], takes: Takes) 
         judge = partial(judged, order=order, in_place=in_chains)
         chains = Chains(order, roots, takes.chains, judge)
         order = chains.order
-        plain = {p for p in products if Separable not in map(type, operands[p])}
-        fusion = Fusion(order, takes.products, chains.of, plain)
+        inner = set(products).difference(roots)
+        reducible = {p for p in inner if Separable not in map(type, operands[p])}
+        fusion = Fusion(order, takes.products, chains.of, reducible)
         fusion.run()
     trace.tell("refused", [*chains.refused, *fusion.refused])
     forced = {*chains.kept}

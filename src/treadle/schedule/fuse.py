@@ -45,11 +45,11 @@ class Fusion:
 
     def __init__(
         self, order: Sequence[Node], templates: Sequence[DType], chained: Mapping[Node, Chain],
-        plain: AbstractSet[Node] = frozenset(),
+        reducible: AbstractSet[Node] = frozenset(),
     ) -> None:  # fmt: skip
         self.order = order
         self.templates = templates  # dtypes whose products take maps along
-        self.plain = plain  # products whose tiles lie as their results do
+        self.reducible = reducible  # products that only others here read, from tiles as they lie
         self.chained = chained  # nodes of chains, which are next to each other in the order
         self.chains: dict[Chain, Cluster] = {}
         self.of: dict[Node, Cluster] = {}
@@ -238,7 +238,8 @@ class Fusion:
                     self._unite(cluster, other)
 
     def _readers(self, cluster: Cluster) -> list[Cluster]:
-        return sorted(cluster.after, key=lambda c: c.number)
+        """Maps first: reductions join tiles that are not just stored, or not at all."""
+        return sorted(cluster.after, key=lambda c: (c.folding is not None, c.number))
 
     def _is_map_of(self, other: Cluster, node: Node, cluster: Cluster) -> bool:
         alike = other.kind == "loop" and other.size == node.type.size
@@ -257,7 +258,12 @@ class Fusion:
     def _is_reduced_by_tiles(self, other: Cluster, product: Node, cluster: Cluster) -> bool:
         """Can tiles leave a part of every reduction?"""
         known = other.size and Size not in map(type, product.shape)
-        if not known or product not in self.plain or cluster.kind != "product":
+        if not known or product not in self.reducible or cluster.kind != "product":
+            return False
+        if len(cluster.members) == 1 and len(cluster.after) > 1:
+            self.refused.append(
+                (next(iter(other.members)), product, "tiles are stored as they are")
+            )
             return False
         reduces = [n for n in other.members if n.op.kind is Kind.REDUCE]
         return all(along_tiles(n, product.shape[-1]) for n in reduces)
