@@ -60,7 +60,7 @@ def plan_steps(roots: Sequence[Node], replaces: dict[Node, Node], takes: Takes) 
         order = chains.order
         inner = set(products).difference(roots)
         reducible = {p for p in inner if Separable not in map(type, operands[p])}
-        fusion = Fusion(order, takes.products, chains.of, reducible)
+        fusion = Fusion(order, takes, chains.of, reducible)
         fusion.run()
     trace.tell("refused", [*chains.refused, *fusion.refused])
     forced = {*chains.kept}

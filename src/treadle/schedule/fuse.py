@@ -12,8 +12,8 @@ from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
 from treadle.base import trace
-from treadle.base.dtypes import DType
 from treadle.base.sizes import Size, most
+from treadle.base.target import Takes
 from treadle.ir.node import CONST, IOTA, Node
 from treadle.ops.defs import Kind
 from treadle.ops.reduce import sum_
@@ -37,6 +37,7 @@ from treadle.schedule.clusters import (
 )  # fmt: skip
 
 MOST_NODES = 150  # of a kernel: longer ones compile slowly and spill registers
+FEW = 1 << 12  # elements: for fewer, one kernel more costs more than it saves
 COLUMN_ROWS = 64  # fewer rows than this are summed lane by lane, without partial sums
 
 
@@ -44,11 +45,11 @@ class Fusion:
     """Grouping of one graph."""
 
     def __init__(
-        self, order: Sequence[Node], templates: Sequence[DType], chained: Mapping[Node, Chain],
+        self, order: Sequence[Node], takes: Takes, chained: Mapping[Node, Chain],
         reducible: AbstractSet[Node] = frozenset(),
     ) -> None:  # fmt: skip
         self.order = order
-        self.templates = templates  # dtypes whose products take maps along
+        self.takes = takes
         self.reducible = reducible  # products that only others here read, from tiles as they lie
         self.chained = chained  # nodes of chains, which are next to each other in the order
         self.chains: dict[Chain, Cluster] = {}
@@ -231,10 +232,11 @@ class Fusion:
             cluster = self.of.get(node)
             if cluster is None or node.op.kind is not Kind.CONTRACT:
                 continue
-            if node.dtype not in self.templates:
+            if node.dtype not in self.takes.products:
                 continue  # it becomes plain loops
             for other in self._readers(cluster):
-                if self._is_map_of(other, node, cluster) and self._may_be_one(cluster, other):
+                fits = self._is_map_of(other, node, cluster) and self._may_be_one(cluster, other)
+                if fits and self._has_streams(other, node, cluster):
                     self._unite(cluster, other)
 
     def _readers(self, cluster: Cluster) -> list[Cluster]:
@@ -278,6 +280,23 @@ class Fusion:
                     return True
         return False
 
+    def _has_streams(self, other: Cluster, product: Node, cluster: Cluster) -> bool:
+        """Few enough arrays for tiles to come by? A loop over whole rows goes through many."""
+        size = most(other.size)
+        if size < FEW or cluster.kind != "product":
+            return True
+        own = cluster.members | other.members
+        maps = [n for n in own if n is not product]
+        arrays = {array for n in maps for array in _arrays(n) if array not in own}
+        touched = sum(2 * most(array.type.size) > size for array in arrays)
+        outside = {n: None for c in other.after | cluster.after for n in c.members if n not in own}
+        wanted, used = ({read.base for n in x for read in reads_of(n)} for x in (outside, maps))
+        touched += sum(own[n] == FULL and (n in wanted or n not in used) for n in own)
+        if touched <= self.takes.streams:
+            return True
+        self.refused.append((next(iter(other.members)), product, "tiles would meet many arrays"))
+        return False
+
     def _reads_only(self, other: Cluster, node: Node, cluster: Cluster) -> bool:
         """Is a product all that a map reads of a chain?"""
         bases = {read.base for n in other.members for read in reads_of(n)}
@@ -296,6 +315,16 @@ def _sources(node: Node) -> list[Node]:
     """What node reads through reshapes: values in memory or computed elsewhere."""
     below = [without_reshape(operand) for operand in node.operands]
     return [x for x in below if x.op not in (CONST, IOTA)]
+
+
+def _arrays(node: Node) -> list[Node]:
+    """What node reads through any views: values in memory or computed elsewhere."""
+    found = []
+    for x in _sources(node):
+        while x.op.kind is Kind.MOVEMENT and len(x.operands) == 1:
+            x = x.operands[0]  # noqa: PLW2901
+        found += [x] if x.op not in (CONST, IOTA) else []
+    return found
 
 
 def _folding_of(node: Node) -> Folding:

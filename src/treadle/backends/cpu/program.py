@@ -79,7 +79,7 @@ class Program(Driver):
     """Compiled code for one structure of graph."""
 
     takes = Takes(
-        NUMBERS, (*STORAGE, int8, uint8, int16, uint16), chain_plan.ABLE, (float32, float64)
+        NUMBERS, (*STORAGE, int8, uint8, int16, uint16), chain_plan.ABLE, (float32, float64), 2
     )
     ordered, first_leaf = True, FIRST_LEAF
 
