@@ -7,6 +7,7 @@ import pytest
 from treadle.autograd.backward import gradients
 from treadle.backends.cpu import gemm_tasks, jit
 from treadle.backends.cpu.emit import kernel_text
+from treadle.backends.cpu.epilogue_emit import epilogue_text
 from treadle.backends.cpu.host import AARCH64, AVX2
 from treadle.base.dtypes import bfloat16, float8_e4m3fn, float32, float64, int64
 from treadle.base.target import Takes
@@ -17,6 +18,7 @@ from treadle.kernel.signature import Signature
 from treadle.ops import activations, neural
 from treadle.ops import elementwise as e
 from treadle.ops.contract import matrix_product, scatter_add
+from treadle.ops.reduce import max_, sum_
 from treadle.passes.pipeline import simplify
 
 TARGETS = {"avx2": AVX2, "aarch64": AARCH64}
@@ -36,6 +38,11 @@ def normed():
     return with_gradient(neural.layer_norm(x, weight, bias), x, weight, bias)
 
 
+def reduced_tiles():
+    x = e.maximum(matrix_product(leaf(64, 32), leaf(32, 48)), 0.0)
+    return [sum_(x, axis=0), max_(x, axis=1)]
+
+
 GRAPHS = {
     "softmax": lambda: [neural.softmax(leaf(33, 100))],
     "softmax over columns": lambda: [neural.softmax(leaf(33, 100), axis=0)],
@@ -50,6 +57,7 @@ GRAPHS = {
     "gelu epilogue": lambda: [
         activations.gelu(matrix_product(leaf(64, 32), leaf(32, 48)) + leaf(48))
     ],
+    "reduced tiles": reduced_tiles,
 }
 
 
@@ -70,7 +78,8 @@ def test_kernels_of_a_graph_compile_for_another_processor(name, target):
         style, loops = choose(loops, TARGETS[target])
         if loops.epilogue:
             style = type(style)(1, False, style.effort)
-        text = kernel_text(Signature(loops).text, style, TARGETS[target])
+        emit = epilogue_text if loops.epilogue else kernel_text
+        text = emit(Signature(loops).text, style, TARGETS[target])
         image = jit.compile_object(text, TARGETS[target], style.effort)
         assert image[:4] == b"\x7fELF"
         assert image[18:20] == MACHINES[target]

@@ -17,6 +17,7 @@ from treadle.ops import composite as c
 from treadle.ops.contract import SCATTERS, scatter_add
 from treadle.ops.elementwise import cast, exp, maximum, tanh, where
 from treadle.ops.movement import concat, flip, pad, slice_
+from treadle.ops.reduce import max_, sum_
 from treadle.ops.totals import prod_
 
 
@@ -260,6 +261,25 @@ def products():
 @case()
 def product_with_epilogue():
     return [activations.gelu(r(64, 128) @ r(128, 96) + r(96))]
+
+
+@case()
+def product_whose_tiles_are_reduced():
+    x, y = activations.relu(r(70, 37) @ r(37, 90) + r(90)), r(3, 40, 20) @ r(20, 50)
+    return [x, sum_(x, axis=0), sum_(x * x, axis=1), max_(y, axis=2), sum_(y, axis=(0, 1))]
+
+
+@case()
+def product_that_is_only_reduced():
+    x, y = r(64, 32) @ r(32, 64), r(64, 32) @ r(32, 64)
+    return [c.mean(x, axis=1), sum_(x, axis=0), sum_(y * y)]
+
+
+@case(2e-2)
+def bfloat_product_that_is_reduced():
+    kind = ml_dtypes.bfloat16
+    x = r(40, 70, kind=kind) @ r(70, 33, kind=kind)
+    return [sum_(x, axis=0), max_(x, axis=1)]
 
 
 @case()

@@ -12,11 +12,13 @@ from random import Random
 import pytest
 from renumbered import Renumbered
 
+from treadle.backends.cpu import jit
+from treadle.backends.cpu.epilogue_emit import epilogue_text
 from treadle.backends.cpu.host import AARCH64, AVX2
 from treadle.backends.cpu.program import Program, kernel_job
 from treadle.backends.cuda import forms
-from treadle.backends.cuda.emit import Emitter
 from treadle.backends.cuda.emit import kernel_text as triton_text
+from treadle.backends.cuda.epilogue import EpilogueEmitter, Finished
 from treadle.base.dtypes import FLOATS, DType, bfloat16, float32, float64, int64
 from treadle.base.target import Takes, Target
 from treadle.ir.graph import toposort
@@ -32,13 +34,14 @@ from treadle.ops import activations, ordering, scan
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
 from treadle.ops.contract import matrix_product
+from treadle.ops.reduce import max_, sum_
 from treadle.passes.pipeline import simplify
 from treadle.testing.growth import EVERY
 from treadle.testing.strategies import graph_of
 
 ROOT = Path(__file__).parents[2]
 GRAPHS, COPIES = 120, 6
-EPILOGUE = ("m", "m < M", "n", "n < N", "acc")
+FINISHED = Finished("acc", "m", "n", "high", "wide")
 
 
 def loops_of(roots):
@@ -83,6 +86,9 @@ def on_cpu(family):
         style, _ = choose(family[0], target)
         for loops in family:
             job = kernel_job(Signature(loops).text, style, target)
+            if loops.epilogue:
+                parts = (Signature(loops).text, style)
+                job = jit.job(epilogue_text, parts, ("kernel",), target, style.effort)
             parse.cache_clear()
             yield (job.key, target), job.make_text()
 
@@ -95,9 +101,8 @@ def on_cuda(family):
         if not loops.epilogue:
             yield (text, form), triton_text.__wrapped__(text, form)
         else:
-            emitter = Emitter(parse(text), form)
-            emitter.epilogue(*EPILOGUE)
-            yield (text, form), "\n".join(emitter.lines)
+            emitter = EpilogueEmitter(parse(text), form, FINISHED)
+            yield (text, form), "\n".join(emitter.run("m < M", "n < N"))
 
 
 @pytest.mark.parametrize("emitted", [on_cpu, on_cuda])
@@ -192,7 +197,10 @@ def imports_of(path):
     return {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
 
 
-@pytest.mark.parametrize("name", ["cpu/emit.py", "cpu/points.py", "cuda/emit.py"])
+@pytest.mark.parametrize(
+    "name",
+    ["cpu/emit.py", "cpu/epilogue_emit.py", "cpu/points.py", "cuda/emit.py", "cuda/epilogue.py"],
+)
 def test_emitters_know_nothing_that_has_numbers(name):
     known = imports_of(ROOT / "src/treadle/backends" / name)
     numbered = ("index", "loops", "signature", "build", "plan", "lower", "axes")
@@ -203,7 +211,8 @@ def test_emitters_know_nothing_that_has_numbers(name):
 def lines_and_products(n, kind):
     x, y = leaf(n, 3 * n, kind=kind), leaf(3 * n, n, kind=kind)
     roots = [scan.cumsum(x, axis=1), scan.cummax(x, axis=0), ordering.sort(x, axis=1)]
-    return [*roots, matrix_product(x, y), e.exp(matrix_product(x, y) * 3.0), x * 2.5 + 1.0]
+    roots += [matrix_product(x, y), e.exp(matrix_product(x, y) * 3.0), x * 2.5 + 1.0]
+    return [*roots, sum_(e.sin(matrix_product(x, y)), axis=0), max_(matrix_product(y, x), axis=1)]
 
 
 def jobs_of(roots):
@@ -228,7 +237,8 @@ def test_every_job_is_known_by_all_that_its_code_is_made_of(kind):
             text = job.make_text()
             assert texts.setdefault((job.key, job.effort, job.passes), text) == text
     kinds = {key.split("\n")[0].removeprefix("treadle.backends.cpu.") for key, *_ in texts}
-    assert kinds == {"emit.kernel_text", "scan.text", "sort.text", "gemm_tasks.text"}
+    loops = {"emit.kernel_text", "epilogue_emit.epilogue_text"}
+    assert kinds == {*loops, "scan.text", "sort.text", "gemm_tasks.text"}
 
 
 # ---- numbers and results

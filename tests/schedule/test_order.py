@@ -67,7 +67,7 @@ def test_kernels_of_a_random_graph_read_what_is_there(part):
         steps = plan_steps(roots, replaces, Takes(FLOATS))
         assert in_order(steps, leaves), seed
         assert {n for n in roots if n.op is not LEAF} <= {n for t in steps for n in t.writes}
-        fusion = Fusion(toposort(roots), FLOATS, {})
+        fusion = Fusion(toposort(roots), Takes(FLOATS), {})
         for cluster in fusion.run():
             assert all(other.rank < cluster.rank for other in cluster.before), seed
 

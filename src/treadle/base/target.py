@@ -67,3 +67,4 @@ class Takes:
     converts: tuple[DType, ...] = ()  # what products in float32 read and widen as they go
     chains: Ability = Ability()
     separable: tuple[DType, ...] = ()  # products of which one operand may lie anywhere, as windows
+    streams: int = 1 << 30  # arrays that tiles are joined with or go to: more than that are slow

@@ -8,9 +8,13 @@ from itertools import pairwise
 from math import prod
 
 from treadle.base.shapes import Shape, strides_of
-from treadle.base.sizes import UnknownSizeError
+from treadle.base.sizes import UnknownSizeError, most
+from treadle.ir.node import Node
 from treadle.kernel.index import Atom, Axis, Index, Looked, Quotient
 from treadle.kernel.loops import Ex, Guard, Loops, Pass, Reduce, Store, indices_of
+from treadle.ops.movement import reshape
+
+LANES = 16  # elements that lie side by side: it is not worth cutting axes into fewer
 
 
 def refined(shapes: Sequence[Shape], total: int) -> list[int]:
@@ -28,6 +32,24 @@ def refined(shapes: Sequence[Shape], total: int) -> list[int]:
     if any(high % low for low, high in pairs):
         return [total]
     return [high // low for low, high in pairs][::-1]
+
+
+def cut_by_parts(joined: Node) -> list[Shape]:
+    """How a concat of equal parts is cut: between them, and where shapes below them are."""
+    first, axis, count = joined.operands[0], joined.arg, len(joined.operands)
+    if any(part.shape != first.shape for part in joined.operands):
+        return []
+    found = []
+    for part in joined.operands:
+        below = part
+        while below.op is reshape:
+            below = below.operands[0]
+        extents = refined([part.shape, below.shape], part.type.size)
+        ends = [prod(extents[:k]) for k in range(len(extents) + 1)]
+        if prod(part.shape[:axis]) in ends and most(prod(extents[-1:])) >= LANES:
+            at = ends.index(prod(part.shape[:axis]))
+            found.append((*extents[:at], count, *extents[at:]))
+    return found
 
 
 def linear(axes: Sequence[Axis]) -> Index:

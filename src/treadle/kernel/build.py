@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from math import prod
 
 from treadle.base.dtypes import DType
 from treadle.base.shapes import Shape
 from treadle.base.sizes import most
 from treadle.ir.node import LEAF, Node
-from treadle.kernel.axes import Swapped, linear, merged, refined
+from treadle.kernel.axes import Swapped, cut_by_parts, linear, merged, refined
 from treadle.kernel.index import ZERO, Axis, Index, ravel, unravel
 from treadle.kernel.loops import Argument, Loops, Pass, Reduce, Store
 from treadle.kernel.lower import Lowering
@@ -151,6 +150,8 @@ def _cuts(node: Node, size: int) -> list[Shape]:
             x = x.operands[0]  # noqa: PLW2901
             if x.type.size == size:
                 found.append(x.shape)
+        if x.op is m.concat and x.type.size == size:
+            found += cut_by_parts(x)
     return found
 
 
@@ -314,47 +315,6 @@ def build_scatter(node: Node, stored: frozenset[Node]) -> list[Built]:
     loops = merged(loops)
     loops.outer = loops.outer or [Axis("a", 1)]  # one lane: along the axis lanes would meet
     return [first, builder.finish(loops)]
-
-
-def build_epilogue(
-    product: Node, cluster: Cluster, stored: frozenset[Node], turned: bool = False
-) -> Built:
-    """What happens to a finished tile of a product.
-
-    Rows count through batch and m, n is inner; where tiles are turned, n counts and m is inner.
-    """
-    roots = [node for node in cluster.members if node in stored]
-    builder = Builder(stored, frozenset(cluster.members))
-    axes, inner = _tile_axes(product, cluster, turned)
-    outer = [axis for axis in axes if axis is not inner]
-    whole = linear(axes)
-    lowering = Lowering(builder.slot_of, linear(outer), whole, tile=product)
-    stores = []
-    for root in roots:
-        value = lowering.at(root, unravel(whole, root.shape))
-        stores.append(Store(builder.slot(root, root.dtype, True), whole, value))
-    loops = Loops([], outer, [inner], [Pass([], stores)], [], epilogue=True)
-    loops.size = product.type.size
-    loops = merged(loops)
-    loops.inner = loops.inner or [inner]
-    return builder.finish(loops)
-
-
-def _tile_axes(product: Node, cluster: Cluster, turned: bool) -> tuple[list[Axis], Axis]:
-    """Axes of a product's result, cut where shapes of its maps are, and the one along tiles."""
-    *batch, rows, columns = product.shape
-    extents = refined([n.shape for n in cluster.members], product.type.size)
-    whole = [prod(batch), rows, columns] if turned else [prod(batch) * rows, columns]
-    ends = [prod(extents[k:]) for k in range(len(extents))]
-    if turned:
-        fits = product.type.size and columns * rows in ends and columns in ends
-        fits = fits and ends.index(columns) - ends.index(columns * rows) == 1
-    else:
-        fits = product.type.size and extents[-1:] == [columns]
-    axes = [Axis(f"a{k}", n) for k, n in enumerate(extents if fits else whole)]
-    if not turned:
-        return axes, axes[-1]
-    return axes, axes[ends.index(columns * rows) if fits else 1]
 
 
 def build_product(product: Node, stored: frozenset[Node]) -> Built:

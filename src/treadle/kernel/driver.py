@@ -61,7 +61,7 @@ class Driver(ABC):
         if isinstance(step, LoopStep):
             return self._add_each
         if isinstance(step, ProductStep):
-            return self.add_product
+            return self._add_tiles
         if isinstance(step, ChainStep):
             return self.add_chain
         if isinstance(step, ScanStep):
@@ -70,6 +70,15 @@ class Driver(ABC):
 
     def _add_each(self, step: LoopStep, number: int) -> None:
         for built in step.kernels:
+            self.add_loops(built, number)
+
+    def _add_tiles(self, step: ProductStep, number: int) -> None:
+        rows, columns = self.add_product(step, number)
+        for parts in step.parts:
+            built, nbytes = parts.joined(rows, columns)
+            self.reserve({parts.name: nbytes}, number)
+            self.add_loops(built, number)
+        for built in step.after:
             self.add_loops(built, number)
 
     def reserve(self, sizes: Mapping[Any, int], step: int) -> None:
@@ -82,8 +91,8 @@ class Driver(ABC):
         """A loop program as kernels."""
 
     @abstractmethod
-    def add_product(self, product: ProductStep, step: int) -> None:
-        """A product as kernels."""
+    def add_product(self, product: ProductStep, step: int) -> tuple[int, int]:
+        """A product as kernels; rows and columns of the blocks that leave parts of reductions."""
 
     @abstractmethod
     def add_chain(self, step: ChainStep, number: int) -> None:

@@ -192,7 +192,7 @@ class Lowering:
         """x where all checks hold, else other; x is read only there."""
         if not checks:
             return self.at(x, index, guards)
-        checks = tuple([(resolved(i), low, high) for i, low, high in checks])
+        checks = tuple([_coarse(resolved(i), low, high) for i, low, high in checks])
         value = self.at(x, index, guards + checks)
         inside = self.make("inside", (), bool_, checks)
         return self.make(where.name, (inside, value, other), value.dtype)
@@ -236,6 +236,15 @@ class Lowering:
             found = Reduce(f"t{len(self.reduces)}", node.op.name, value, node.dtype)
             self.reduces[node] = found
         return self.make("reduced", (), node.dtype, found)
+
+
+def _coarse(index: Index, low: int, high: int) -> Guard:
+    """The same check with fewer axes, where the last ones only count through what is whole."""
+    if low == 0:
+        whole = index // high  # is 0 where the index is in range
+        if whole.is_affine() and len(whole.terms) < len(index.terms):
+            return whole, 0, 1
+    return index, low, high
 
 
 def _scaled(a: Index, b: Index) -> Index | None:

@@ -12,12 +12,12 @@ from treadle.ir.node import LEAF, Node
 from treadle.kernel.build import (
     build_cluster,
     build_copies,
-    build_epilogue,
     build_product,
     build_scatter,
 )  # fmt: skip
 from treadle.kernel.chain import widened
 from treadle.kernel.chain_build import build_chain, judged
+from treadle.kernel.epilogue import build_after, build_epilogue
 from treadle.kernel.operands import Operand, Separable, Strided, located, operands_of, plain
 from treadle.kernel.steps import (
     ChainStep,
@@ -58,7 +58,9 @@ def plan_steps(roots: Sequence[Node], replaces: dict[Node, Node], takes: Takes) 
         judge = partial(judged, order=order, in_place=in_chains)
         chains = Chains(order, roots, takes.chains, judge)
         order = chains.order
-        fusion = Fusion(order, takes.products, chains.of)
+        inner = set(products).difference(roots)
+        reducible = {p for p in inner if Separable not in map(type, operands[p])}
+        fusion = Fusion(order, takes, chains.of, reducible)
         fusion.run()
     trace.tell("refused", [*chains.refused, *fusion.refused])
     forced = {*chains.kept}
@@ -68,6 +70,7 @@ def plan_steps(roots: Sequence[Node], replaces: dict[Node, Node], takes: Takes) 
             forced |= {in_chains[x].base for x in shown}
         else:
             forced |= {x.base for x in operands[product]}
+            forced |= {n for n in fusion.of[product].members if n.op.kind is Kind.REDUCE}
     stored = keep(order, fusion.of, roots, forced, chains.hidden)
     steps = {c: _step(c, stored, operands, takes) for c in fusion.clusters
              if c.kind != "chain" and any(n in stored for n in c.members)}  # fmt: skip
@@ -129,5 +132,8 @@ def _step(
     left, right = operands[product]
     turned = isinstance(right, Separable)
     plain = len(cluster.members) == 1 and product.dtype.compute is product.dtype and not turned
-    epilogue = None if plain else build_epilogue(product, cluster, stored, turned)
-    return ProductStep(cluster, writes, product, left, right, epilogue, turned)
+    if plain:
+        return ProductStep(cluster, writes, product, left, right)
+    epilogue, parts = build_epilogue(product, cluster, stored, turned)
+    after = build_after(cluster, stored)
+    return ProductStep(cluster, writes, product, left, right, epilogue, turned, parts, after)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
 from treadle.kernel.chain import Chained
+from treadle.kernel.epilogue import Parts
 from treadle.kernel.operands import Operand, Side, sides_of
 from treadle.schedule.clusters import Cluster
 
@@ -78,14 +79,18 @@ class ScatterStep(LoopStep):
 class ProductStep(Step):
     """A matrix product, and what happens to its tiles if that is not just a store.
 
-    turned: tiles are those of the transposed product, whose rows are the columns of this one.
+    - **turned**: tiles are those of the transposed product, whose rows are columns of this one
+    - **parts**: what tiles leave of reductions, to be joined once all are finished
+    - **after**: what is made of these reductions
     """
 
     node: Node
     left: Operand
     right: Operand
-    epilogue: Built | None
+    epilogue: Built | None = None
     turned: bool = False
+    parts: list[Parts] = field(default_factory=list)
+    after: list[Built] = field(default_factory=list)
 
     def sides(self) -> tuple[Side, Side]:
         """What the rows and the columns of its tiles are made of."""
@@ -93,7 +98,11 @@ class ProductStep(Step):
 
     def programs(self) -> list[Built]:
         """Every loop program in it."""
-        return [self.epilogue] if self.epilogue else []
+        return [self.epilogue, *self.after] if self.epilogue else []
+
+    def reads(self) -> set[Node]:
+        """Nodes whose memory is read, and was written before."""
+        return super().reads().difference(self.writes)
 
     def operands(self) -> list[Node]:
         """What is multiplied."""

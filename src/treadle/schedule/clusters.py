@@ -16,6 +16,7 @@ from treadle.base.shapes import Shape
 from treadle.ir.node import Node
 from treadle.ops import movement as m
 from treadle.ops.defs import Kind
+from treadle.ops.reduce import sum_
 
 FULL, ROW, COLUMN = "full", "row", "column"
 Folding = tuple[tuple[int, bool], ...]
@@ -54,6 +55,19 @@ def folding_of(shape: Shape, axes: Sequence[int]) -> Folding:
         else:
             segments.append((size, flag))
     return tuple(segments)
+
+
+def along_tiles(node: Node, columns: int) -> str:
+    """What tiles of a product leave of a reduction: a value per ROW, per COLUMN, or "" for none."""
+    x, axes = node.operands[0], node.arg[0]
+    if node.op.kind is not Kind.REDUCE or not node.dtype.compute.is_float:
+        return ""
+    if columns < 2 or x.shape[-1:] != (columns,):
+        return ""
+    if len(x.shape) - 1 in axes:
+        return ROW
+    whole = all(k in axes or size == 1 for k, size in enumerate(x.shape[:-1]))
+    return COLUMN if whole and node.op is sum_ else ""
 
 
 def is_virtual(node: Node) -> bool:

@@ -8,11 +8,12 @@ read the same values over the same rows join sideways, and maps join the product
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
 from treadle.base import trace
-from treadle.base.dtypes import DType
-from treadle.base.sizes import most
+from treadle.base.sizes import Size, most
+from treadle.base.target import Takes
 from treadle.ir.node import CONST, IOTA, Node
 from treadle.ops.defs import Kind
 from treadle.ops.reduce import sum_
@@ -25,6 +26,7 @@ from treadle.schedule.clusters import (
     Cluster,
     Folding,
     Read,
+    along_tiles,
     depends,
     folding_of,
     is_virtual,
@@ -35,6 +37,7 @@ from treadle.schedule.clusters import (
 )  # fmt: skip
 
 MOST_NODES = 150  # of a kernel: longer ones compile slowly and spill registers
+FEW = 1 << 12  # elements: for fewer, one kernel more costs more than it saves
 COLUMN_ROWS = 64  # fewer rows than this are summed lane by lane, without partial sums
 
 
@@ -42,10 +45,12 @@ class Fusion:
     """Grouping of one graph."""
 
     def __init__(
-        self, order: Sequence[Node], templates: Sequence[DType], chained: Mapping[Node, Chain]
-    ) -> None:
+        self, order: Sequence[Node], takes: Takes, chained: Mapping[Node, Chain],
+        reducible: AbstractSet[Node] = frozenset(),
+    ) -> None:  # fmt: skip
         self.order = order
-        self.templates = templates  # dtypes whose products take maps along
+        self.takes = takes
+        self.reducible = reducible  # products that only others here read, from tiles as they lie
         self.chained = chained  # nodes of chains, which are next to each other in the order
         self.chains: dict[Chain, Cluster] = {}
         self.of: dict[Node, Cluster] = {}
@@ -227,25 +232,70 @@ class Fusion:
             cluster = self.of.get(node)
             if cluster is None or node.op.kind is not Kind.CONTRACT:
                 continue
-            if node.dtype not in self.templates:
+            if node.dtype not in self.takes.products:
                 continue  # it becomes plain loops
             for other in self._readers(cluster):
-                if self._is_map_of(other, node, cluster) and self._may_be_one(cluster, other):
+                fits = self._is_map_of(other, node, cluster) and self._may_be_one(cluster, other)
+                if fits and self._has_streams(other, node, cluster):
                     self._unite(cluster, other)
 
     def _readers(self, cluster: Cluster) -> list[Cluster]:
-        return sorted(cluster.after, key=lambda c: c.number)
+        """Maps first: reductions join tiles that are not just stored, or not at all."""
+        return sorted(cluster.after, key=lambda c: (c.folding is not None, c.number))
 
     def _is_map_of(self, other: Cluster, node: Node, cluster: Cluster) -> bool:
-        plain = other.kind == "loop" and other.folding is None and other.size == node.type.size
-        if not plain or not other.before[cluster] or depends(other, cluster, True):
+        alike = other.kind == "loop" and other.size == node.type.size
+        if not alike or not other.before[cluster] or depends(other, cluster, True):
             return False
         columns = node.shape[-1]
         if cluster.kind == "chain" and not self._reads_only(other, node, cluster):
             return False
-        return all(
-            n.type.size == other.size and n.shape and n.shape[-1] == columns for n in other.members
+        elements = [n for n, span in other.members.items() if span == FULL]
+        if other.folding is not None and not self._is_reduced_by_tiles(other, node, cluster):
+            return False
+        return not self._waits(other, elements, cluster) and all(
+            n.type.size == other.size and n.shape and n.shape[-1] == columns for n in elements
         )
+
+    def _is_reduced_by_tiles(self, other: Cluster, product: Node, cluster: Cluster) -> bool:
+        """Can tiles leave a part of every reduction?"""
+        known = other.size and Size not in map(type, product.shape)
+        if not known or product not in self.reducible or cluster.kind != "product":
+            return False
+        if len(cluster.members) == 1 and len(cluster.after) > 1:
+            self.refused.append(
+                (next(iter(other.members)), product, "tiles are stored as they are")
+            )
+            return False
+        reduces = [n for n in other.members if n.op.kind is Kind.REDUCE]
+        return all(along_tiles(n, product.shape[-1]) for n in reduces)
+
+    def _waits(self, other: Cluster, elements: Sequence[Node], cluster: Cluster) -> bool:
+        """Is a reduction wanted for elements? Then rows are read again once it is there."""
+        spans = cluster.members | other.members
+        for n in elements:
+            for read in reads_of(n):
+                if spans.get(read.base, FULL) != FULL:
+                    self.refused.append((n, read.base, "elements wait for a reduction of tiles"))
+                    return True
+        return False
+
+    def _has_streams(self, other: Cluster, product: Node, cluster: Cluster) -> bool:
+        """Few enough arrays for tiles to come by? A loop over whole rows goes through many."""
+        size = most(other.size)
+        if size < FEW or cluster.kind != "product":
+            return True
+        own = cluster.members | other.members
+        maps = [n for n in own if n is not product]
+        arrays = {array for n in maps for array in _arrays(n) if array not in own}
+        touched = sum(2 * most(array.type.size) > size for array in arrays)
+        outside = {n: None for c in other.after | cluster.after for n in c.members if n not in own}
+        wanted, used = ({read.base for n in x for read in reads_of(n)} for x in (outside, maps))
+        touched += sum(own[n] == FULL and (n in wanted or n not in used) for n in own)
+        if touched <= self.takes.streams:
+            return True
+        self.refused.append((next(iter(other.members)), product, "tiles would meet many arrays"))
+        return False
 
     def _reads_only(self, other: Cluster, node: Node, cluster: Cluster) -> bool:
         """Is a product all that a map reads of a chain?"""
@@ -265,6 +315,16 @@ def _sources(node: Node) -> list[Node]:
     """What node reads through reshapes: values in memory or computed elsewhere."""
     below = [without_reshape(operand) for operand in node.operands]
     return [x for x in below if x.op not in (CONST, IOTA)]
+
+
+def _arrays(node: Node) -> list[Node]:
+    """What node reads through any views: values in memory or computed elsewhere."""
+    found = []
+    for x in _sources(node):
+        while x.op.kind is Kind.MOVEMENT and len(x.operands) == 1:
+            x = x.operands[0]  # noqa: PLW2901
+        found += [x] if x.op not in (CONST, IOTA) else []
+    return found
 
 
 def _folding_of(node: Node) -> Folding:

@@ -72,9 +72,12 @@ class Simulation(Driver):
         built.loops = replace(built.loops, rows_per_block=rows)
         self.work.append(lambda: self._blocks(built))
 
-    def add_product(self, product: ProductStep, step: int) -> None:
+    def add_product(self, product: ProductStep, step: int) -> tuple[int, int]:
         """A product, cut into tiles."""
-        self.work.append(lambda: self._tiles(product))
+        *_, height, width = _turned(product)
+        tile = self.draw.randint(1, max(1, height)), self.draw.randint(1, max(1, width))
+        self.work.append(lambda: self._tiles(product, tile))
+        return tile
 
     def add_chain(self, step: ChainStep, number: int) -> None:
         """Chains are not taken: they write over nothing that they read."""
@@ -170,19 +173,21 @@ class Simulation(Driver):
 
     # ---- products: tiles of any size
 
-    def _tiles(self, work: ProductStep) -> list[Block]:
+    def _tiles(self, work: ProductStep, tile: tuple[int, int]) -> list[Block]:
         *batch, height, width = _turned(work)
-        tall, wide = self.draw.randint(1, max(1, height)), self.draw.randint(1, max(1, width))
+        tall, wide = tile
         kernel = self._kernel(work.epilogue) if work.epilogue else None
         return [
-            self._tile(work, kernel, at, slice(m, m + tall), np.arange(n, min(n + wide, width)))
+            self._tile(
+                work, kernel, at, slice(m, m + tall), np.arange(n, min(n + wide, width)), tile
+            )
             for at in enumerate(np.ndindex(*batch))
             for m in range(0, height, tall) for n in range(0, width, wide)
         ]  # fmt: skip
 
     def _tile(
         self, work: ProductStep, kernel: Kernel | None, at: tuple[int, tuple[int, ...]],
-        rows: slice, columns: Array,
+        rows: slice, columns: Array, cut: tuple[int, int],
     ) -> Block:  # fmt: skip
         """One tile of a batch item (its number and place): operands are read, then it is stored."""
         number, item = at
@@ -199,8 +204,12 @@ class Simulation(Driver):
             out[first : first + len(tile), columns[:1].item() : columns[-1:].item() + 1] = tile
             return
         points: list[Axes] = [{kernel.loops.inner[-1]: columns}]
+        tall, wide = cut
+        down, across = number * -(-height // tall) + rows.start // tall, columns[0] // wide
+        kernel.begin(down, columns)
         for k, values in enumerate(tile):
-            yield from kernel.row(_split_row(first + k, kernel.loops.outer), points, tile=values)
+            place = _split_row(first + k, kernel.loops.outer)
+            yield from kernel.row(place, points, down, tile=values, across=across)
 
     def _operand(self, x: Operand, node: Node, batch: Sequence[int]) -> Array:
         """An operand as it is in memory now, in the precision of sums."""

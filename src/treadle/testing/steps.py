@@ -42,23 +42,28 @@ class Kernel:
         self.is_map = len(loops.passes) == 1 and not first.reduces and not loops.row_stores
         self.is_map = self.is_map and not any(s.mode != "set" for s in self.stores)
         self.columns = int(np.prod([axis.extent for axis in loops.inner], dtype=int))
+        self.rows = loops.rows
 
     def block(self, number: int, units: Sequence[tuple[Axes, list[Axes]]]) -> Iterator[None]:
         """Rows one after the other, each with the points of its inner axes."""
-        for s in self.stores:
-            if s.mode == "partial":
-                self.cells[s.buffer][number * self.columns :][: self.columns] = 0
+        self.begin(number, np.arange(self.columns))
         entry: Known = {}
         self._ready(ENTRY, 0, {}, entry)
         yield
         for at, points in units:
             yield from self.row(at, points, number, entry)
 
+    def begin(self, number: int, columns: Array) -> None:
+        """A block of rows begins, of these columns: nothing is added up yet."""
+        for s in self.stores:
+            if s.mode == "partial":
+                self.cells[s.buffer][number * self.columns + columns] = 0
+
     def row(
         self, at: Axes, points: list[Axes], number: int = 0, entry: Known | None = None,
-        tile: Array = None,
+        tile: Array = None, across: int = 0,
     ) -> Iterator[None]:  # fmt: skip
-        """All passes over one row, or over some side by side."""
+        """All passes over one row, or over some side by side; across: which block of columns."""
         known = dict(entry or {})
         known |= {ex: tile for ex in self.order if ex.op == "tile"}
         self._ready(ROW, 0, at, known)
@@ -83,7 +88,12 @@ class Kernel:
             self._ready(ROW, stage + 1, at, known)
             yield
         for s in self.loops.row_stores:
-            self._store(s, [self.value(ex, at, known) for ex in s.inputs], at, known, number)
+            inputs = [self.value(ex, at, known) for ex in s.inputs]
+            if s.mode == "partial":
+                place = self.index(s.position, at, known) + across * self.rows
+                self.cells[s.buffer][place] = inputs[-1]
+            else:
+                self._store(s, inputs, at, known, number)
 
     def _ready(self, level: int, stage: int, at: Axes, known: Known) -> None:
         """What is computed once, and before everything else."""

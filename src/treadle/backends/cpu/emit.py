@@ -11,7 +11,7 @@ from treadle.backends.cpu.ops import JOIN, PRIMITIVES, memory_type
 from treadle.backends.cpu.points import Access, Point
 from treadle.backends.cpu.writer import Int, Writer, module
 from treadle.base.dtypes import bool_
-from treadle.base.errors import needed
+from treadle.base.errors import CompilerError, explain, needed
 from treadle.base.target import Target
 from treadle.kernel.abstract import Axis, Ex, Kernel, Pass, Reduce, Slot, Store, Sum
 from treadle.kernel.choose import Style
@@ -20,8 +20,6 @@ from treadle.kernel.parser import parse
 
 HEADER = 4  # words before the buffers
 KERNEL = ["ptr %bases", "ptr %params", "i64 %block", "i64 %tid"]
-SIZES = ["i64 %stride", "i64 %batch", "i64 %m", "i64 %n", "i64 %rows", "i64 %cols"]
-EPILOGUE = [*KERNEL[:2], "ptr %tile", *SIZES]  # works on the tile of a product
 
 
 class Emitter:
@@ -46,22 +44,24 @@ class Emitter:
 
     def parameters(self) -> list[str]:
         """Of the function."""
-        return EPILOGUE if self.kernel.epilogue else KERNEL
+        return KERNEL
 
     def text(self) -> str:
         """The module."""
         entry = self._prologue()
-        if self.kernel.epilogue:
-            self._tile_rows(entry)
-        elif self.kernel.across:
+        self.body(entry)
+        if any(a.stream for a in self.kernel.arguments) and self.ln.target.is_x86:
+            self.w.call("void", "llvm.x86.sse.sfence")
+        return module([self.w])
+
+    def body(self, entry: Point) -> None:
+        """All rows of a block."""
+        if self.kernel.across:
             self._across_rows(entry)
         elif not self.kernel.outer:
             self._flat(entry)
         else:
             self._rows(entry)
-        if any(a.stream for a in self.kernel.arguments) and self.ln.target.is_x86:
-            self.w.call("void", "llvm.x86.sse.sfence")
-        return module([self.w])
 
     def _prologue(self) -> Point:
         """Load parameters and pointers, compute what never changes."""
@@ -133,24 +133,6 @@ class Emitter:
                 points.append(Point({**axes, axis: at}, axis, mask, parent=entry))
             self._passes(*points)
 
-    def _tile_rows(self, entry: Point) -> None:
-        """Rows of a finished tile: the row number counts through batch and m."""
-        w = self.w
-        height = w.word("%params", 1)
-        first = w.add(w.mul("%batch", height), "%m")
-        step = self.kernel.passes[0]
-        if self.kernel.outer:
-            self.to.ahead = (self.kernel.outer[-1], "%rows")  # the tile below is the next one
-        with w.loop(0, "%rows") as (i, _, _):
-            row = Point(self._split(w.add(first, i), self.kernel.outer), None, parent=entry)
-            self.tile_row = w.gep("%tile", w.mul(i, "%stride"), self._tile_type())
-            self._compute_rows(row, 0)
-            self._vectors(0, step, row, ("%n", w.add("%n", "%cols")), {})
-
-    def _tile_type(self) -> str:
-        tiles = [ex for ex in self.order if ex.op == "tile"]
-        return register_type(tiles[0].dtype) if tiles else "float"
-
     # ---- one row: pass after pass
 
     def _passes(self, *rows: Point) -> None:
@@ -165,10 +147,13 @@ class Emitter:
             for row in rows:
                 self._compute_rows(row, number + 1)
         for row in rows:
-            for s in self.kernel.row_stores:
-                value = row.value(s.value)
-                pointer = self.pointer(s.buffer, s.position)
-                self.to.store(pointer, s.position, value, s.value.dtype, row)
+            self.store_row(row)
+
+    def store_row(self, row: Point) -> None:
+        """What a row is reduced to."""
+        for s in self.kernel.row_stores:
+            pointer = self.pointer(s.buffer, s.position)
+            self.to.store(pointer, s.position, row.value(s.value), s.value.dtype, row)
 
     def _compute_rows(self, row: Point, stage: int) -> None:
         ready = [ex for ex in self.order if self.level[ex] == ROW and ex.stage == stage]
@@ -370,15 +355,14 @@ class Emitter:
         if ex.op == "inside":
             return to.inside(ex.data, at)
         if ex.op == "tile":
-            return self._tile(ex, at)
+            return self.tile(ex, at)
         args = [at.value(arg) for arg in ex.args]
         first = ex.args[1] if ex.op == "where" else ex.args[0]
         return PRIMITIVES[ex.op](ln, first.dtype, ex.dtype, args)
 
-    def _tile(self, ex: Ex, at: Point) -> str:
-        kind, vector = register_type(ex.dtype), needed("emit", self.vector, "axis")
-        place = self.w.gep(self.tile_row, self.w.sub(at.axes[vector], "%n"), kind)
-        return self.w.load(self.ln.type(ex.dtype), place, 4)
+    def tile(self, ex: Ex, at: Point) -> str:
+        """An element of a product."""
+        raise CompilerError(explain("emit", "there are no tiles", of=ex.op))
 
     def _joined(self, r: Reduce, parts: list[str]) -> str:
         """Accumulators, then lanes, joined by a fixed tree; every lane holds the result."""

@@ -53,7 +53,7 @@ def cuts(problem: Problem, default: Cut, tile: Tile, target: Target) -> Space[Cu
             return cut == whole and _is_whole(cut.columns, tile.lanes, COLUMNS_PER_TASK)
         widest, highest = _whole(problem.n, tile.columns), _whole(problem.m, tile.rows)
         return (
-            _is_whole(cut.rows, tile.rows, max(highest, default.rows))
+            _is_whole(cut.rows, tile.rows, min(max(highest, default.rows), problem.most_rows))
             and _is_whole(cut.columns, tile.columns, max(widest, default.columns))
             and _is_whole(cut.depth, _DEPTH, max(_whole(problem.k, _DEPTH), default.depth))
             and _is_slice_small(cut, default, tile, target)

@@ -21,6 +21,7 @@ _MOST_TASKS = 32  # worth cutting into: more would only be smaller
 _SHORTEST = 1 << 16  # multiplications in one call: about a microsecond
 _SERIAL = 40**3  # multiplications below which a second thread does not pay
 _ENOUGH_PANELS = 16  # panels of A that make packing a slice of B worth while
+ANY_ROWS = 1 << 62
 _PAD = 16  # elements after a packed row, so that rows do not share cache sets
 
 
@@ -51,6 +52,7 @@ class Problem:
     a_dtype: DType = float32
     b_dtype: DType = float32
     has_epilogue: bool = False
+    most_rows: int = ANY_ROWS  # of a task: columns of so many are added up one by one
     looked: bool = False  # A lies at places that tables give, its strides count for nothing
     correlation: Correlation | None = None  # what those places are, if they are that
 
@@ -92,6 +94,7 @@ class Plan:
     apack_bytes: int  # packed A, one for the product
     bpack_bytes: int  # packed B, if that is one for the product too
     scratch_bytes: int  # for each thread; scratch is threads times this
+    block: tuple[int, int] = (1, 1)  # rows and columns that one task has
 
 
 Settle = Callable[[Problem, Cut, Tile], Cut]
@@ -169,7 +172,7 @@ def _block_cut(problem: Problem, tile: Tile, target: Target) -> Cut:
     parts = -(-wanted // (items * -(-n // columns)))
     # Every task packs its own slice of B, so it should have enough rows to use it on.
     parts = min(parts, max(1, m // ((_ENOUGH_PANELS if pack_right else 4) * tile.rows)))
-    rows = _round_up(-(-m // parts), tile.rows)
+    rows = min(_round_up(-(-m // parts), tile.rows), problem.most_rows // tile.rows * tile.rows)
     once = problem.looked and not any(problem.b_batch) and items * -(-m // rows) > 1
     packs_left = not problem.looked and _packs_left(problem, tile, target)
     return Cut(rows, columns, depth, packs_left, pack_right, pack_right and once)
@@ -223,7 +226,8 @@ def planned(problem: Problem, cut: Cut, tile: Tile) -> Plan:
     phases.append(phase_of(entry, numbers, problem.batch, strides, slots))
     bpack = _pitch(problem, tile) * problem.k * tile.dtype.size if cut.right_once else 0
     code = "looked" if problem.looked else "plain"
-    return Plan(tuple(phases), code, apack, bpack, numbers["scratch_stride"])
+    block = (cut.rows, cut.columns)
+    return Plan(tuple(phases), code, apack, bpack, numbers["scratch_stride"], block)
 
 
 def _runs(problem: Problem, cut: Cut) -> int:

@@ -12,9 +12,11 @@ import numpy as np
 from treadle.backends.cpu import gemm_cuts, gemm_plan, gemm_tasks, jit, winograd, winograd_plan
 from treadle.base.shapes import strides_of
 from treadle.base.target import Target
+from treadle.kernel.choose import ROWS
 from treadle.kernel.index import Axis, Index, Remainder, as_quotient
 from treadle.kernel.places import Place
 from treadle.kernel.steps import ProductStep
+from treadle.schedule.clusters import COLUMN
 
 SCRATCH = 1  # number of the base address of what threads need for themselves
 
@@ -24,6 +26,7 @@ class Words:
 
     def __init__(self, product: ProductStep) -> None:
         self.node, self.has_epilogue = product.node, product.epilogue is not None
+        self.adds_up = any(parts.along == COLUMN for parts in product.parts)
         self.a, self.b = product.sides()
         self.tables = self._tables()
 
@@ -55,7 +58,8 @@ class Words:
             batch=shape[:-2], a_batch=self.a.batch(rank), b_batch=self.b.batch(rank),
             c_batch=strides_of(shape)[:-2],
             a_dtype=self.a.operand.base.dtype, b_dtype=self.b.operand.base.dtype,
-            has_epilogue=self.has_epilogue, looked=bool(self.tables),
+            has_epilogue=self.has_epilogue, most_rows=ROWS if self.adds_up else gemm_plan.ANY_ROWS,
+            looked=bool(self.tables),
             correlation=winograd_plan.correlation(**self.tables) if self.tables else None,
         )  # fmt: skip
 

@@ -18,6 +18,7 @@ from treadle.backends.cpu.buffers import Buffer, allocate
 from treadle.backends.cpu.chain_emit import tile_text
 from treadle.backends.cpu.chain_tasks import chain_text
 from treadle.backends.cpu.emit import kernel_text
+from treadle.backends.cpu.epilogue_emit import epilogue_text
 from treadle.backends.cpu.host import host_target
 from treadle.backends.cpu.link import Code
 from treadle.backends.cpu.paces import choose
@@ -66,7 +67,7 @@ class Program(Driver):
     """Compiled code for one structure of graph."""
 
     takes = Takes(
-        NUMBERS, (*STORAGE, int8, uint8, int16, uint16), chain_plan.ABLE, (float32, float64)
+        NUMBERS, (*STORAGE, int8, uint8, int16, uint16), chain_plan.ABLE, (float32, float64), 2
     )
     ordered, first_leaf = True, FIRST_LEAF
 
@@ -119,7 +120,7 @@ class Program(Driver):
         job = kernel_job(signature.text, style, target)
         self.entries.append(Entry(job, "kernel", blocks, words, step, most(loops.size), scratch))
 
-    def add_product(self, product: ProductStep, step: int) -> None:
+    def add_product(self, product: ProductStep, step: int) -> tuple[int, int]:
         """A product as one kernel, and those before it that pack an operand for all."""
         choices.begin_step(step)
         made = ProductWords(product)
@@ -130,7 +131,7 @@ class Program(Driver):
         self.reserve({name: nbytes for name, nbytes in sizes.items() if nbytes}, step)
         self.scratch_bytes = max(self.scratch_bytes, plan.scratch_bytes)
         tables = {name: _pinned(self.memory, places) for name, places in made.tables.items()}
-        epilogue = self._epilogue(product, problem.m) if product.epilogue else None
+        epilogue = self._epilogue(product, problem.m, plan.block) if product.epilogue else None
         job = job_of(problem, plan.code, self.target)
         for phase in plan.phases:
 
@@ -151,6 +152,7 @@ class Program(Driver):
             self.entries.append(
                 Entry(job, phase.entry, phase.blocks, words, step, size, plan.scratch_bytes)
             )
+        return plan.block
 
     def add_scan(self, scan: ScanStep, step: int) -> None:
         """A scan or a sort as a few kernels."""
@@ -181,7 +183,8 @@ class Program(Driver):
         cut = chain_plan.cut(chain, self.target)
         self.scratch_bytes = max(self.scratch_bytes, cut.nbytes)
         style, where = Style(effort=2), {name: (0, at) for name, at in cut.offsets.items()}
-        parts = [self._part(built, style, tile_text, 0, where) for built in chain.programs()]
+        head = (0, 0, *where.get(chain_plan.KEPT, (0, 0)))
+        parts = [self._part(built, style, tile_text, head, where) for built in chain.programs()]
 
         def words(place: Callable[[object], Place]) -> list[int]:
             return chain_plan.Table(cut, SCRATCH, place).fill([part(place) for part in parts])
@@ -191,23 +194,26 @@ class Program(Driver):
             Entry(job, "chain_block", cut.tasks, words, number, chain.size, cut.nbytes)
         )
 
-    def _epilogue(self, product: ProductStep, height: int) -> Part:
+    def _epilogue(self, product: ProductStep, height: int, block: tuple[int, int]) -> Part:
         built = needed("program", product.epilogue, "epilogue")
         style = Style(effort=choose(built.loops, self.target)[0].effort)
-        return self._part(built, style, kernel_text, height, {})
+        return self._part(built, style, epilogue_text, (block[0], height, block[1], 0), {})
 
     def _part(
-        self, built: Built, style: Style, text: Callable[..., str], height: int,
+        self, built: Built, style: Style, text: Callable[..., str], head: Sequence[int],
         where: dict[str, Place],
     ) -> Part:  # fmt: skip
-        """Code that a kernel calls on its tiles; where: pieces of scratch that it works on."""
+        """Code that a kernel calls on its tiles.
+
+        head: its first parameters; where: pieces of scratch that it works on.
+        """
         signature = Signature(built.loops)
         codes, number = self.epilogue_code, len(self.epilogues)
         key = (signature.text, style)
         self.epilogues.append(jit.job(text, key, ("kernel",), self.target, style.effort))
 
         def addresses(place: Callable[[object], Place]) -> tuple[int, list[Any]]:
-            words: list[Any] = [0, height, *where.get(chain_plan.KEPT, (0, 0))]
+            words: list[Any] = [*head]
             for buffer in built.buffers:
                 words += (isinstance(buffer, str) and where.get(buffer)) or place(buffer)
             words += [_encoded(value, dtype) for dtype, value in signature.values]

@@ -124,7 +124,7 @@ class Emitter:
     def _extents(self) -> None:
         rows = self.kernel.outer[1:] if self.form.split else self.kernel.outer
         for name, axes in (("rows", rows), ("columns", self.kernel.inner)):
-            self.line(f"{name} = {' * '.join(_of(a.extent) for a in axes) or '1'}")
+            self.line(f"{name} = {' * '.join(text_of(a.extent) for a in axes) or '1'}")
         wide = ".to(tl.int64)" if self.form.wide else ""
         self.line(f"program = tl.program_id(0){wide}")
 
@@ -169,18 +169,7 @@ class Emitter:
         for s in sums if not form.in_memory else []:
             pointer = f"b{s.buffer} + program * columns + {self.index(s.position)}"
             total = f"tl.sum({self.partial[s]}, 0, keep_dims=True)"
-            self.line(f"tl.store({pointer}, {total}{_mask([self.column_mask])})")
-
-    def epilogue(self, row: str, row_check: str, column: str, column_check: str, tile: str) -> None:
-        """Stores of a finished tile, at rows and columns that the caller has named."""
-        self.tile = tile
-        if not self.form.exact_rows:
-            self.row_mask = self.name(row_check, "m")
-        if not self.form.exact_columns:
-            self.column_mask = self.name(column_check, "m")
-        self._split_axes(self.name(row, "r"), self.kernel.outer)
-        self._split_axes(column, self.kernel.inner)
-        self._stores(self.kernel.passes[0].stores)
+            self.line(f"tl.store({pointer}, {total}{mask_of([self.column_mask])})")
 
     # ---- tiles
 
@@ -203,7 +192,7 @@ class Emitter:
         """Values of axes at a row-major position."""
         names = self.known[-1]
         for axis in reversed(axes[1:]):
-            extent = _of(axis.extent)
+            extent = text_of(axis.extent)
             names[axis] = self.name(f"{linear} % {extent}", "a")
             linear = self.name(f"{linear} // {extent}", "a")
         if axes:
@@ -270,7 +259,7 @@ class Emitter:
     def _mask(self, axes: frozenset[Axis], guards: Sequence[Guard] = (), only: str = "") -> str:
         parts = [self.row_mask] if axes & self.outer else []
         parts += [self.column_mask] if axes & self.inner else []
-        return _mask([*parts, self.inside(guards) if guards else only])
+        return mask_of([*parts, self.inside(guards) if guards else only])
 
     def _stores(self, stores: list[Store]) -> None:
         """All values first: what is stored may take the place of what another one is made of."""
@@ -283,14 +272,14 @@ class Emitter:
         d = self.kernel.arguments[s.buffer].dtype
         value = self.value(s.value)
         if s.mode == "partial":
-            self._add_partial(s, value)
+            self.add_partial(s, value)
             return
         axes = s.position.axes
         pointer = self._pointer(s.buffer, s.position)
         mask = self._mask(axes, only=self.value(s.only) if s.only else "")
         if self.tile and not (axes & self.outer and axes & self.inner):
             pointer += " + tl.zeros((BM, BN), tl.int32)"  # one row or column of a tile is stored
-            mask = _mask([self.row_mask, self.column_mask])
+            mask = mask_of([self.row_mask, self.column_mask])
         if s.mode in ("set", "over"):
             self.line(f"tl.store({pointer}, {stored(value, d)}{mask})")
         elif s.mode == "add" and d in ATOMIC:  # a lane's sums are in order, and lanes never meet
@@ -300,7 +289,8 @@ class Emitter:
             total = PRIMITIVES[s.mode](d, d, [before, value])
             self.line(f"tl.store({pointer}, {stored(total, d)}{mask})")
 
-    def _add_partial(self, s: Store, value: str) -> None:
+    def add_partial(self, s: Store, value: str) -> None:
+        """A value for each column joins the sums of this block of rows."""
         mask = [m for m in (self.row_mask, self.column_mask) if m]
         if not self.form.in_memory:
             total = self.partial[s]
@@ -308,9 +298,9 @@ class Emitter:
             self.line(f"{total} = {total} + {value}")
             return
         pointer = self.name(f"b{s.buffer} + program * columns + {self.index(s.position)}")
-        later = _mask([self.column_mask, "(begin > first)"])
+        later = mask_of([self.column_mask, "(begin > first)"])
         before = self.name(f"tl.load({pointer}{later}, other=0)")
-        self.line(f"tl.store({pointer}, {before} + {value}{_mask([self.column_mask])})")
+        self.line(f"tl.store({pointer}, {before} + {value}{mask_of([self.column_mask])})")
 
     # ---- values
 
@@ -328,7 +318,7 @@ class Emitter:
             return self._load(ex)
         if ex.op == "const":
             given = isinstance(ex.data, Slot)
-            return parameter(_of(ex.data), ex.dtype) if given else number(ex.data, ex.dtype)
+            return parameter(text_of(ex.data), ex.dtype) if given else number(ex.data, ex.dtype)
         if ex.op == "index":
             return f"({self.index(ex.data)} + tl.zeros((1, 1), tl.int32)).to(tl.int64)"
         if ex.op == "inside":
@@ -354,7 +344,7 @@ class Emitter:
         parts = []
         for guard in guards:
             at = self.index(guard.index)
-            parts.append(f"({at} >= {_of(guard.low)}) & ({at} < {_of(guard.high)})")
+            parts.append(f"({at} >= {text_of(guard.low)}) & ({at} < {text_of(guard.high)})")
         return self.name(" & ".join(parts), "g")
 
     # ---- indices
@@ -364,11 +354,11 @@ class Emitter:
         found = self.find(index)
         if found is None:
             parts = [
-                self._atom(atom) + ("" if factor == 1 else f" * {_of(factor)}")
+                self._atom(atom) + ("" if factor == 1 else f" * {text_of(factor)}")
                 for atom, factor in index.terms
             ]
             if index.offset:
-                parts.append(_of(index.offset))
+                parts.append(text_of(index.offset))
             text = " + ".join(parts) or "0"
             found = text if text.isidentifier() or text == "0" else self.name(text, "x")
             self.known[-1][index] = found
@@ -378,17 +368,17 @@ class Emitter:
         if isinstance(atom, Axis):
             return self.there(atom)
         if isinstance(atom, Looked):
-            value = f"clamped({self.value(atom.value)}, {_of(atom.size)})"
+            value = f"clamped({self.value(atom.value)}, {text_of(atom.size)})"
             return value if self.form.wide else f"{value}.to(tl.int32)"
-        return f"({self.index(atom.of)} {'%' if atom.remains else '//'} {_of(atom.by)})"
+        return f"({self.index(atom.of)} {'%' if atom.remains else '//'} {text_of(atom.by)})"
 
 
-def _of(number: Factor) -> str:
+def text_of(number: Factor) -> str:
     """A number of the text, or the argument that holds it."""
     return f"p{number.number}" if isinstance(number, Slot) else str(number)
 
 
-def _mask(parts: list[str]) -> str:
+def mask_of(parts: list[str]) -> str:
     text = " & ".join(part for part in parts if part)
     return f", mask={text}" if text else ""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 
 from treadle.backends.choices import Machine
-from treadle.backends.cuda.emit import Emitter
+from treadle.backends.cuda.epilogue import EpilogueEmitter, Finished
 from treadle.backends.cuda.forms import INDEX_LIMIT, Form, is_wide
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.narrow import memory_type
@@ -150,8 +150,10 @@ class Matmul:
             f"group = program // ({GROUP} * along)",
             f"height = tl.minimum(down - group * {GROUP}, {GROUP})",
             f"inside = program % ({GROUP} * along)",
-            f"m = (group * {GROUP} + inside % height) * BM + tl.arange(0, BM)[:, None]",
-            "n = (inside // height) * BN + tl.arange(0, BN)[None, :]",
+            f"high = group * {GROUP} + inside % height",
+            "wide = inside // height",
+            "m = high * BM + tl.arange(0, BM)[:, None]",
+            "n = wide * BN + tl.arange(0, BN)[None, :]",
         ]
 
     def _pointers(self) -> list[str]:
@@ -232,16 +234,12 @@ class Matmul:
             option = f", mask={mask}" if mask else ""
             return [f"    tl.store(c + ({row}) * N + n, acc{option})"]
         form = Form("map", 0, 0, False, 0, exact_m, exact_n, wide=self.wide)
-        emitter = Emitter(parse(self._signature().text), form)
-        emitter.epilogue(row, "m < M", "n", "n < N", "acc")
-        return emitter.lines
+        block = "(batch * down + high)" if self.batch else "high"
+        at = Finished("acc", row, "n", block, "wide")
+        emitter = EpilogueEmitter(parse(self._signature().text), form, at)
+        return emitter.run("m < M", "n < N")
 
 
 def _times(name: str, value: int) -> str:
     """A stride in the text: 1 is worth knowing to the compiler."""
     return "" if value == 1 else f" * {name}"
-
-
-def matmul(product: ProductStep, processors: int, machine: Machine) -> Launch:
-    """The launch that computes a product and its epilogue."""
-    return Matmul(product, processors, machine).launch()

@@ -11,7 +11,7 @@ from treadle.backends.cuda.chain import ABLE, chain_launch
 from treadle.backends.cuda.emit import kernel_text
 from treadle.backends.cuda.forms import Form, block_rows, choose, size_of, splits
 from treadle.backends.cuda.launch import Arguments, Launch, tile_constants
-from treadle.backends.cuda.matmul import TEMPLATES, matmul
+from treadle.backends.cuda.matmul import TEMPLATES, Matmul
 from treadle.backends.cuda.split import split_reduction, with_parts
 from treadle.backends.cuda.ways import settled_form
 from treadle.base.dtypes import bfloat16, float16, int8, uint8
@@ -62,12 +62,14 @@ class Plan(Driver):
             self._launch(built, form)
         self._mark(step)
 
-    def add_product(self, product: ProductStep, step: int) -> None:
+    def add_product(self, product: ProductStep, step: int) -> tuple[int, int]:
         """A product as a kernel."""
         choices.begin_step(step)
+        made = Matmul(product, self.processors, self.machine)
         if product.node.type.size:
-            self.launches.append(matmul(product, self.processors, self.machine))
+            self.launches.append(made.launch())
         self._mark(step)
+        return made.tile.m, made.tile.n
 
     def add_chain(self, step: ChainStep, number: int) -> None:
         """Chained products as a kernel."""
