@@ -12,6 +12,11 @@ from treadle.base.dtypes import DType
 
 COLUMNS_PER_TASK = 1024  # longer rows are faster: fewer jumps for the hardware to guess
 _SIDE_BY_SIDE = 8  # rows of B read together
+# Memory runs at full speed for whoever asks in the order in which things lie. Rows read side by
+# side are no such order, so the next ones are asked for line by line.
+_LINE = 64  # bytes of a cache line
+_NEAR = 8 << 10  # bytes that find room in L1 besides those in use
+_L1, _L2 = 3, 2  # where to keep them, as LLVM says it
 
 
 def matvec(tile: Tile, dtype: DType, right: DType) -> Writer:
@@ -123,9 +128,25 @@ def _dot_rows(
     w: Writer, tile: Tile, dtypes: tuple[DType, DType], p: Params, at: tuple[str, str, str, Int]
 ) -> None:
     """B stored by n: several dot products side by side. Needs x at unit stride."""
+    bytes_ = w.mul(p["k"], _SIDE_BY_SIDE * dtypes[1].size)
+    for locality, relation in ((_L1, "sle"), (_L2, "sgt")):
+        with w.when(w.compare(relation, bytes_, _NEAR)):
+            _dots(w, tile, dtypes, p, at, locality)
+
+
+def _dots(
+    w: Writer, tile: Tile, dtypes: tuple[DType, DType], p: Params, at: tuple[str, str, str, Int],
+    locality: int,
+) -> None:  # fmt: skip
     (dtype, right), (x, b, sums, n) = dtypes, at
     whole = w.op(f"and i64 {p['k']}, {-tile.lanes}")
     rest = w.lanes_below(w.sub(p["k"], whole), tile.lanes)
+
+    def step(k: Int, totals: list[str], mask: str = "") -> list[str]:
+        factor = read_vector(w, tile, dtype, w.gep(x, k, element(dtype)), mask)
+        values = [read_vector(w, tile, right, w.gep(row, k, element(right)), mask) for row in rows]
+        return [fma(w, tile, factor, *pair) for pair in zip(values, totals, strict=True)]
+
     with w.loop(0, n, _SIDE_BY_SIDE) as (j, _, _):
         # Rows past the end read the last one again; their sums are not stored.
         last = w.sub(n, 1)
@@ -133,18 +154,17 @@ def _dot_rows(
             w.gep(b, w.mul(w.smaller(w.add(j, r), last), p["right_column"]), element(right))
             for r in range(_SIDE_BY_SIDE)
         ]
+        following = w.mul(w.add(j, _SIDE_BY_SIDE), p["right_column"])
+        ahead = w.gep(b, following, element(right))
         zero = [(tile.vector, "zeroinitializer")] * _SIDE_BY_SIDE
         with w.loop(0, whole, tile.lanes, carry=zero) as (k, now, later):
-            factor = read_vector(w, tile, dtype, w.gep(x, k, element(dtype)))
-            for r, row in enumerate(rows):
-                value = read_vector(w, tile, right, w.gep(row, k, element(right)))
-                later[r] = fma(w, tile, factor, value, now[r])
-        factor = read_vector(w, tile, dtype, w.gep(x, whole, element(dtype)), rest)
-        for r, row in enumerate(rows):
-            value = read_vector(w, tile, right, w.gep(row, whole, element(right)), rest)
-            total = _lane_sum(w, tile, fma(w, tile, factor, value, now[r]))
+            asked = w.gep(ahead, w.mul(k, _SIDE_BY_SIDE), element(right))
+            for byte in range(0, tile.lanes * _SIDE_BY_SIDE * right.size, _LINE):
+                w.prefetch(w.gep(asked, byte), locality)
+            later[:] = step(k, now)
+        for r, total in enumerate(step(whole, now, rest)):
             place = w.gep(sums, w.add(j, r), tile.scalar)
-            w.store(tile.scalar, total, place, tile.dtype.size)
+            w.store(tile.scalar, _lane_sum(w, tile, total), place, tile.dtype.size)
 
 
 def _lane_sum(w: Writer, tile: Tile, value: str) -> str:

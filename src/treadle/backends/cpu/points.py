@@ -248,8 +248,7 @@ class Access:
         axis, rows = self.ahead
         factor = position.factor(axis)
         if factor:
-            there = self.w.gep(place, self.times(rows, factor), element)
-            self.w.call("void", "llvm.prefetch.p0", f"ptr {there}", "i32 0", "i32 3", "i32 1")
+            self.w.prefetch(self.w.gep(place, self.times(rows, factor), element))
 
     def _run(self, place: str, element: str, d: DType, mask: str) -> str:
         """Neighbouring elements."""
