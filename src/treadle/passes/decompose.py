@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isqrt, prod
 
 from treadle.base.dtypes import float32, float64
+from treadle.base.sizes import most
 from treadle.ir.node import Node, definition
 from treadle.ir.pattern import Rule
 from treadle.ops import movement as m
@@ -111,16 +112,33 @@ def _with_few_batch_axes(node: Node) -> Node | None:
 
 
 def _lone(node: Node) -> Node | None:
-    """A row times a matrix that is computed: each element of it is needed once, so all is a sum."""
+    """A row times a matrix that is computed: each element of it is needed once, so all is a sum.
+
+    Of rows or of columns, as it lies in memory.
+    """
     a, b = node.operands
     if node.dtype not in (float32, float64):
         return None
     if a.shape[-2] == 1 and b.shape[-1] > 1 and _is_computed(b):
+        if not _lies_turned(b):
+            return sum_(a.mT * b, axis=-2, keepdims=True)
         lines = b.operands[0] if is_turned(b) else b.mT
         return sum_(a * lines, axis=-1).reshape(node.shape)
     if b.shape[-1] == 1 and a.shape[-2] > 1 and _is_computed(a):
+        if _lies_turned(a):
+            return sum_(a.mT * b, axis=-2).reshape(node.shape)
         return sum_(a * b.mT, axis=-1, keepdims=True)
     return None
+
+
+def _lies_turned(x: Node) -> bool:
+    """Are neighbours in memory, as far as one can see, not neighbours along the last axis?"""
+    turned = False
+    while x.op.kind in (Kind.ELEMENTWISE, Kind.MOVEMENT):
+        if x.op is m.permute and x.arg[-1] != x.ndim - 1:
+            turned = not turned
+        x = max(x.operands, key=lambda y: most(y.type.size))
+    return turned
 
 
 def _deeper(node: Node) -> Node | None:
