@@ -101,3 +101,23 @@ def test_a_row_times_what_is_computed_goes_through_memory_as_it_lies(turned):
     (position,) = [ex.data[1] for ex in loops[0].order() if ex.op == "load" and ex.dtype.size == 1]
     assert position.coefficient(loops[0].inner[-1]) == 1
     assert not loops[0].across
+
+
+@pytest.mark.parametrize("rows", [2, 4])
+@pytest.mark.parametrize("lies", ["as it is", "turned"])
+def test_a_few_rows_times_what_is_computed_compute_it_once(rows, lies):
+    rng = np.random.default_rng(rows)
+    w = rng.integers(-9, 9, (640, 512)).astype(np.int8)
+    x = rng.standard_normal((1, rows, 640 if lies == "as it is" else 512)).astype(np.float32)
+    whole = w if lies == "as it is" else w.T
+
+    def product(x, w):
+        wide = td.cast(w, "float32") * 3.0 - 1.0
+        return x @ (wide if lies == "as it is" else wide.T)
+
+    found, loops = loops_of(product, td.tensor(x), td.tensor(w))
+    np.testing.assert_allclose(found, x @ (whole * 3.0 - 1.0), 1e-4, 1e-3)
+    reads = [[ex for ex in kernel.order() if ex.dtype.size == 1] for kernel in loops]
+    assert sum(map(len, reads)) == 1
+    sets = [s for kernel in loops for step in kernel.passes for s in step.stores if s.mode == "set"]
+    assert all(s.position.bounds[1] < w.size - 1 for s in sets)  # none writes it out
