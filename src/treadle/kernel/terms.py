@@ -42,7 +42,8 @@ def with_terms(space: Space, loops: Loops) -> Space | None:
     for axis in space.inner:
         if isinstance(axis.extent, int):
             short, low = _short(axis, loops)
-            if 1 < short <= allowed:
+            alone = short == axis.extent and all(a is axis or a.extent == 1 for a in space.inner)
+            if 1 < short <= allowed and not alone:  # vectors run across such rows
                 return _divided(space, axis, short, low)
     return None
 
