@@ -119,7 +119,7 @@ MUTATIONS = [
          "a turned product takes rows for steps"),
         ("backends/cpu/products.py", "inside % part.by if isinstance(part, Remainder) else inside // part.by",
          "inside // part.by", "windows begin where they end"),
-        ("kernel/build.py", "axes[ends.index(columns * rows) if fits else 1]",
+        ("kernel/epilogue.py", "axes[ends.index(columns * rows) if fits else 1]",
          "axes[ends.index(columns * rows) if fits else 0]", "a turned product of one column fills one row"),
         # ---- found by the fuzzer
         ("schedule/fuse.py", 'return read.aligned == "same" and span != COLUMN',

@@ -13,6 +13,7 @@ from treadle.kernel.axes import Swapped, cut_by_parts, linear, merged, refined
 from treadle.kernel.index import ZERO, Axis, Index, ravel, unravel
 from treadle.kernel.loops import Argument, Loops, Pass, Reduce, Store
 from treadle.kernel.lower import Lowering
+from treadle.kernel.terms import Space, with_terms
 from treadle.ops import movement as m
 from treadle.ops.contract import SCATTERS, put
 from treadle.schedule.clusters import COLUMN, FULL, ROW, Cluster, bases_of, is_virtual
@@ -23,6 +24,7 @@ SHORT = 8  # elements along an axis: fewer leave most lanes of a vector empty
 FEW = 1 << 12  # elements in all: for fewer, one kernel for every shape is worth more
 Buffer = Node | str
 """What an argument stands for: a node's memory, or a named temporary."""
+Joins = list[tuple[Node, str]]
 
 
 @dataclass(eq=False)
@@ -84,17 +86,24 @@ class Builder:
 
 def build_cluster(cluster: Cluster, stored: frozenset[Node]) -> list[Built]:
     """The kernels of a loop group: the rows, then one that joins each column sum."""
-    roots = [node for node in cluster.members if node in stored]
+    space: Space | None = Space(*_axes(cluster))
+    while space is not None:
+        built, joins = _rows(cluster, stored, space)
+        space = with_terms(space, built.loops)
+    built.loops = _arranged(built.loops, cluster)
+    return [built, *(_join(root, name, built) for root, name in joins)]
+
+
+def _rows(cluster: Cluster, stored: frozenset[Node], space: Space) -> tuple[Built, Joins]:
+    """The kernel that goes through the rows, and the column sums that are to be joined."""
     builder = Builder(stored, frozenset(cluster.members))
-    outer, inner = _axes(cluster)
-    order = _in_order(outer, inner)
-    whole, rows = linear(order), linear(outer)
-    lowering = Lowering(builder.slot_of, rows, whole)
+    whole, rows = linear(space.order), linear(space.outer)
+    lowering = Lowering(builder.slot_of, rows, whole, apart=space.apart)
     stores: list[Store] = []
     row_stores: list[Store] = []
-    joins: list[tuple[Node, str]] = []
-    columns, folding = linear(inner), cluster.folding
-    for root in roots:
+    joins: Joins = []
+    columns, folding = linear(space.inner), cluster.folding
+    for root in (node for node in cluster.members if node in stored):
         level = cluster.members[root]
         if level == COLUMN:
             x = root.operands[0]
@@ -109,10 +118,9 @@ def build_cluster(cluster: Cluster, stored: frozenset[Node]) -> list[Built]:
             store = Store(builder.slot(root, root.dtype, written=True), position, value)
             (stores if level == FULL else row_stores).append(store)
     passes = passes_of(list(lowering.reduces.values()), stores)
-    loops = Loops([], outer, inner, passes, row_stores, size=cluster.size)
-    loops.across = bool(folding and not folding[-1][1] and outer)
-    built = builder.finish(_arranged(loops, cluster))
-    return [built, *(_join(root, name, built) for root, name in joins)]
+    loops = Loops([], space.outer, space.inner, passes, row_stores, size=cluster.size)
+    loops.across = bool(folding and not folding[-1][1] and space.outer)
+    return builder.finish(loops), joins
 
 
 def _axes(cluster: Cluster) -> tuple[list[Axis], list[Axis]]:
@@ -153,10 +161,6 @@ def _cuts(node: Node, size: int) -> list[Shape]:
         if x.op is m.concat and x.type.size == size:
             found += cut_by_parts(x)
     return found
-
-
-def _in_order(outer: list[Axis], inner: list[Axis]) -> list[Axis]:
-    return sorted(outer + inner, key=lambda axis: int(axis.name[1:]))
 
 
 def passes_of(reduces: Sequence[Reduce], stores: Sequence[Store]) -> list[Pass]:
@@ -209,9 +213,10 @@ def _lengthen(loops: Loops, size: int) -> None:
 def _are_turned(loops: Loops) -> bool:
     """Do more operands lie along the rows, as those of a transpose do, than in them?"""
     loads = [ex.data[1] for ex in loops.order() if ex.op == "load"]
-    found = [index for index in loads if any(index.coefficient(axis) for axis in loops.inner)]
+    rows = loops.outer[-1]  # what is the same in all of them counts for nothing
+    found = [i for i in loads if i.coefficient(rows) and not i.axes().isdisjoint(loops.inner)]
     inside = sum(any(index.coefficient(axis) == 1 for axis in loops.inner) for index in found)
-    return sum(index.coefficient(loops.outer[-1]) == 1 for index in found) > inside
+    return sum(index.coefficient(rows) == 1 for index in found) > inside
 
 
 def _turned_axis(loops: Loops) -> Axis | None:

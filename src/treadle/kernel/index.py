@@ -335,6 +335,18 @@ def resolved(index: Index) -> Index:
     return total
 
 
+def coarser(index: Index, low: int, high: int) -> tuple[Index, int, int]:
+    """low <= index < high said by fewer axes, where whole rows are inside or outside."""
+    factors = [c for _, c in index.terms] if len(index.terms) > 1 else []
+    for c in factors:
+        known = isinstance(c, int) and isinstance(low, int) and isinstance(high, int)
+        if known and c > 1 and low % c == 0 and high % c == 0:
+            rows = index // c
+            if len(rows.terms) < len(index.terms):
+                return coarser(rows, low // c, high // c)
+    return index, low, high
+
+
 class Unravelled(tuple[Index, ...]):  # noqa: SLOT001 - a tuple can have no slots
     """An index that remembers the position it was made from: sums of // and % may not rejoin."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from math import prod
 from operator import is_
 
@@ -18,6 +19,7 @@ from treadle.kernel.index import (
     Index,
     Looked,
     assumed,
+    coarser,
     larger,
     ravel,
     resolved,
@@ -33,6 +35,7 @@ from treadle.ops.windows import shear
 
 Position = tuple[Index, ...]
 Guards = tuple[Guard, ...]
+JOINED = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum"}
 ROUNDED = ("cast", "load", where.name)  # what gives numbers of its dtype and no others
 
 
@@ -45,8 +48,10 @@ class Lowering:
         rows: Index,
         whole: Index,
         tile: Node | None = None,
+        apart: tuple[Axis, ...] = (),
     ) -> None:
         self.slot, self.rows, self.whole, self.tile = slot, rows, whole, tile
+        self.apart = apart  # axes of reductions whose terms stand side by side
         self.memo: dict[tuple[Node, Position, Guards], Ex] = {}
         self.interned: dict[tuple[object, ...], Ex] = {}
         self.reduces: dict[Node, Reduce] = {}
@@ -108,7 +113,11 @@ class Lowering:
         kind = node.op.kind
         if kind is Kind.ELEMENTWISE:
             args = tuple(self.at(x, narrowed(index, x.shape), guards) for x in node.operands)
-            return self.make(node.op.name, args, node.dtype)
+            made = self.make(node.op.name, args, node.dtype)
+            known = as_index(made) if self.apart else None
+            if known is None or known.terms:
+                return made
+            return self.make("const", (), node.dtype, known.constant)
         if kind is Kind.MOVEMENT:
             return self._moved(node, index, guards)
         if kind is Kind.REDUCE:
@@ -190,9 +199,13 @@ class Lowering:
 
     def _choose(self, checks: Guards, x: Node, index: Position, guards: Guards, other: Ex) -> Ex:
         """x where all checks hold, else other; x is read only there."""
+        if self.apart:
+            if any(i.bounds[1] < low or i.bounds[0] >= high for i, low, high in checks):
+                return other
+            checks = tuple([c for c in checks if c[0].bounds[0] < c[1] or c[0].bounds[1] >= c[2]])
         if not checks:
             return self.at(x, index, guards)
-        checks = tuple([_coarse(resolved(i), low, high) for i, low, high in checks])
+        checks = tuple([coarser(resolved(i), low, high) for i, low, high in checks])
         value = self.at(x, index, guards + checks)
         inside = self.make("inside", (), bool_, checks)
         return self.make(where.name, (inside, value, other), value.dtype)
@@ -227,24 +240,28 @@ class Lowering:
         found = self.reduces.get(node)
         if found is None:
             x = node.operands[0]
-            inside = unravel(self.whole, x.shape)
-            kept = [k for k in range(len(inside)) if k not in node.arg[0]]
-            outside = tuple(x.shape[k] for k in kept)
-            if ravel([inside[k] for k in kept], outside) != self.rows:
-                raise CompilerError(explain("lower", "other rows are reduced", node=node))
-            value = self.at(x, inside)
+            terms = []
+            for whole in self._terms():
+                inside = unravel(whole, x.shape)
+                kept = [k for k in range(len(inside)) if k not in node.arg[0]]
+                outside = tuple(x.shape[k] for k in kept)
+                if ravel([inside[k] for k in kept], outside) != self.rows:
+                    raise CompilerError(explain("lower", "other rows are reduced", node=node))
+                terms.append(self.at(x, inside))
+            join = JOINED[node.op.name]
+            value = reduce(lambda a, b: self.make(join, (a, b), x.dtype), terms)
             found = Reduce(f"t{len(self.reduces)}", node.op.name, value, node.dtype)
             self.reduces[node] = found
         return self.make("reduced", (), node.dtype, found)
 
-
-def _coarse(index: Index, low: int, high: int) -> Guard:
-    """The same check with fewer axes, where the last ones only count through what is whole."""
-    if low == 0:
-        whole = index // high  # is 0 where the index is in range
-        if whole.is_affine() and len(whole.terms) < len(index.terms):
-            return whole, 0, 1
-    return index, low, high
+    def _terms(self) -> list[Index]:
+        """The places in the whole that one turn of the loops reduces."""
+        places = [self.whole]
+        for axis in self.apart:
+            step = self.whole.coefficient(axis)
+            rest = [Index([t for t in p.terms if t[0] is not axis], p.constant) for p in places]
+            places = [p + step * number for p in rest for number in range(axis.extent)]
+        return places
 
 
 def _scaled(a: Index, b: Index) -> Index | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from treadle.base.sizes import most
 from treadle.ir.graph import rebuild, substitute, toposort
 from treadle.ir.node import Node, apply, const, iota
 from treadle.ir.pattern import constant_value
@@ -21,8 +22,9 @@ Users = dict[Node, list[Node]]
 def for_chains(roots: Sequence[Node]) -> list[Node]:
     """The graph as chains want it: narrow floats only in memory, known sums used where they are."""
     order = toposort(roots)
-    if not any(node.op is matrix_product for node in order):
-        return list(roots)
+    products = (node for node in order if node.op is matrix_product)
+    if not any(most(node.type.size) >= tiles.SMALL for node in products):
+        return list(roots)  # what lies between smaller ones is written anyway
     picked = {x: _compared(x) for x in order if x.op is gather and _is_pick(x)}
     if picked:
         others = substitute(roots, picked)

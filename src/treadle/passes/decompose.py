@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isqrt, prod
 
 from treadle.base.dtypes import float32, float64
+from treadle.base.sizes import most
 from treadle.ir.node import Node, definition
 from treadle.ir.pattern import Rule
 from treadle.ops import movement as m
@@ -19,6 +20,8 @@ FEW_RESULTS = 64  # with more results than this there is enough to share out alr
 LONG = 64 * CHUNK  # elements of a line that is cut though it would be one pass
 NARROW, WIDE = 64, 256  # columns: fewer leave lanes empty, so many fill them
 MOST_STEPS = 128  # products that are added up as one
+FEW_ROWS = (2, 3, 4)  # of a product that are added up one by one
+MUCH = 1 << 18  # elements: fewer are soon written
 BATCH_AXES = 4  # of a product: templates count through so many at most
 
 
@@ -111,16 +114,43 @@ def _with_few_batch_axes(node: Node) -> Node | None:
 
 
 def _lone(node: Node) -> Node | None:
-    """A row times a matrix that is computed: each element of it is needed once, so all is a sum."""
+    """A row times a matrix that is computed: each element of it is needed once, so all is a sum.
+
+    Of rows or of columns, as it lies in memory. A few rows are a few such sums of what is still
+    computed once, if writing it would be much.
+    """
     a, b = node.operands
     if node.dtype not in (float32, float64):
         return None
-    if a.shape[-2] == 1 and b.shape[-1] > 1 and _is_computed(b):
-        lines = b.operands[0] if is_turned(b) else b.mT
-        return sum_(a * lines, axis=-1).reshape(node.shape)
-    if b.shape[-1] == 1 and a.shape[-2] > 1 and _is_computed(a):
-        return sum_(a * b.mT, axis=-1, keepdims=True)
+    rows, columns = node.shape[-2:]
+    if columns > 1 and _is_computed(b):
+        if rows == 1:
+            return _row(a, b).reshape(node.shape)
+        if rows in FEW_ROWS and prod(node.shape) == rows * columns and most(b.type.size) >= MUCH:
+            a, b = a.reshape(a.shape[-2:]), b.reshape(b.shape[-2:])
+            lines = [_row(m.cut(a, 0, k, k + 1), b).reshape((1, columns)) for k in range(rows)]
+            return m.concat(lines, axis=0).reshape(node.shape)
+    if columns == 1 and rows > 1 and _is_computed(a):
+        return _row(b.mT, a.mT).reshape(node.shape)
     return None
+
+
+def _row(a: Node, b: Node) -> Node:
+    """A row times a matrix, without the axis of the row."""
+    if not _lies_turned(b):
+        return sum_(a.mT * b, axis=-2)
+    lines = b.operands[0] if is_turned(b) else b.mT
+    return sum_(a * lines, axis=-1)
+
+
+def _lies_turned(x: Node) -> bool:
+    """Are neighbours in memory, as far as one can see, not neighbours along the last axis?"""
+    turned = False
+    while x.op.kind in (Kind.ELEMENTWISE, Kind.MOVEMENT):
+        if x.op is m.permute and x.arg[-1] != x.ndim - 1:
+            turned = not turned
+        x = max(x.operands, key=lambda y: most(y.type.size))
+    return turned
 
 
 def _deeper(node: Node) -> Node | None:

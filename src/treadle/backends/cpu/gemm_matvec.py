@@ -12,6 +12,11 @@ from treadle.base.dtypes import DType
 
 COLUMNS_PER_TASK = 1024  # longer rows are faster: fewer jumps for the hardware to guess
 _SIDE_BY_SIDE = 8  # rows of B read together
+# Memory runs at full speed for whoever asks in the order in which things lie. Rows read side by
+# side are no such order, so the next ones are asked for line by line.
+_LINE = 64  # bytes of a cache line
+_NEAR = 8 << 10  # bytes that find room in L1 besides those in use
+_L1, _L2 = 3, 2  # where to keep them, as LLVM says it
 
 
 def matvec(tile: Tile, dtype: DType, right: DType) -> Writer:
@@ -25,7 +30,7 @@ def matvec(tile: Tile, dtype: DType, right: DType) -> Writer:
         column = w.mul(task, p["block_columns"])
         n = w.smaller(p["block_columns"], w.sub(p["n"], column))
         _products(w, tile, (dtype, right), p, offsets, (sums, column, n))
-        _deliver(w, tile, p, item, offsets["out"], (sums, column, n))
+        deliver(w, tile, p, item, offsets["out"], (sums, column, n))
     return w
 
 
@@ -51,8 +56,8 @@ def _products(
         _dot_rows(w, tile, (dtype, right), p, (x, b, sums, n))
 
 
-def _deliver(
-    w: Writer, tile: Tile, p: Params, item: str, out: Int, area: tuple[str, Int, Int]
+def deliver(
+    w: Writer, tile: Tile, p: Params, item: Int, out: Int, area: tuple[str, Int, Int]
 ) -> None:
     """Finished columns to C or to the epilogue."""
     sums, column, n = area
@@ -77,15 +82,27 @@ def _either(w: Writer, condition: str, a: Int, b: Int) -> str:
 def _add_rows(
     w: Writer, tile: Tile, dtypes: tuple[DType, DType], p: Params, at: tuple[str, str, str, Int]
 ) -> None:
-    """B stored by k: sums += x[k] * B[k], several k at a time."""
+    """B stored by k: sums += x[k] * B[k]."""
+    add_rows(w, tile, dtypes, p, at, (0, p["k"]), 0)
+
+
+def add_rows(
+    w: Writer, tile: Tile, dtypes: tuple[DType, DType], p: Params, at: tuple[str, str, str, Int],
+    span: tuple[Int, Int], locality: int,
+) -> None:  # fmt: skip
+    """sums = the sum over a span of k of x[k] * B[k], several k at a time.
+
+    locality: rows are whole, so those that follow are asked for; 0 if they are not.
+    """
     sums, n = at[2:]
     with w.loop(0, n, tile.lanes) as (j, _, _):
         w.store(tile.vector, "zeroinitializer", w.gep(sums, j, tile.scalar), tile.dtype.size)
-    most = w.op(f"and i64 {p['k']}, {-_SIDE_BY_SIDE}")
-    with w.loop(0, most, _SIDE_BY_SIDE) as (k, _, _):
-        _scaled_rows(w, tile, dtypes, p, at, k, _SIDE_BY_SIDE)
-    with w.loop(most, p["k"]) as (k, _, _):
-        _scaled_rows(w, tile, dtypes, p, at, k, 1)
+    low, high = span
+    most = w.add(low, w.op(f"and i64 {w.sub(high, low)}, {-_SIDE_BY_SIDE}"))
+    with w.loop(low, most, _SIDE_BY_SIDE) as (k, _, _):
+        _scaled_rows(w, tile, dtypes, p, at, (k, _SIDE_BY_SIDE, locality))
+    with w.loop(most, high) as (k, _, _):
+        _scaled_rows(w, tile, dtypes, p, at, (k, 1, 0))
 
 
 def _scaled_rows(
@@ -94,10 +111,10 @@ def _scaled_rows(
     dtypes: tuple[DType, DType],
     p: Params,
     at: tuple[str, str, str, Int],
-    k: str,
-    count: int,
+    rows_of: tuple[str, int, int],
 ) -> None:
     (dtype, right), (x, b, sums, n) = dtypes, at
+    k, count, locality = rows_of
     scale, rows = [], []
     for r in range(count):
         step = w.add(k, r)
@@ -105,6 +122,7 @@ def _scaled_rows(
         scale.append(w.splat(tile.scalar, read_scalar(w, tile, dtype, pointer), tile.lanes))
         rows.append(w.gep(b, w.mul(step, p["right_step"]), element(right)))
     whole = w.op(f"and i64 {n}, {-tile.lanes}")
+    ahead = w.gep(b, w.mul(w.add(k, count), p["right_step"]), element(right))
 
     def add(j: str, mask: str = "") -> None:
         total = w.load(tile.vector, w.gep(sums, j, tile.scalar), tile.dtype.size)
@@ -114,18 +132,47 @@ def _scaled_rows(
         w.store(tile.vector, total, w.gep(sums, j, tile.scalar), tile.dtype.size)
 
     with w.loop(0, whole, tile.lanes) as (j, _, _):
+        if locality:
+            _ask(w, tile, right, w.gep(ahead, w.mul(j, count), element(right)), locality)
         add(j)
     with w.when(w.compare("slt", whole, n)):
         add(whole, w.lanes_below(w.sub(n, whole), tile.lanes))
+
+
+def _ask(w: Writer, tile: Tile, right: DType, place: str, locality: int) -> None:
+    """For as much of what follows as one step reads."""
+    for byte in range(0, tile.lanes * _SIDE_BY_SIDE * right.size, _LINE):
+        w.prefetch(w.gep(place, byte), locality)
 
 
 def _dot_rows(
     w: Writer, tile: Tile, dtypes: tuple[DType, DType], p: Params, at: tuple[str, str, str, Int]
 ) -> None:
     """B stored by n: several dot products side by side. Needs x at unit stride."""
+    for locality, there in caches(w, p["k"], dtypes[1]):
+        with w.when(there):
+            _dots(w, tile, dtypes, p, at, locality)
+
+
+def caches(w: Writer, length: Int, right: DType) -> list[tuple[int, str]]:
+    """Where to keep the rows that follow, rows of some length, and when that is the place."""
+    nbytes = w.mul(length, _SIDE_BY_SIDE * right.size)
+    return [(_L1, w.compare("sle", nbytes, _NEAR)), (_L2, w.compare("sgt", nbytes, _NEAR))]
+
+
+def _dots(
+    w: Writer, tile: Tile, dtypes: tuple[DType, DType], p: Params, at: tuple[str, str, str, Int],
+    locality: int,
+) -> None:  # fmt: skip
     (dtype, right), (x, b, sums, n) = dtypes, at
     whole = w.op(f"and i64 {p['k']}, {-tile.lanes}")
     rest = w.lanes_below(w.sub(p["k"], whole), tile.lanes)
+
+    def step(k: Int, totals: list[str], mask: str = "") -> list[str]:
+        factor = read_vector(w, tile, dtype, w.gep(x, k, element(dtype)), mask)
+        values = [read_vector(w, tile, right, w.gep(row, k, element(right)), mask) for row in rows]
+        return [fma(w, tile, factor, *pair) for pair in zip(values, totals, strict=True)]
+
     with w.loop(0, n, _SIDE_BY_SIDE) as (j, _, _):
         # Rows past the end read the last one again; their sums are not stored.
         last = w.sub(n, 1)
@@ -133,18 +180,15 @@ def _dot_rows(
             w.gep(b, w.mul(w.smaller(w.add(j, r), last), p["right_column"]), element(right))
             for r in range(_SIDE_BY_SIDE)
         ]
+        following = w.mul(w.add(j, _SIDE_BY_SIDE), p["right_column"])
+        ahead = w.gep(b, following, element(right))
         zero = [(tile.vector, "zeroinitializer")] * _SIDE_BY_SIDE
         with w.loop(0, whole, tile.lanes, carry=zero) as (k, now, later):
-            factor = read_vector(w, tile, dtype, w.gep(x, k, element(dtype)))
-            for r, row in enumerate(rows):
-                value = read_vector(w, tile, right, w.gep(row, k, element(right)))
-                later[r] = fma(w, tile, factor, value, now[r])
-        factor = read_vector(w, tile, dtype, w.gep(x, whole, element(dtype)), rest)
-        for r, row in enumerate(rows):
-            value = read_vector(w, tile, right, w.gep(row, whole, element(right)), rest)
-            total = _lane_sum(w, tile, fma(w, tile, factor, value, now[r]))
+            _ask(w, tile, right, w.gep(ahead, w.mul(k, _SIDE_BY_SIDE), element(right)), locality)
+            later[:] = step(k, now)
+        for r, total in enumerate(step(whole, now, rest)):
             place = w.gep(sums, w.add(j, r), tile.scalar)
-            w.store(tile.scalar, total, place, tile.dtype.size)
+            w.store(tile.scalar, _lane_sum(w, tile, total), place, tile.dtype.size)
 
 
 def _lane_sum(w: Writer, tile: Tile, value: str) -> str:

@@ -90,7 +90,7 @@ class Plan:
     """Phases in order, each complete before the next, and the memory they need."""
 
     phases: tuple[Phase, ...]
-    code: str  # which module the phases are in: "plain", "looked" or "winograd"
+    code: str  # which module the phases are in: "plain", "looked", "depth" or "winograd"
     apack_bytes: int  # packed A, one for the product
     bpack_bytes: int  # packed B, if that is one for the product too
     scratch_bytes: int  # for each thread; scratch is threads times this

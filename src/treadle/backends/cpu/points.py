@@ -206,10 +206,15 @@ class Access:
         w, n = self.w, self.ln.lanes
         result = ""
         for guard in guards:
-            value = self.vector(guard.index, at)
+            alike = self.step(guard.index, at) == "0"
+            value = str(self.scalar(guard.index, at)) if alike else self.vector(guard.index, at)
             for slot, relation in ((guard.low, "sge"), (guard.high, "slt")):
-                bound = w.splat("i64", self.slot(slot), n)
-                check = w.op(f"icmp {relation} <{n} x i64> {value}, {bound}")
+                if alike:
+                    holds, t = w.compare(relation, value, self.slot(slot)), f"<{n} x i1>"
+                    check = w.op(f"select i1 {holds}, {t} splat (i1 true), {t} zeroinitializer")
+                else:
+                    bound = w.splat("i64", self.slot(slot), n)
+                    check = w.op(f"icmp {relation} <{n} x i64> {value}, {bound}")
                 result = w.op(f"and <{n} x i1> {result}, {check}") if result else check
         return result
 
@@ -227,7 +232,7 @@ class Access:
             both = f"and <{self.ln.lanes} x i1> {mask}, {at.mask}"
             mask = self.w.op(both) if mask else at.mask
         if step == "1":
-            place = self.w.gep(pointer, self.scalar(index, at), element)
+            place = self.w.gep(pointer, self._somewhere(self.scalar(index, at), guard), element)
             self._fetch_ahead(index, place, element, mask)
             return widen(self.ln, self._run(place, element, d, mask), d)
         if step == "-1" and not mask:
@@ -241,6 +246,15 @@ class Access:
             return widen(self.ln, self._every_other(place, element, d, mask), d)
         return widen(self.ln, self._gather(pointer, index, d, at, mask), d)
 
+    def _somewhere(self, offset: Int, guard: str) -> Int:
+        """Where a load begins, or 0 if it loads nothing: far outside of memory that takes long."""
+        if not guard:
+            return offset
+        some = self.w.call(
+            "i1", f"llvm.vector.reduce.or.v{self.ln.lanes}i1", f"<{self.ln.lanes} x i1> {guard}"
+        )
+        return self.w.op(f"select i1 {some}, i64 {offset}, i64 0")
+
     def _fetch_ahead(self, position: Sum, place: str, element: str, mask: str) -> None:
         """Ask for the same columns some rows further on, if a later row reads other elements."""
         if self.ahead is None or mask:
@@ -248,8 +262,7 @@ class Access:
         axis, rows = self.ahead
         factor = position.factor(axis)
         if factor:
-            there = self.w.gep(place, self.times(rows, factor), element)
-            self.w.call("void", "llvm.prefetch.p0", f"ptr {there}", "i32 0", "i32 3", "i32 1")
+            self.w.prefetch(self.w.gep(place, self.times(rows, factor), element))
 
     def _run(self, place: str, element: str, d: DType, mask: str) -> str:
         """Neighbouring elements."""

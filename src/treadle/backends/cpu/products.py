@@ -9,7 +9,15 @@ from math import prod
 
 import numpy as np
 
-from treadle.backends.cpu import gemm_cuts, gemm_plan, gemm_tasks, jit, winograd, winograd_plan
+from treadle.backends.cpu import (
+    gemm_cuts,
+    gemm_depth,
+    gemm_plan,
+    gemm_tasks,
+    jit,
+    winograd,
+    winograd_plan,
+)
 from treadle.base.shapes import strides_of
 from treadle.base.target import Target
 from treadle.kernel.choose import ROWS
@@ -37,7 +45,7 @@ class Words:
         if found is not None:
             return problem, found
         problem = self._in_one(problem)
-        return problem, gemm_cuts.plan(problem, target)
+        return problem, gemm_depth.plan(problem, target) or gemm_cuts.plan(problem, target)
 
     def _in_one(self, problem: gemm_plan.Problem) -> gemm_plan.Problem:
         """All rows of all batch items as rows of one: tables give their places anyway."""
@@ -88,6 +96,7 @@ class Words:
 CODE = {
     "plain": (gemm_tasks.text, gemm_tasks.SYMBOLS),
     "looked": (gemm_tasks.looked_text, gemm_tasks.LOOKED),
+    "depth": (gemm_depth.text, gemm_depth.SYMBOLS),
     "winograd": (winograd.text, winograd.SYMBOLS),
 }
 

@@ -144,6 +144,11 @@ class Writer:
         tail = ", !nontemporal !0" if stream else ""
         self.do(f"store {type_} {value}, ptr {pointer}, align {align}{tail}")
 
+    def prefetch(self, pointer: str, locality: int = 3) -> None:
+        """Ask for the line that holds pointer (any address): into L1 if 3, L2 if 2."""
+        where = ("i32 0", f"i32 {locality}", "i32 1")
+        self.call("void", "llvm.prefetch.p0", f"ptr {pointer}", *where)
+
     def word(self, table: str, index: Int) -> str:
         """Load the i64 at table[index]."""
         return self.load("i64", self.gep(table, index, "i64"), 8)
