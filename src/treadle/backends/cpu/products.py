@@ -9,7 +9,15 @@ from math import prod
 
 import numpy as np
 
-from treadle.backends.cpu import gemm_cuts, gemm_plan, gemm_tasks, jit, winograd, winograd_plan
+from treadle.backends.cpu import (
+    gemm_cuts,
+    gemm_plan,
+    gemm_tasks,
+    jit,
+    winograd,
+    winograd_plan,
+    winograd_slopes,
+)
 from treadle.base.shapes import strides_of
 from treadle.base.target import Target
 from treadle.kernel.index import Axis, Index, Remainder, as_quotient
@@ -85,6 +93,7 @@ CODE = {
     "plain": (gemm_tasks.text, gemm_tasks.SYMBOLS),
     "looked": (gemm_tasks.looked_text, gemm_tasks.LOOKED),
     "winograd": (winograd.text, winograd.SYMBOLS),
+    "winograd_slopes": (winograd_slopes.text, winograd_slopes.SYMBOLS),
 }
 
 

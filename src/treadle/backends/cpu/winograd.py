@@ -69,6 +69,15 @@ class Lanes:
         both = self.add(m[1], m[2])
         return [self.add(m[0], both), self.sub(self.sub(m[1], m[2]), m[3])]
 
+    def of_slopes(self, y: list[str]) -> list[str]:
+        """Cotangents of two results as four points, the last of them negated: of_points turned."""
+        return [y[0], self.add(y[0], y[1]), self.sub(y[0], y[1]), y[1]]
+
+    def of_sums(self, m: list[str]) -> list[str]:
+        """Three taps of four points, the last of them negated: of_kernel turned."""
+        both = self.halved(self.add(m[1], m[2]))
+        return [self.add(m[0], both), self.halved(self.sub(m[1], m[2])), self.sub(both, m[3])]
+
 
 # ---- kernels
 
@@ -90,7 +99,7 @@ def weights(tile: Tile) -> Writer:
         with w.loop(0, p["k"]) as (c, _, _):
             taps = w.mul(w.mul(c, KERNEL * KERNEL), p["right_step"])
             g = [
-                _gathered(w, tile, rows, w.add(taps, w.mul(p["right_step"], t)))
+                gathered(w, tile, rows, w.add(taps, w.mul(p["right_step"], t)))
                 for t in range(KERNEL * KERNEL)
             ]
             lines = [lanes.of_kernel(g[k::KERNEL]) for k in range(KERNEL)]  # down the columns
@@ -103,7 +112,7 @@ def weights(tile: Tile) -> Writer:
     return w
 
 
-def _gathered(w: Writer, tile: Tile, rows: list[str], at: Int) -> str:
+def gathered(w: Writer, tile: Tile, rows: list[str], at: Int) -> str:
     value = "poison"
     for lane, row in enumerate(rows):
         one = w.load(tile.scalar, w.gep(row, at, tile.scalar), tile.dtype.size)
@@ -218,23 +227,23 @@ def block(tile: Tile) -> Writer:
         sizes: tuple[Int, ...]
         sizes = (p["k"], p["plane"], p["line"], rows, across, pitch, w.add(left, 2),
                  w.add(p["wide"], 2))  # fmt: skip
-        _call(w, "winograd_into", (source, scratch), sizes)
+        call(w, "winograd_into", (source, scratch), sizes)
         with w.loop(0, POINTS) as (xi, _, _):
             _multiply(w, tile, p, xi, (scratch, points), (w.mul(rows, across), most, pitch))
         sizes = (rows, across, most, p["right_pitch"], left, p["wide"], p["n"])
-        _call(w, "winograd_out_of", (points, results), sizes)
+        call(w, "winograd_out_of", (points, results), sizes)
         lines = w.smaller(w.mul(rows, 2), left)
         area = f"i64 {w.mul(top, p['wide'])}, i64 0, i64 {w.mul(lines, p['wide'])}, i64 {p['n']}"
         call_epilogue(w, p, f"ptr {results}, i64 {p['right_pitch']}, i64 {item}, {area}")
     return w
 
 
-def _call(w: Writer, name: str, pointers: tuple[str, ...], sizes: tuple[Int, ...]) -> None:
+def call(w: Writer, name: str, pointers: tuple[str, ...], sizes: tuple[Int, ...]) -> None:
     typed = [f"ptr {x}" for x in pointers] + [f"i64 {x}" for x in sizes]
     w.do(f"call void @{name}({', '.join(typed)})")
 
 
-def _kernel(w: Writer, tile: Tile, height: str, narrow: list[str]) -> str:
+def kernel_for(w: Writer, tile: Tile, height: str, narrow: list[str]) -> str:
     """The micro-kernel for so many squares, as wide as there are outputs left."""
     chosen = ""
     for h in tile.heights:
@@ -258,7 +267,7 @@ def _multiply(
         panel = w.gep(right, w.mul(o, p["k"]), tile.scalar)
         narrow = [w.compare("sle", w.sub(p["n"], o), v * tile.lanes) for v in tile.widths[:-1]]
         with pieces(w, squares, tile.heights) as (i, height):
-            kernel = _kernel(w, tile, height, narrow)
+            kernel = kernel_for(w, tile, height, narrow)
             out = w.gep(into_, w.add(w.mul(i, p["right_pitch"]), o), tile.scalar)
             values = (w.gep(left, i, tile.scalar), panel, p["k"], 1, pitch, tile.columns, out,
                       p["right_pitch"])  # fmt: skip
