@@ -9,7 +9,7 @@ import numpy as np
 
 from treadle.backends.cpu.gemm_plan import Correlation, Plan, Problem, phase_of
 from treadle.backends.cpu.gemm_tiles import Tile, tile_for
-from treadle.backends.cpu.winograd import KERNEL, POINTS
+from treadle.backends.cpu.winograd import KERNEL, POINTS, apart
 from treadle.backends.cpu.winograd_slopes import GROUP
 from treadle.base.dtypes import float32
 from treadle.base.knobs import WINOGRAD
@@ -83,8 +83,8 @@ def _planned(problem: Problem, found: Correlation, tile: Tile, band: int, tasks:
     channels, size = problem.k // TAPS, tile.dtype.size
     pitch = -(-problem.n // tile.columns) * tile.columns
     squares = band * -(-found.wide // 2)
-    scratch = POINTS * channels * (squares + tile.lanes) + POINTS * squares * pitch
-    scratch = _apart((scratch + 2 * band * found.wide * pitch) * size)
+    scratch = POINTS * (apart(channels * (squares + tile.lanes)) + apart(squares * pitch))
+    scratch = _odd((scratch + 2 * band * found.wide * pitch) * size)
     step, column = problem.b_strides
     shared = {"n": problem.n, "k": channels, "right_pitch": pitch, "group": 1}
     packing = phase_of(
@@ -100,7 +100,7 @@ def _planned(problem: Problem, found: Correlation, tile: Tile, band: int, tasks:
     return Plan((packing, work), "winograd", 0, POINTS * channels * pitch * size, scratch)
 
 
-def _apart(nbytes: int) -> int:
+def _odd(nbytes: int) -> int:
     """An odd number of cache lines: the buffers of two threads do not share sets."""
     return -(-nbytes // 128) * 128 + 64
 
@@ -111,7 +111,7 @@ def _apart(nbytes: int) -> int:
 def _of_slopes(problem: Problem, found: Correlation, tile: Tile) -> Plan | None:
     down, across = -(-found.high // 2), -(-found.wide // 2)
     squares = found.items * down * across
-    if problem.batch or POINTS * (squares + ONCE) > TAPS * problem.k:
+    if problem.batch or problem.b_strides[0] != 1 or POINTS * (squares + ONCE) > TAPS * problem.k:
         return None
     segment = -(-across // -(-across // SQUARES))
     band = min(down, -(-SQUARES // segment))
@@ -124,12 +124,14 @@ def _of_slopes(problem: Problem, found: Correlation, tile: Tile) -> Plan | None:
     runs = -(-units // depth)
     panels, size = -(-outputs // tile.columns), tile.dtype.size
     most = band * segment
-    scratch = POINTS * (rows * (most + tile.lanes) + most * columns)
-    scratch = _apart(max(scratch, TAPS * GROUP * tile.columns) * size)
-    step, column = problem.b_strides
+    scratch = POINTS * (
+        apart(rows * (most + tile.lanes))
+        + columns // tile.columns * apart((most + tile.lanes // 4) * tile.columns)
+    )
+    scratch = _odd(max(scratch, TAPS * GROUP * tile.columns) * size)
     shared = {"m": channels, "n": outputs, "scratch_stride": scratch, "group": 1}
     numbers = shared | {
-        "k": found.items, "left_run": found.item, "right_step": step, "right_column": column,
+        "k": found.items, "left_run": found.item, "right_column": problem.b_strides[1],
         "depth": depth, "block_rows": rows, "block_columns": columns, "row_blocks": row_blocks,
         "plane": found.plane, "line": found.line, "high": found.high, "wide": found.wide,
         "band": band, "segment": segment, "tasks": runs * blocks * row_blocks,

@@ -8,15 +8,24 @@ the runs of squares come to is added up in their order, so threads do not change
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from treadle.backends.cpu.gemm_params import ENTRY_PARAMS, Params, call_epilogue
-from treadle.backends.cpu.gemm_tiles import KERNEL_TYPES, Tile, micro_kernel, pieces, tile_for
+from treadle.backends.cpu.gemm_tiles import (
+    KERNEL_TYPES,
+    Tile,
+    micro_kernel,
+    pieces,
+    read_vector,
+    tile_for,
+)
 from treadle.backends.cpu.winograd import (
     KERNEL,
     POINTS,
     SIDE,
     Lanes,
     call,
-    gathered,
+    emit_apart,
     into,
     kernel_for,
 )
@@ -45,50 +54,65 @@ def slopes(tile: Tile) -> Writer:
     y is at the first row of the first square; what lies outside of high rows by wide columns from
     there on counts as 0. Outputs past the last are those of the last: nobody looks at them.
     """
-    names = ("%step", "%column", "%line", "%rows", "%across", "%squares", "%high", "%wide")
-    params = ["ptr %y", "ptr %u", *(f"i64 {n}" for n in (*names, "%outputs"))]
-    w = Writer("winograd_slopes", params, internal=True)
-    lanes, last = Lanes(w, tile), w.sub("%outputs", 1)
-    point = w.mul("%squares", tile.columns)
+    names = ("%column", "%line", "%rows", "%across", "%squares", "%high", "%wide", "%outputs")
+    w = Writer("winograd_slopes", ["ptr %y", "ptr %u", *(f"i64 {n}" for n in names)], internal=True)
+    last, few = w.sub("%outputs", 1), tile.lanes // 2
+    point = emit_apart(w, w.mul("%squares", tile.columns))
     with w.loop(0, "%outputs", tile.lanes) as (o, _, _):
         lines = [w.mul(w.smaller(w.add(o, k), last), "%column") for k in range(tile.lanes)]
         outputs = [w.gep("%y", line, tile.scalar) for line in lines]
         panel = w.div(o, tile.columns)
         start = w.add(w.mul(w.mul(panel, point), POINTS), w.sub(o, w.mul(panel, tile.columns)))
-        with w.loop(0, "%rows") as (r, _, _), w.loop(0, "%across") as (j, _, _):
-            row, column = w.mul(r, 2), w.mul(j, 2)
-            corner = w.mul(w.add(w.mul(row, "%line"), column), "%step")
-            down, beside = w.mul("%line", "%step"), "%step"
-            fits = (w.compare("slt", w.add(row, 1), "%high"),
-                    w.compare("slt", w.add(column, 1), "%wide"))  # fmt: skip
-            found = _square(w, tile, outputs, (corner, down, beside), fits)
-            halves = [lanes.of_slopes(found[k::2]) for k in range(2)]
-            place = w.add(start, w.mul(w.add(w.mul(r, "%across"), j), tile.columns))
-            for i in range(SIDE):
-                for k, value in enumerate(lanes.of_slopes([half[i] for half in halves])):
-                    at = w.add(place, w.mul(point, SIDE * i + k))
-                    w.store(tile.vector, value, w.gep("%u", at, tile.scalar), tile.dtype.size)
+        with w.loop(0, "%rows") as (r, _, _):
+            row, first = w.mul(r, 2), w.mul(r, "%across")
+            below = w.compare("slt", w.add(row, 1), "%high")
+            with w.loop(0, "%across", few // 2) as (j, _, _):
+                at = w.add(w.mul(row, "%line"), w.mul(j, 2))
+                mask = w.lanes_below(w.sub("%wide", w.mul(j, 2)), few)
+                under = w.op(
+                    f"select i1 {below}, <{few} x i1> {mask}, <{few} x i1> zeroinitializer"
+                )
+                found = [
+                    _columns(w, tile, outputs, at, mask),
+                    _columns(w, tile, outputs, w.add(at, "%line"), under),
+                ]
+                for k in range(few // 2):  # those past the last have room after them
+                    place = w.add(start, w.mul(w.add(first, w.add(j, k)), tile.columns))
+                    _points(w, tile, [row[2 * k : 2 * k + 2] for row in found], (place, point))
     return w
 
 
-def _square(
-    w: Writer, tile: Tile, outputs: list[str], steps: tuple[Int, Int, Int], fits: tuple[str, str]
-) -> list[str]:
-    """The four cotangents of a square, of every output: those that do not fit in are 0."""
-    corner, down, beside = steps
-    found = []
-    for i in range(2):
-        for j in range(2):
-            inside, at = "true", corner
-            if i:
-                inside, at = fits[0], w.add(at, down)
-            if j:
-                inside, at = w.op(f"and i1 {inside}, {fits[1]}"), w.add(at, beside)
-            at = w.op(f"select i1 {inside}, i64 {at}, i64 {corner}")
-            value = gathered(w, tile, outputs, at)
-            zero = f"{tile.vector} zeroinitializer"
-            found.append(w.op(f"select i1 {inside}, {tile.vector} {value}, {zero}"))
+def _columns(w: Writer, tile: Tile, outputs: list[str], at: Int, mask: str) -> list[str]:
+    """A few elements of every output from there on, the outputs side by side."""
+    half = replace(tile, lanes=tile.lanes // 2)
+    read = [
+        read_vector(w, half, half.dtype, w.gep(line, at, tile.scalar), mask) for line in outputs
+    ]
+    count = half.lanes
+    both = range(tile.lanes)
+    found = [w.shuffle(tile.scalar, read[k], read[k + count], both, count) for k in range(count)]
+    step = 1
+    while step < count:  # squares of step x step elements change places
+        for k in range(count):
+            if k & step:
+                continue
+            one, two = found[k], found[k | step]
+            upper = [c if not c & step else c - step + tile.lanes for c in both]
+            lower = [c + step if not c & step else c + tile.lanes for c in both]
+            found[k] = w.shuffle(tile.scalar, one, two, upper, tile.lanes)
+            found[k | step] = w.shuffle(tile.scalar, one, two, lower, tile.lanes)
+        step *= 2
     return found
+
+
+def _points(w: Writer, tile: Tile, square: list[list[str]], at: tuple[Int, Int]) -> None:
+    """Store the points of a square."""
+    (place, point), lanes = at, Lanes(w, tile)
+    halves = [lanes.of_slopes([row[k] for row in square]) for k in range(2)]
+    for i in range(SIDE):
+        for k, value in enumerate(lanes.of_slopes([half[i] for half in halves])):
+            here = w.gep("%u", w.add(place, w.mul(point, SIDE * i + k)), tile.scalar)
+            w.store(tile.vector, value, here, tile.dtype.size)
 
 
 # ---- a task: sums over a run of squares
@@ -98,7 +122,7 @@ def sums(tile: Tile) -> Writer:
     """The entry point that sums products over some squares: m[run][panel][point][c][o]."""
     w = Writer("winograd_sums", ENTRY_PARAMS)
     numbers = (
-        "m n k left_run right_step right_column depth block_rows block_columns row_blocks"
+        "m n k left_run right_column depth block_rows block_columns row_blocks"
         " plane line high wide band segment scratch_stride"
     )
     p = Params(w, numbers, "left right out scratch", "")
@@ -132,13 +156,15 @@ class _Area:
         self.units = w.mul(p["k"], w.mul(self.bands, self.segments))
         self.most = w.mul(p["band"], p["segment"])
         self.pitch = w.add(self.most, tile.lanes)
+        self.squares = w.add(self.most, tile.lanes // 4)
         panels = w.div(w.add(p["n"], tile.columns - 1), tile.columns)
         self.panel = w.mul(w.mul(p["m"], tile.columns), POINTS)  # elements of its sums
         start = w.mul(w.add(w.mul(run, panels), w.div(begin, tile.columns)), self.panel)
         start = w.add(start, w.mul(first, tile.columns))
         self.sums = w.gep(p.pointers["out"], start, tile.scalar)
         self.v = w.gep(p.pointers["scratch"], w.mul("%tid", p["scratch_stride"]))
-        self.u = w.gep(self.v, w.mul(w.mul(p["block_rows"], self.pitch), POINTS), tile.scalar)
+        size = emit_apart(w, w.mul(p["block_rows"], self.pitch))
+        self.u = w.gep(self.v, w.mul(size, POINTS), tile.scalar)
 
     def place(self, column: Int, point: Int) -> str:
         """Where the sums of a panel begin, at a point."""
@@ -158,36 +184,41 @@ class _Area:
 
     def add(self, unit: Int) -> None:
         """Sums go on over the squares of one unit: a segment of a few rows of them."""
-        w, p, tile = self.w, self.p, self.tile
+        w, p = self.w, self.p
+        rows, across, high, wide, left, right = self._unit(unit)
+        sizes: tuple[Int, ...]
+        sizes = (self.channels, p["plane"], p["line"], rows, across, self.pitch, w.add(high, 2),
+                 w.add(wide, 2))  # fmt: skip
+        call(w, "winograd_into", (left, self.v), sizes)
+        sizes = (p["right_column"], p["wide"], rows, across, self.squares, high, wide, self.outputs)
+        call(w, "winograd_slopes", (right, self.u), sizes)
+        with w.loop(0, POINTS) as (xi, _, _):
+            self._multiply(xi, w.mul(rows, across))
+
+    def _unit(self, unit: Int) -> tuple[Int, Int, Int, Int, str, str]:
+        """Rows and squares of a segment of a few rows, what is left from there, and where it is."""
+        w, p, scalar = self.w, self.p, self.tile.scalar
         item = w.div(unit, w.mul(self.bands, self.segments))
         rest = w.rem(unit, w.mul(self.bands, self.segments))
         high = w.mul(w.div(rest, self.segments), p["band"])
         wide = w.mul(w.rem(rest, self.segments), p["segment"])
         rows = w.smaller(p["band"], w.sub(self.down, high))
         across = w.smaller(p["segment"], w.sub(self.across, wide))
-        top, left = w.mul(high, 2), w.mul(wide, 2)
-        below, beside = w.sub(p["high"], top), w.sub(p["wide"], left)
+        top, begin = w.mul(high, 2), w.mul(wide, 2)
         start = w.add(w.mul(item, p["left_run"]), w.mul(self.first, p["plane"]))
-        start = w.add(start, w.add(w.mul(top, p["line"]), left))
-        source = w.gep(p.pointers["left"], start, tile.scalar)
-        sizes: tuple[Int, ...]
-        sizes = (self.channels, p["plane"], p["line"], rows, across, self.pitch, w.add(below, 2),
-                 w.add(beside, 2))  # fmt: skip
-        call(w, "winograd_into", (source, self.v), sizes)
-        at = w.add(w.mul(w.add(w.mul(item, p["high"]), top), p["wide"]), left)
-        start = w.add(w.mul(at, p["right_step"]), w.mul(self.begin, p["right_column"]))
-        source = w.gep(p.pointers["right"], start, tile.scalar)
-        sizes = (p["right_step"], p["right_column"], p["wide"], rows, across, self.most, below,
-                 beside, self.outputs)  # fmt: skip
-        call(w, "winograd_slopes", (source, self.u), sizes)
-        with w.loop(0, POINTS) as (xi, _, _):
-            self._multiply(xi, w.mul(rows, across))
+        start = w.add(start, w.add(w.mul(top, p["line"]), begin))
+        left = w.gep(p.pointers["left"], start, scalar)
+        start = w.add(w.mul(w.add(w.mul(item, p["high"]), top), p["wide"]), begin)
+        start = w.add(start, w.mul(self.begin, p["right_column"]))
+        right = w.gep(p.pointers["right"], start, scalar)
+        return rows, across, w.sub(p["high"], top), w.sub(p["wide"], begin), left, right
 
     def _multiply(self, xi: str, squares: Int) -> None:
         """m[xi][c][o] += sum over squares of v[xi][c][square] * u[xi][square][o]."""
         w, tile = self.w, self.tile
-        left = w.gep(self.v, w.mul(w.mul(xi, self.channels), self.pitch), tile.scalar)
-        size = w.mul(self.most, tile.columns)
+        point = emit_apart(w, w.mul(self.channels, self.pitch))
+        left = w.gep(self.v, w.mul(xi, point), tile.scalar)
+        size = emit_apart(w, w.mul(self.squares, tile.columns))
         with w.loop(0, self.outputs, tile.columns) as (o, _, _):
             panel = w.add(w.mul(w.div(o, tile.columns), POINTS), xi)
             right = w.gep(self.u, w.mul(panel, size), tile.scalar)
