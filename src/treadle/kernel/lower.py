@@ -194,6 +194,8 @@ class Lowering:
             return self.at(x, index, guards)
         checks = tuple([(resolved(i), low, high) for i, low, high in checks])
         value = self.at(x, index, guards + checks)
+        if value.op == "load" and set(checks) <= set(value.data[2]) and _is_zero(other):
+            return value  # so it is, where it is not read
         inside = self.make("inside", (), bool_, checks)
         return self.make(where.name, (inside, value, other), value.dtype)
 
@@ -236,6 +238,10 @@ class Lowering:
             found = Reduce(f"t{len(self.reduces)}", node.op.name, value, node.dtype)
             self.reduces[node] = found
         return self.make("reduced", (), node.dtype, found)
+
+
+def _is_zero(ex: Ex) -> bool:
+    return ex.op == "const" and str(ex.data) in ("0", "0.0", "False")
 
 
 def _scaled(a: Index, b: Index) -> Index | None:

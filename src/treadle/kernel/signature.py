@@ -112,7 +112,8 @@ class Signature:
                 if name:
                     factor = "*2" if c == 2 and atom is self._vector else FACTORS.get(c)
                     if factor is None:
-                        factor = f"*{self._slot(('factor', index, atom), c)}"
+                        # Indices that are apart by an offset alone are reached from one place.
+                        factor = f"*{self._slot(('factor', index.terms, atom), c)}"
                     parts.append(name + factor)
             if index.constant:
                 parts.append(self._slot(("offset", index), index.constant))

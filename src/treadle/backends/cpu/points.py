@@ -14,6 +14,9 @@ from treadle.base.dtypes import DType, int64
 from treadle.base.errors import CompilerError, explain
 from treadle.kernel.abstract import Atom, Axis, Ex, Factor, Guard, Looked, Slot, Store, Sum
 
+Check = tuple[Sum, Slot, str]
+"""An index, what it is compared with, and how."""
+
 
 @dataclass
 class Point:
@@ -25,6 +28,8 @@ class Point:
     values: dict[Ex, str] = field(default_factory=dict)
     scalars: dict[Sum, Int] = field(default_factory=dict)
     parts: dict[Sum, Int] = field(default_factory=dict)  # what of an index is the same all along
+    totals: dict[tuple[object, ...], Int] = field(default_factory=dict)  # of terms without offset
+    masks: dict[Check, str] = field(default_factory=dict)
     parent: Point | None = None  # a point further out whose values hold here too
 
     def find(self, ex: Ex) -> str | None:
@@ -116,9 +121,12 @@ class Access:
         return self._total(at, index.terms, index.offset)
 
     def _total(self, at: Point, terms: list[tuple[Atom, Factor]], offset: Slot | None) -> Int:
-        total: Int = 0
-        for atom, factor in terms:
-            total = self.w.add(total, self.times(self._atom(atom, at), factor))
+        total = at.totals.get(tuple(terms))
+        if total is None:
+            total = 0
+            for atom, factor in terms:
+                total = self.w.add(total, self.times(self._atom(atom, at), factor))
+            at.totals[tuple(terms)] = total
         return self.w.add(total, self.slot(offset)) if offset else total
 
     def _atom(self, atom: Atom, at: Point) -> Int:
@@ -203,15 +211,35 @@ class Access:
 
     def inside(self, guards: list[Guard], at: Point) -> str:
         """The lanes in which every guard holds; empty if there is none: all of them."""
-        w, n = self.w, self.ln.lanes
-        result = ""
+        w, lanes = self.w, f"<{self.ln.lanes} x i1>"
+        flag = mask = ""
         for guard in guards:
-            value = self.vector(guard.index, at)
+            single = self.step(guard.index, at) == "0"
             for slot, relation in ((guard.low, "sge"), (guard.high, "slt")):
-                bound = w.splat("i64", self.slot(slot), n)
-                check = w.op(f"icmp {relation} <{n} x i64> {value}, {bound}")
-                result = w.op(f"and <{n} x i1> {result}, {check}") if result else check
-        return result
+                key = (guard.index, slot, relation)
+                check = at.masks.get(key)
+                if check is None:
+                    check = at.masks[key] = self._checked(key, at, single)
+                if single:
+                    flag = w.op(f"and i1 {flag}, {check}") if flag else check
+                else:
+                    mask = w.op(f"and {lanes} {mask}, {check}") if mask else check
+        if not flag:
+            return mask
+        mask = mask or f"<{', '.join(['i1 true'] * self.ln.lanes)}>"
+        return w.op(f"select i1 {flag}, {lanes} {mask}, {lanes} zeroinitializer")
+
+    def _checked(self, check: Check, at: Point, single: bool) -> str:
+        """One comparison: for all lanes if a single index is meant, else for each."""
+        (index, slot, relation), w, n = check, self.w, self.ln.lanes
+        bound = self.slot(slot)
+        if single:
+            return w.compare(relation, self.scalar(index, at), bound)
+        if self.step(index, at) == "1":
+            left = w.sub(bound, self.scalar(index, at))
+            return w.lanes_below(left, n) if relation == "slt" else w.lanes_from(left, n)
+        value = self.vector(index, at)
+        return w.op(f"icmp {relation} <{n} x i64> {value}, {w.splat('i64', bound, n)}")
 
     # ---- memory
 

@@ -166,9 +166,19 @@ class Writer:
 
     def lanes_below(self, bound: Int, lanes: int) -> str:
         """The mask of lanes whose number is below bound (any i64)."""
-        wide = self.splat("i64", str(bound), lanes)
-        numbers = ", ".join(f"i64 {lane}" for lane in range(lanes))
-        return self.op(f"icmp slt <{lanes} x i64> <{numbers}>, {wide}")
+        return self._lanes("slt", bound, lanes)
+
+    def lanes_from(self, bound: Int, lanes: int) -> str:
+        """The mask of all others."""
+        return self._lanes("sge", bound, lanes)
+
+    def _lanes(self, relation: str, bound: Int, lanes: int) -> str:
+        """Numbers of 32 bits are compared in half the time: bounds are clipped to what matters."""
+        least = self.smaller(bound, lanes)
+        clipped = self.call("i64", "llvm.smax.i64", f"i64 {least}", "i64 0")
+        wide = self.splat("i32", self.op(f"trunc i64 {clipped} to i32"), lanes)
+        numbers = ", ".join(f"i32 {lane}" for lane in range(lanes))
+        return self.op(f"icmp {relation} <{lanes} x i32> <{numbers}>, {wide}")
 
     # ---- control
 
