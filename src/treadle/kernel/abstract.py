@@ -70,11 +70,10 @@ class Sum:
 
 @dataclass(eq=False)
 class Guard:
-    """low <= index < high."""
+    """index < bound; where there is none, 0 <= index."""
 
     index: Sum
-    low: Slot
-    high: Slot
+    bound: Slot | None
 
 
 class Ex:

@@ -149,12 +149,11 @@ class Lowering:
         fill = self.make("const", (), node.dtype, value)
         if not prod(x.shape):
             return fill
-        checks = []
+        checks: list[Guard] = []
         moved = []
         for i, (before, _), size in zip(index, edges, x.shape, strict=True):
             i = i + -before  # noqa: PLW2901
-            if i.bounds[0] < 0 or i.bounds[1] >= size:
-                checks.append((i, 0, size))
+            checks += checks_of(i, size)
             moved.append(assumed(i, size))
         return self._choose(tuple(checks), x, tuple(moved), guards, fill)
 
@@ -168,9 +167,7 @@ class Lowering:
         moved = list(index)
         slanted = index[axis] + index[by] * factor + start
         moved[axis] = assumed(slanted, size)
-        inside = slanted.bounds[0] >= 0 and slanted.bounds[1] < size
-        checks = () if inside else ((slanted, 0, size),)
-        return self._choose(checks, x, tuple(moved), guards, fill)
+        return self._choose(checks_of(slanted, size), x, tuple(moved), guards, fill)
 
     def _joined(self, node: Node, index: Position, guards: Guards) -> Ex:
         """A concat: the first part whose range holds the index."""
@@ -183,8 +180,7 @@ class Lowering:
             place = index[node.arg] + -start
             moved[node.arg] = assumed(place, size) if size else place
             if size:
-                check = ((place, 0, size),)
-                result = self._choose(check, part, tuple(moved), guards, result)
+                result = self._choose(checks_of(place, size), part, tuple(moved), guards, result)
             end = start
         return result
 
@@ -192,7 +188,7 @@ class Lowering:
         """x where all checks hold, else other; x is read only there."""
         if not checks:
             return self.at(x, index, guards)
-        checks = tuple([(resolved(i), low, high) for i, low, high in checks])
+        checks = tuple([(resolved(i), bound) for i, bound in checks])
         value = self.at(x, index, guards + checks)
         if value.op == "load" and set(checks) <= set(value.data[2]) and _is_zero(other):
             return value  # so it is, where it is not read
@@ -238,6 +234,20 @@ class Lowering:
             found = Reduce(f"t{len(self.reduces)}", node.op.name, value, node.dtype)
             self.reduces[node] = found
         return self.make("reduced", (), node.dtype, found)
+
+
+def checks_of(index: Index, size: int) -> Guards:
+    """What must hold for an index to lie in [0, size), as far as it is not plain."""
+    checks: list[Guard] = []
+    for bound in (None, size):
+        try:
+            low, high = index.bounds
+            plain = low >= 0 if bound is None else high < bound
+        except UnknownSizeError:
+            plain = False
+        if not plain:
+            checks.append((index, bound))
+    return tuple(checks)
 
 
 def _is_zero(ex: Ex) -> bool:

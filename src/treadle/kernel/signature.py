@@ -98,9 +98,11 @@ class Signature:
     def _guards(self, guards: tuple[Guard, ...]) -> str:
         parts = []
         for guard in guards:
-            index, low, high = guard
-            bounds = self._slot(("low", guard), low), self._slot(("high", guard), high)
-            parts.append(f" {bounds[0]}<={self._index(index)}<{bounds[1]}")
+            index, bound = guard
+            place = self._index(index)
+            parts.append(
+                f" 0<={place}" if bound is None else f" {place}<{self._slot(guard, bound)}"
+            )
         return "".join(parts)
 
     def _index(self, index: Index) -> str:

@@ -14,8 +14,8 @@ from treadle.base.dtypes import DType, int64
 from treadle.base.errors import CompilerError, explain
 from treadle.kernel.abstract import Atom, Axis, Ex, Factor, Guard, Looked, Slot, Store, Sum
 
-Check = tuple[Sum, Slot, str]
-"""An index, what it is compared with, and how."""
+Check = tuple[Sum, Slot | None]
+"""An index and its bound, as in a Guard."""
 
 
 @dataclass
@@ -215,31 +215,30 @@ class Access:
         flag = mask = ""
         for guard in guards:
             single = self.step(guard.index, at) == "0"
-            for slot, relation in ((guard.low, "sge"), (guard.high, "slt")):
-                key = (guard.index, slot, relation)
-                check = at.masks.get(key)
-                if check is None:
-                    check = at.masks[key] = self._checked(key, at, single)
-                if single:
-                    flag = w.op(f"and i1 {flag}, {check}") if flag else check
-                else:
-                    mask = w.op(f"and {lanes} {mask}, {check}") if mask else check
+            key = (guard.index, guard.bound)
+            check = at.masks.get(key)
+            if check is None:
+                check = at.masks[key] = self._checked(*key, at, single)
+            if single:
+                flag = w.op(f"and i1 {flag}, {check}") if flag else check
+            else:
+                mask = w.op(f"and {lanes} {mask}, {check}") if mask else check
         if not flag:
             return mask
         mask = mask or f"<{', '.join(['i1 true'] * self.ln.lanes)}>"
         return w.op(f"select i1 {flag}, {lanes} {mask}, {lanes} zeroinitializer")
 
-    def _checked(self, check: Check, at: Point, single: bool) -> str:
+    def _checked(self, index: Sum, slot: Slot | None, at: Point, single: bool) -> str:
         """One comparison: for all lanes if a single index is meant, else for each."""
-        (index, slot, relation), w, n = check, self.w, self.ln.lanes
-        bound = self.slot(slot)
+        w, n = self.w, self.ln.lanes
+        relation, bound = ("slt", self.slot(slot)) if slot else ("sge", 0)
         if single:
             return w.compare(relation, self.scalar(index, at), bound)
         if self.step(index, at) == "1":
             left = w.sub(bound, self.scalar(index, at))
-            return w.lanes_below(left, n) if relation == "slt" else w.lanes_from(left, n)
-        value = self.vector(index, at)
-        return w.op(f"icmp {relation} <{n} x i64> {value}, {w.splat('i64', bound, n)}")
+            return w.lanes_below(left, n) if slot else w.lanes_from(left, n)
+        value, wide = self.vector(index, at), w.splat("i64", str(bound), n)
+        return w.op(f"icmp {relation} <{n} x i64> {value}, {wide}")
 
     # ---- memory
 

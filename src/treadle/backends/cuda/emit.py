@@ -354,7 +354,7 @@ class Emitter:
         parts = []
         for guard in guards:
             at = self.index(guard.index)
-            parts.append(f"({at} >= {_of(guard.low)}) & ({at} < {_of(guard.high)})")
+            parts.append(f"({at} < {_of(guard.bound)})" if guard.bound else f"({at} >= 0)")
         return self.name(" & ".join(parts), "g")
 
     # ---- indices
