@@ -87,7 +87,7 @@ class Ex:
       "reduced"  data = the Reduce whose result is meant
       "tile"     the element a contraction has just finished
 
-    - **sums**: the indices it holds
+    - **sums**, **guards**: the indices and the guards it holds
     - **operands**: what is computed before it: its args and what its indices look up
     - **axes**: those it depends on
     - **stage**: passes over the inner axes that come before
@@ -98,6 +98,7 @@ class Ex:
         sums: tuple[Sum, ...] = (),
     ) -> None:  # fmt: skip
         self.op, self.dtype, self.args, self.data, self.sums = op, dtype, args, data, sums
+        self.guards: list[Guard] = data if op == "inside" else data[2] if op == "load" else []
         looked = [value for index in sums for value in index.looked]
         self.operands = (*args, *looked) if looked else args
         self.axes: frozenset[Axis] = frozenset().union(
