@@ -55,8 +55,8 @@ class Renumbered:
 
     def guards(self, guards):
         return tuple(
-            (self.index(index), self.number(low, (-4, 1, 5)), self.number(high, EXTENTS))
-            for index, low, high in guards
+            (self.index(index), None if bound is None else self.number(bound, EXTENTS))
+            for index, bound in guards
         )
 
     def ex(self, ex: Ex) -> Ex:

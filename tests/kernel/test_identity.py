@@ -155,7 +155,10 @@ def read(index, at, slots):
 def meaning(ex, at):
     """What an expression of loops says of itself at a point: where it reads, and whether."""
     guards = ex.data[2] if ex.op == "load" else ex.data if ex.op == "inside" else ()
-    holds = all(low <= written(index, at) < high for index, low, high in guards)
+    holds = all(
+        written(index, at) >= 0 if bound is None else written(index, at) < bound
+        for index, bound in guards
+    )
     place = written(indices_of(ex)[0], at) if ex.op in ("load", "index") else 0
     return ex.op, ex.dtype, ex.stage, place, holds
 
@@ -165,7 +168,7 @@ def read_meaning(ex, at, slots):
     holds = True
     for guard in guards:
         value = read(guard.index, at, slots)
-        holds &= slots[guard.low.number] <= value < slots[guard.high.number]
+        holds &= value < slots[guard.bound.number] if guard.bound else value >= 0
     place = read(ex.sums[0], at, slots) if ex.op in ("load", "index") else 0
     return ex.op, ex.dtype, ex.stage, place, holds
 

@@ -70,11 +70,10 @@ class Sum:
 
 @dataclass(eq=False)
 class Guard:
-    """low <= index < high."""
+    """index < bound; where there is none, 0 <= index."""
 
     index: Sum
-    low: Slot
-    high: Slot
+    bound: Slot | None
 
 
 class Ex:
@@ -88,7 +87,7 @@ class Ex:
       "reduced"  data = the Reduce whose result is meant
       "tile"     the element a contraction has just finished
 
-    - **sums**: the indices it holds
+    - **sums**, **guards**: the indices and the guards it holds
     - **operands**: what is computed before it: its args and what its indices look up
     - **axes**: those it depends on
     - **stage**: passes over the inner axes that come before
@@ -99,6 +98,7 @@ class Ex:
         sums: tuple[Sum, ...] = (),
     ) -> None:  # fmt: skip
         self.op, self.dtype, self.args, self.data, self.sums = op, dtype, args, data, sums
+        self.guards: list[Guard] = data if op == "inside" else data[2] if op == "load" else []
         looked = [value for index in sums for value in index.looked]
         self.operands = (*args, *looked) if looked else args
         self.axes: frozenset[Axis] = frozenset().union(

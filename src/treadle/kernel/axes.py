@@ -164,4 +164,4 @@ class Swapped:
         return self.total(ex.data) if ex.op == "reduced" else ex.data
 
     def _guards(self, guards: Sequence[Guard]) -> tuple[Guard, ...]:
-        return tuple([(self.index(index), low, high) for index, low, high in guards])
+        return tuple([(self.index(index), bound) for index, bound in guards])

@@ -9,6 +9,7 @@ from treadle.base.dtypes import DType
 from treadle.base.shapes import Shape
 from treadle.base.sizes import most
 from treadle.ir.node import LEAF, Node
+from treadle.kernel.along import SHORT, near_axis
 from treadle.kernel.axes import Swapped, cut_by_parts, linear, merged, refined
 from treadle.kernel.index import ZERO, Axis, Index, ravel, unravel
 from treadle.kernel.loops import Argument, Loops, Pass, Reduce, Store
@@ -20,7 +21,6 @@ from treadle.schedule.clusters import COLUMN, FULL, ROW, Cluster, bases_of, is_v
 from treadle.schedule.keep import WRITTEN_OUT
 
 TURNED = 8  # elements along both axes of a transpose: below, any order will do
-SHORT = 8  # elements along an axis: fewer leave most lanes of a vector empty
 FEW = 1 << 12  # elements in all: for fewer, one kernel for every shape is worth more
 Buffer = Node | str
 """What an argument stands for: a node's memory, or a named temporary."""
@@ -203,11 +203,12 @@ def _lengthen(loops: Loops, size: int) -> None:
     if long is None:
         return
     rows = most(loops.outer[-1].extent) if loops.outer else 1
-    short = most(long.extent) < 2 * SHORT and rows > most(long.extent)
+    near = near_axis(loops, long)
+    short = near is long and most(long.extent) < 2 * SHORT and rows > most(long.extent)
     if short or (rows >= TURNED and _are_turned(loops)):
         loops.across = True
     else:
-        loops.inner = [axis for axis in loops.inner if axis is not long] + [long]
+        loops.inner = [axis for axis in loops.inner if axis is not near] + [near]
 
 
 def _are_turned(loops: Loops) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from treadle.base.errors import CompilerError, explain
 from treadle.base.shapes import Shape, strides_of
-from treadle.base.sizes import UnknownSizeError, most
+from treadle.base.sizes import Size, UnknownSizeError, most
 
 
 class Axis:
@@ -335,16 +335,16 @@ def resolved(index: Index) -> Index:
     return total
 
 
-def coarser(index: Index, low: int, high: int) -> tuple[Index, int, int]:
-    """low <= index < high said by fewer axes, where whole rows are inside or outside."""
+def coarser(index: Index, bound: int | None) -> tuple[Index, int | None]:
+    """0 <= index (None), or index < bound, said by fewer axes: whole rows are inside or outside."""
     factors = [c for _, c in index.terms] if len(index.terms) > 1 else []
     for c in factors:
-        known = isinstance(c, int) and isinstance(low, int) and isinstance(high, int)
-        if known and c > 1 and low % c == 0 and high % c == 0:
+        known = isinstance(c, int) and not isinstance(bound, Size)
+        if known and c > 1 and (bound is None or bound % c == 0):
             rows = index // c
             if len(rows.terms) < len(index.terms):
-                return coarser(rows, low // c, high // c)
-    return index, low, high
+                return coarser(rows, None if bound is None else bound // c)
+    return index, bound
 
 
 class Unravelled(tuple[Index, ...]):  # noqa: SLOT001 - a tuple can have no slots

@@ -19,8 +19,8 @@ from typing import Any
 from treadle.base.dtypes import DType
 from treadle.kernel.index import Axis, Index, Looked, Quotient
 
-Guard = tuple[Index, int, int]
-"""low <= index < high."""
+Guard = tuple[Index, int | None]
+"""index < bound; where there is none, 0 <= index."""
 
 
 class Ex:
@@ -77,7 +77,9 @@ def indices_of(ex: Ex) -> list[Index]:
 
 
 def _guards(guards: Sequence[Guard]) -> str:
-    return " and ".join(f"{low} <= {index} < {high}" for index, low, high in guards)
+    return " and ".join(
+        f"0 <= {index}" if bound is None else f"{index} < {bound}" for index, bound in guards
+    )
 
 
 @dataclass(eq=False)

@@ -158,12 +158,11 @@ class Lowering:
         fill = self.make("const", (), node.dtype, value)
         if not prod(x.shape):
             return fill
-        checks = []
+        checks: list[Guard] = []
         moved = []
         for i, (before, _), size in zip(index, edges, x.shape, strict=True):
             i = i + -before  # noqa: PLW2901
-            if i.bounds[0] < 0 or i.bounds[1] >= size:
-                checks.append((i, 0, size))
+            checks += checks_of(i, size)
             moved.append(assumed(i, size))
         return self._choose(tuple(checks), x, tuple(moved), guards, fill)
 
@@ -177,9 +176,7 @@ class Lowering:
         moved = list(index)
         slanted = index[axis] + index[by] * factor + start
         moved[axis] = assumed(slanted, size)
-        inside = slanted.bounds[0] >= 0 and slanted.bounds[1] < size
-        checks = () if inside else ((slanted, 0, size),)
-        return self._choose(checks, x, tuple(moved), guards, fill)
+        return self._choose(checks_of(slanted, size), x, tuple(moved), guards, fill)
 
     def _joined(self, node: Node, index: Position, guards: Guards) -> Ex:
         """A concat: the first part whose range holds the index."""
@@ -192,21 +189,20 @@ class Lowering:
             place = index[node.arg] + -start
             moved[node.arg] = assumed(place, size) if size else place
             if size:
-                check = ((place, 0, size),)
-                result = self._choose(check, part, tuple(moved), guards, result)
+                result = self._choose(checks_of(place, size), part, tuple(moved), guards, result)
             end = start
         return result
 
     def _choose(self, checks: Guards, x: Node, index: Position, guards: Guards, other: Ex) -> Ex:
         """x where all checks hold, else other; x is read only there."""
-        if self.apart:
-            if any(i.bounds[1] < low or i.bounds[0] >= high for i, low, high in checks):
-                return other
-            checks = tuple([c for c in checks if c[0].bounds[0] < c[1] or c[0].bounds[1] >= c[2]])
+        if self.apart and any(_fails(*check) for check in checks):
+            return other
         if not checks:
             return self.at(x, index, guards)
-        checks = tuple([coarser(resolved(i), low, high) for i, low, high in checks])
+        checks = tuple([coarser(resolved(i), bound) for i, bound in checks])
         value = self.at(x, index, guards + checks)
+        if value.op == "load" and set(checks) <= set(value.data[2]) and _is_zero(other):
+            return value  # so it is, where it is not read
         inside = self.make("inside", (), bool_, checks)
         return self.make(where.name, (inside, value, other), value.dtype)
 
@@ -262,6 +258,30 @@ class Lowering:
             rest = [Index([t for t in p.terms if t[0] is not axis], p.constant) for p in places]
             places = [p + step * number for p in rest for number in range(axis.extent)]
         return places
+
+
+def checks_of(index: Index, size: int) -> Guards:
+    """What must hold for an index to lie in [0, size), as far as it is not plain."""
+    checks: list[Guard] = []
+    for bound in (None, size):
+        try:
+            low, high = index.bounds
+            plain = low >= 0 if bound is None else high < bound
+        except UnknownSizeError:
+            plain = False
+        if not plain:
+            checks.append((index, bound))
+    return tuple(checks)
+
+
+def _fails(index: Index, bound: int | None) -> bool:
+    """Is the index outside wherever it is used?"""
+    low, high = index.bounds
+    return high < 0 if bound is None else low >= bound
+
+
+def _is_zero(ex: Ex) -> bool:
+    return ex.op == "const" and str(ex.data) in ("0", "0.0", "False")
 
 
 def _scaled(a: Index, b: Index) -> Index | None:

@@ -123,9 +123,10 @@ class _Parser:
         return float(text) if kind.is_float else int(text)
 
     def _guard(self, text: str) -> Guard:
-        low, _, rest = text.partition("<=")
-        index, _, high = rest.partition("<")
-        return Guard(self._sum(index), self._slot(low), self._slot(high))
+        if text.startswith("0<="):
+            return Guard(self._sum(text[3:]), None)
+        index, _, bound = text.partition("<")
+        return Guard(self._sum(index), self._slot(bound))
 
     # ---- indices
 

@@ -98,9 +98,11 @@ class Signature:
     def _guards(self, guards: tuple[Guard, ...]) -> str:
         parts = []
         for guard in guards:
-            index, low, high = guard
-            bounds = self._slot(("low", guard), low), self._slot(("high", guard), high)
-            parts.append(f" {bounds[0]}<={self._index(index)}<{bounds[1]}")
+            index, bound = guard
+            place = self._index(index)
+            parts.append(
+                f" 0<={place}" if bound is None else f" {place}<{self._slot(guard, bound)}"
+            )
         return "".join(parts)
 
     def _index(self, index: Index) -> str:
@@ -112,7 +114,8 @@ class Signature:
                 if name:
                     factor = "*2" if c == 2 and atom is self._vector else FACTORS.get(c)
                     if factor is None:
-                        factor = f"*{self._slot(('factor', index, atom), c)}"
+                        # Indices that are apart by an offset alone are reached from one place.
+                        factor = f"*{self._slot(('factor', index.terms, atom), c)}"
                     parts.append(name + factor)
             if index.constant:
                 parts.append(self._slot(("offset", index), index.constant))

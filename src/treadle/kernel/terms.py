@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import gcd, prod
 
-from treadle.base.sizes import most
+from treadle.base.sizes import Size, most
 from treadle.kernel.index import Axis, Quotient
 from treadle.kernel.loops import Guard, Loops, indices_of
 
@@ -58,20 +58,20 @@ def _short(axis: Axis, loops: Loops) -> tuple[int, bool]:
                     continue
                 if not atom.of.constant and axis.extent % atom.by == 0:
                     return atom.by, True
-        for guard in _guards(ex.data if ex.op == "inside" else (), axis):
-            edges |= {edge for edge in guard if 0 < edge < axis.extent}
+        found = _edges(ex.data if ex.op == "inside" else (), axis)
+        edges |= {edge for edge in found if 0 < edge < axis.extent}
     if not edges:
         return 1, False
     return axis.extent // gcd(axis.extent, *edges), False
 
 
-def _guards(guards: tuple[Guard, ...], axis: Axis) -> list[tuple[int, int]]:
-    """From where to where along the axis those hold that depend on nothing else."""
-    return [
-        (low - index.constant, high - index.constant)
-        for index, low, high in guards
-        if index.terms == ((axis, 1),) and isinstance(low, int) and isinstance(high, int)
-    ]
+def _edges(guards: tuple[Guard, ...], axis: Axis) -> set[int]:
+    """Where along the axis those begin or cease to hold that depend on nothing else."""
+    return {
+        (bound or 0) - index.constant
+        for index, bound in guards
+        if index.terms == ((axis, 1),) and not isinstance(bound, Size)
+    }
 
 
 def _divided(space: Space, axis: Axis, short: int, low: bool) -> Space:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from typing import Any
 
-from treadle.base.sizes import most
+from treadle.base.sizes import Size, most
 from treadle.ir.node import LEAF, Node
 from treadle.ops import movement as m
 from treadle.ops.contract import gather
@@ -24,6 +25,7 @@ from treadle.schedule.clusters import (
 MOST_FLOPS = 60.0  # per element: more is not computed twice
 MOST_LOADS = 2  # elements read to compute one again; keeping it costs a write and a read
 FREE_FLOPS = 200.0  # what may be spent where nothing is read at all, as for random bits
+FEW = 8  # elements side by side: more are a vector
 MOST_PARTS = 8  # of a concat: whoever reads it where it stands looks for the part of each element
 WRITTEN_OUT = (m.concat, m.pad, shear)  # views that have no strides
 MOST_READS = 32  # elements: of those who read more, nobody asks how many
@@ -77,11 +79,31 @@ def keep(
 def _is_cheap(node: Node, times: int, cost: float, reads: Reads) -> bool:
     """Is computing node again, so many times for each element of a reader, no more than a read?"""
     size = max(1, most(node.type.size))
-    large = sum(1 for x, _ in reads if 2 * most(x.type.size) > size)
+    large = sum(1 for x, path in reads if 2 * most(x.type.size) > size or _is_woven(path))
     if not large:
         return cost * times <= FREE_FLOPS
     more = (large - 1) * times
     return cost * times <= MOST_FLOPS and large <= MOST_LOADS and more <= MOST_LOADS
+
+
+def _weaves(node: Node) -> bool:
+    """Does a view put elements that lie apart, or one of them again and again, side by side?
+
+    Whoever reads through it divides an index for every element.
+    """
+    x = node.operands[0]
+    if node.op is not m.reshape or x.op not in (m.permute, m.expand) or not node.shape:
+        return False
+    few = x.shape[-1]
+    return not isinstance(few, Size) and 1 < few <= FEW and most(node.shape[-1]) > few
+
+
+def _is_woven(path: Any) -> bool:
+    while path is not None:
+        node, path = path
+        if node.op is m.reshape:
+            return True
+    return False
 
 
 def _crossing(order: Sequence[Node], of: dict[Node, Cluster]) -> dict[Node, int]:
@@ -125,6 +147,6 @@ def _again(node: Node, again: dict[Node, tuple[float, Reads]]) -> tuple[float, R
         ):  # long chains would collect them at every step
             return NEVER
         found |= reads
-    if node.op.kind is Kind.MOVEMENT and node.op not in (m.reshape, m.expand):
+    if node.op.kind is Kind.MOVEMENT and (node.op not in (m.reshape, m.expand) or _weaves(node)):
         found = frozenset([(array, (node, path)) for array, path in found])
     return cost, found

@@ -153,9 +153,9 @@ class Kernel:
 
     def _inside(self, guards: Sequence[Guard], at: Axes, known: Known) -> Array:
         result: Array = True
-        for index, low, high in guards:
+        for index, bound in guards:
             place = self.index(index, at, known)
-            result = result & (place >= low) & (place < high)
+            result = result & (place >= 0 if bound is None else place < bound)
         return result
 
     def index(self, index: Index, at: Axes, known: Known) -> Array:

@@ -6,16 +6,19 @@ then (base, byte offset) of every buffer, then the slots of its signature.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from treadle.backends.cpu.lanes import Lanes, register_type
-from treadle.backends.cpu.ops import JOIN, PRIMITIVES, memory_type
+from treadle.backends.cpu.ops import JOIN, PRIMITIVES, joined, memory_type
 from treadle.backends.cpu.points import Access, Point
+from treadle.backends.cpu.still import Still
 from treadle.backends.cpu.writer import Int, Writer, module
 from treadle.base.dtypes import bool_
 from treadle.base.errors import CompilerError, explain, needed
 from treadle.base.target import Target
 from treadle.kernel.abstract import Axis, Ex, Kernel, Pass, Reduce, Slot, Store, Sum
 from treadle.kernel.choose import Style
-from treadle.kernel.levels import ELEMENT, ENTRY, ROW, Levels
+from treadle.kernel.levels import ENTRY, ROW, Levels
 from treadle.kernel.parser import parse
 
 HEADER = 4  # words before the buffers
@@ -35,9 +38,8 @@ class Emitter:
         self.vector: Axis | None = axes[-1] if axes else None
         levels = Levels(kernel)
         self.level, self.needs, self.kept = levels.level, levels.needs, levels.kept
-        self.to.inner = set(kernel.inner)
-        self.moving = {i: None for ex in self.order if self.level[ex] == ELEMENT for i in ex.sums}
-        self.moving |= {s.position: None for step in kernel.passes for s in step.stores}
+        self.still = Still(kernel, levels.level)
+        self.to.moving, self.to.inner = self.still.moving, set(kernel.inner)
         self.partial: dict[int, str] = {}
 
     # ---- the function
@@ -95,15 +97,28 @@ class Emitter:
         one = self.kernel.passes[0] if len(self.kernel.passes) == 1 else None
         if one and not one.reduces and not self.kernel.row_stores and len(self.kernel.inner) == 1:
             self._compute_rows(row, 0)
-            self._vectors(0, one, row, self._block(), {})
+            self._vectors(0, one, row, self._block())
         else:
             self._passes(row)
 
     def _rows(self, entry: Point) -> None:
         low, high = self._block()
         self._clear_partials()
-        with self.w.loop(low, high) as (r, _, _):
-            self._passes(Point(self._split(r, self.kernel.outer), None, parent=entry))
+        if not self.still.in_runs:
+            with self.w.loop(low, high) as (r, _, _):
+                self._passes(Point({self.kernel.outer[0]: r}, None, parent=entry))
+            return
+        w, (*others, last) = self.w, self.kernel.outer
+        extent = self.to.slot(last.extent)
+        runs = w.div(w.add(high, w.sub(extent, 1)), extent)
+        with w.loop(w.div(low, extent), runs) as (run, _, _):
+            around = Point(self._split(run, others), None, parent=entry)
+            self._compute(self.still.values, around)
+            self.to.prepare(self.still.indices, around)
+            first = w.mul(run, extent)
+            end = w.smaller(w.sub(high, first), extent)
+            with w.loop(w.larger(w.sub(low, first), 0), end) as (r, _, _):
+                self._passes(Point({last: r}, None, parent=around))
 
     def _split(self, unit: Int, axes: list[Axis]) -> dict[Axis, Int]:
         """Values of axes at a row-major position."""
@@ -157,10 +172,9 @@ class Emitter:
 
     def _compute_rows(self, row: Point, stage: int) -> None:
         ready = [ex for ex in self.order if self.level[ex] == ROW and ex.stage == stage]
-        self._compute(ready, row)
+        self._compute([ex for ex in ready if ex not in self.still.values], row)
         if stage == 0:
-            for index in self.moving:
-                self.to.prepare(index, row, self.to.inner)
+            self.to.prepare(self.still.indices, row, self.still.checks)
 
     def _one_pass(self, number: int, step: Pass, rows: tuple[Point, ...]) -> None:
         across = self.kernel.across
@@ -177,7 +191,7 @@ class Emitter:
                 for row, part in zip(rows, parts, strict=True):
                     self._keep_reduced(r, row, part)
             else:
-                self._keep_reduced(r, rows[0], self._joined(r, parts))
+                self._keep_reduced(r, rows[0], joined(self.ln, r, parts))
 
     def _keep_reduced(self, r: Reduce, row: Point, value: str) -> None:
         for ex in self.order:
@@ -197,7 +211,9 @@ class Emitter:
         if self.kernel.across:
             return self._elements_across(number, step, rows, values, [v for _, v in carry])
         extent: Int = self.to.slot(self.vector.extent) if self.vector else 1
-        return self._vectors(number, step, rows[0], (0, extent), values, [v for _, v in carry])
+        line = Point(values, None, parent=rows[0])
+        self.to.prepare(self.still.indices, line, self.still.along)
+        return self._vectors(number, step, line, (0, extent), [v for _, v in carry])
 
     def span(self, axis: Axis) -> tuple[Int, Int]:
         """From where to where an inner axis runs."""
@@ -220,36 +236,34 @@ class Emitter:
         return result
 
     def _vectors(
-        self, number: int, step: Pass, row: Point, bounds: tuple[Int, Int],
-        values: dict[Axis, Int], sums: list[str] | None = None,
-    ) -> list[str]:  # fmt: skip
+        self, number: int, step: Pass, row: Point, bounds: tuple[Int, Int], sums: Sequence[str] = ()
+    ) -> list[str]:
         """Vectors along the last inner axis: whole groups first, then masked ones."""
         w, lanes, copies = self.w, self.ln.lanes, self.style.unroll
         low, high = bounds
         types = [self.ln.type(r.dtype) for r in step.reduces for _ in range(copies)]
-        carry = list(zip(types, sums or [], strict=True))
+        carry = list(zip(types, sums, strict=True))
         width = lanes * copies
-        whole = (
-            high if self.style.exact else w.add(low, w.mul(w.div(w.sub(high, low), width), width))
-        )
+        size = 0 if self.style.exact else w.sub(high, low)
+        whole = high if self.style.exact else w.add(low, w.mul(w.div(size, width), width))
         with w.loop(low, whole, width, carry) as (c, now, later):
             for u in range(copies):
                 place = w.add(c, u * lanes)
-                at = Point(self._along(values, place), self.vector, "", parent=row)
+                at = Point(self._along(place), self.vector, "", parent=row)
                 later[u::copies] = self._elements(number, step, at, now[u::copies], 0)
         if self.style.exact:
             return now
         firsts = [(t, v) for (t, _), v in zip(carry[::copies], now[::copies], strict=True)]
         with w.loop(whole, high, lanes, firsts) as (c, tail, later):
             mask = w.lanes_below(w.sub(high, c), lanes)
-            at = Point(self._along(values, c), self.vector, mask, parent=row)
+            at = Point(self._along(c), self.vector, mask, parent=row)
             later[:] = self._elements(number, step, at, tail, 0)
         result = list(now)
         result[::copies] = tail
         return result
 
-    def _along(self, values: dict[Axis, Int], place: Int) -> dict[Axis, Int]:
-        return {**values, self.vector: place} if self.vector else values
+    def _along(self, place: Int) -> dict[Axis, Int]:
+        return {self.vector: place} if self.vector else {}
 
     # ---- one vector
 
@@ -303,7 +317,7 @@ class Emitter:
 
     # ---- values
 
-    def _compute(self, order: list[Ex], at: Point, number: int = 0, u: int = 0) -> None:
+    def _compute(self, order: Iterable[Ex], at: Point, number: int = 0, u: int = 0) -> None:
         for ex in order:
             if ex in at.values or ex.op == "reduced":
                 continue
@@ -324,7 +338,7 @@ class Emitter:
         room: Int = 1
         for axis in inner:
             extent = self.to.slot(axis.extent)
-            position = w.add(w.mul(position, extent), at.axes[axis])
+            position = w.add(w.mul(position, extent), at.place(axis))
             room = w.mul(room, extent)
         if self.kernel.across:
             position = w.add(w.mul(position, lanes * self.style.unroll), u * lanes)
@@ -363,20 +377,6 @@ class Emitter:
     def tile(self, ex: Ex, at: Point) -> str:
         """An element of a product."""
         raise CompilerError(explain("emit", "there are no tiles", of=ex.op))
-
-    def _joined(self, r: Reduce, parts: list[str]) -> str:
-        """Accumulators, then lanes, joined by a fixed tree; every lane holds the result."""
-        row, d, n = JOIN[r.kind], r.dtype, self.ln.lanes
-        while len(parts) > 1:
-            paired = [row(self.ln, d, d, parts[k : k + 2]) for k in range(0, len(parts) - 1, 2)]
-            parts = paired + parts[2 * len(paired) :]
-        total, step = parts[0], n // 2
-        while step:
-            across = [k ^ step for k in range(n)]
-            other = self.w.shuffle(register_type(d), total, "poison", across, n)
-            total = row(self.ln, d, d, [total, other])
-            step //= 2
-        return total
 
 
 def kernel_text(text: str, style: Style, target: Target) -> str:

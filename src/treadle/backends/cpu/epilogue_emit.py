@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from treadle.backends.cpu.emit import Emitter
 from treadle.backends.cpu.lanes import register_type
-from treadle.backends.cpu.ops import JOIN, memory_type
+from treadle.backends.cpu.ops import JOIN, joined, memory_type
 from treadle.backends.cpu.points import Point
 from treadle.backends.cpu.writer import Int
 from treadle.base.errors import needed
@@ -45,10 +45,10 @@ class EpilogueEmitter(Emitter):
             self.tile_row = w.gep("%tile", w.mul(i, "%stride"), self._tile_type())
             self._compute_rows(row, 0)
             sums = [start for start in starts for _ in range(copies)]
-            sums = self._vectors(0, step, row, ("%n", w.add("%n", "%cols")), {}, sums)
+            sums = self._vectors(0, step, row, ("%n", w.add("%n", "%cols")), sums)
             for k, r in enumerate(step.reduces):
                 parts = sums[k * copies : (k + 1) * copies]
-                self._keep_reduced(r, row, self._joined(r, parts))
+                self._keep_reduced(r, row, joined(self.ln, r, parts))
             self._compute_rows(row, 1)
             self.store_row(row)
 

@@ -26,7 +26,7 @@ NUMBERS = (
     "tasks", "total", "group",  # tasks of an item, of all items, and for one call
     "scratch_stride", "sums",  # bytes for a thread, and where in them running sums lie
     "swapped",  # is this the transposed product?
-    "plane", "line", "high", "wide", "band",  # a correlation: see winograd_plan
+    "plane", "line", "high", "wide", "band", "segment",  # a correlation: see winograd_plan
 )  # fmt: skip
 GROUPS = ("extent", "left", "right", "out")
 """Batch axes: their extents, and the strides of each operand along them."""

@@ -27,12 +27,17 @@ _PAD = 16  # elements after a packed row, so that rows do not share cache sets
 
 @dataclass(frozen=True)
 class Correlation:
-    """A's rows are 3 x 3 windows of planes: of high x wide of them, moved by one element."""
+    """A's rows are 3 x 3 windows of planes: of high x wide of them, moved by one element.
+
+    Or its columns are, for the gradient of kernels: windows of items planes that lie item apart.
+    """
 
     plane: int  # elements from a channel to the next
     line: int  # and from a line to the next
     high: int
     wide: int
+    items: int = 0
+    item: int = 0
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,7 @@ class Plan:
     """Phases in order, each complete before the next, and the memory they need."""
 
     phases: tuple[Phase, ...]
-    code: str  # which module the phases are in: "plain", "looked", "depth" or "winograd"
+    code: str  # which module the phases are in: a key of products.CODE
     apack_bytes: int  # packed A, one for the product
     bpack_bytes: int  # packed B, if that is one for the product too
     scratch_bytes: int  # for each thread; scratch is threads times this

@@ -168,8 +168,11 @@ def kernel_name(rows: int, vectors: int) -> str:
 KERNEL_TYPES = ("ptr", "ptr", "i64", "i64", "i64", "i64", "ptr", "i64")
 
 
-def micro_kernel(tile: Tile, rows: int, vectors: int) -> Writer:
-    """out[i, j] = sum over k of a[i * a_row + k * a_step] * b[k * b_step + j], all in elements."""
+def micro_kernel(tile: Tile, rows: int, vectors: int, adds: bool = False) -> Writer:
+    """out[i, j] = sum over k of a[i * a_row + k * a_step] * b[k * b_step + j], all in elements.
+
+    adds: to what lies there.
+    """
     names = ("%a", "%b", "%k", "%a_row", "%a_step", "%b_step", "%out", "%out_row")
     params = [f"{type_} {name}" for type_, name in zip(KERNEL_TYPES, names, strict=True)]
     w = Writer(kernel_name(rows, vectors), params, internal=True)
@@ -196,7 +199,7 @@ def micro_kernel(tile: Tile, rows: int, vectors: int) -> Writer:
         steps = ["%a_step"] * len(bases) + ["%b_step"]
         for g, step in enumerate(steps):
             later[g] = w.gep(here[g], step, scalar)
-    _store_tile(w, tile, now[len(pointers) :], rows, vectors)
+    _store_tile(w, tile, now[len(pointers) :], rows, vectors, adds)
     return w
 
 
@@ -226,12 +229,17 @@ def looked_kernel(tile: Tile, rows: int, vectors: int) -> Writer:
     return w
 
 
-def _store_tile(w: Writer, tile: Tile, sums: list[str], rows: int, vectors: int) -> None:
+def _store_tile(
+    w: Writer, tile: Tile, sums: list[str], rows: int, vectors: int, adds: bool = False
+) -> None:
     for i in range(rows):
         row = w.gep("%out", w.mul("%out_row", i), tile.scalar)
         for j in range(vectors):
-            place = w.gep(row, j * tile.lanes, tile.scalar)
-            w.store(tile.vector, sums[i * vectors + j], place, tile.dtype.size)
+            value, place = sums[i * vectors + j], w.gep(row, j * tile.lanes, tile.scalar)
+            if adds:
+                before = w.load(tile.vector, place, tile.dtype.size)
+                value = w.op(f"{tile.add} {tile.vector} {before}, {value}")
+            w.store(tile.vector, value, place, tile.dtype.size)
 
 
 def merge(tile: Tile) -> Writer:

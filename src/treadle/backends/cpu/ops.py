@@ -7,6 +7,7 @@ from treadle.backends.cpu.lanes import Lanes, Primitive, register_type
 from treadle.backends.cpu.narrow import from_float8, to_float8, to_odd
 from treadle.backends.cpu.vmath import FUNCTIONS, Vec
 from treadle.base.dtypes import DType, bool_, float16, float64, uint32
+from treadle.kernel.abstract import Reduce
 from treadle.ops.defs import TABLE
 from treadle.ops.elementwise import ROTATIONS
 
@@ -232,3 +233,18 @@ JOIN: dict[str, Primitive] = {
     "max": PRIMITIVES["maximum"],
     "min": PRIMITIVES["minimum"],
 }
+
+
+def joined(ln: Lanes, r: Reduce, parts: list[str]) -> str:
+    """Accumulators, then lanes, joined by a fixed tree; every lane holds the result."""
+    row, d, n = JOIN[r.kind], r.dtype, ln.lanes
+    while len(parts) > 1:
+        paired = [row(ln, d, d, parts[k : k + 2]) for k in range(0, len(parts) - 1, 2)]
+        parts = paired + parts[2 * len(paired) :]
+    total, step = parts[0], n // 2
+    while step:
+        across = [k ^ step for k in range(n)]
+        other = ln.w.shuffle(register_type(d), total, "poison", across, n)
+        total = row(ln, d, d, [total, other])
+        step //= 2
+    return total

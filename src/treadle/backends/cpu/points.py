@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from treadle.backends.cpu.division import quotient_by_floats
 from treadle.backends.cpu.lanes import Lanes
@@ -13,6 +14,10 @@ from treadle.backends.cpu.writer import Int
 from treadle.base.dtypes import DType, int64
 from treadle.base.errors import CompilerError, explain
 from treadle.kernel.abstract import Atom, Axis, Ex, Factor, Guard, Looked, Slot, Store, Sum
+
+Terms = tuple[tuple[Atom, Factor], ...]
+Check = tuple[Sum, Slot | None]
+"""An index and its bound, as in a Guard."""
 
 
 @dataclass
@@ -24,18 +29,27 @@ class Point:
     mask: str = ""  # lanes that exist; empty: all of them
     values: dict[Ex, str] = field(default_factory=dict)
     scalars: dict[Sum, Int] = field(default_factory=dict)
-    parts: dict[Sum, Int] = field(default_factory=dict)  # what of an index is the same all along
+    totals: dict[Terms, Int] = field(default_factory=dict)  # of an index without its offset
+    masks: dict[Check, str] = field(default_factory=dict)
     parent: Point | None = None  # a point further out whose values hold here too
 
-    def find(self, ex: Ex) -> str | None:
-        """The value of ex if it was computed here or further out."""
+    def seek(self, table: str, key: object) -> Any:
+        """What one of the tables has for a key, here or further out; None if nothing."""
         point: Point | None = self
         while point is not None:
-            value = point.values.get(ex)
+            value = getattr(point, table).get(key)
             if value is not None:
                 return value
             point = point.parent
         return None
+
+    def __contains__(self, axis: Axis) -> bool:
+        return self.seek("axes", axis) is not None
+
+    def find(self, ex: Ex) -> str | None:
+        """The value of ex if it was computed here or further out."""
+        found: str | None = self.seek("values", ex)
+        return found
 
     def value(self, ex: Ex) -> str:
         """The value of ex, which was computed."""
@@ -46,11 +60,9 @@ class Point:
 
     def place(self, axis: Axis) -> Int:
         """Where along an axis this is."""
-        point: Point | None = self
-        while point is not None:
-            if axis in point.axes:
-                return point.axes[axis]
-            point = point.parent
+        found: Int | None = self.seek("axes", axis)
+        if found is not None:
+            return found
         raise CompilerError(explain("emit", "an axis is used outside of its loop", axis=axis.name))
 
 
@@ -62,6 +74,8 @@ class Access:
         self.slots: list[str] = []
         self.pointers: list[str] = []
         self.inner: set[Axis] = set()
+        self.moving: list[set[Axis]] = []  # along which points further in move, the inmost first
+        self.alike: set[str] = set()  # masks that hold in all lanes or in none
         self.ahead: tuple[Axis, Int] | None = None  # loads ask for data so many rows ahead too
 
     def slot(self, slot: Slot) -> str:
@@ -85,41 +99,51 @@ class Access:
 
     def scalar(self, index: Sum, at: Point) -> Int:
         """The index at lane 0."""
-        point: Point | None = at
-        while point is not None:
-            if index in point.scalars:
-                return point.scalars[index]
-            point = point.parent
-        total = at.scalars[index] = self._sum(index, at)
+        found = at.seek("scalars", index)
+        if found is None:
+            total = self._total(tuple(index.terms), at)
+            found = self.w.add(total, self.slot(index.offset)) if index.offset else total
+            at.scalars[index] = found
+        return found
+
+    def prepare(self, indices: Iterable[Sum], at: Point, guards: Iterable[Guard] = ()) -> None:
+        """Compute whatever part of each index stays the same further in, and these guards."""
+        for guard in guards:
+            self.check(guard, at)
+        for index in indices:
+            for moving in self.moving:
+                fixed = tuple(term for term in index.terms if self._is_fixed(term[0], moving))
+                if all(axis in at for atom, _ in fixed for axis in atom.axes):
+                    self._total(fixed, at)
+                    break
+
+    def _is_fixed(self, atom: Atom, moving: set[Axis]) -> bool:
+        """Does it stay the same along these axes, and is it there before any pass?"""
+        early = not any(value.stage or value.axes & self.inner for value in atom.looked)
+        return early and not atom.axes & moving
+
+    def _total(self, terms: Terms, at: Point) -> Int:
+        """Terms without an offset; those that stay the same further out were added up there."""
+        found = at.seek("totals", terms)
+        if found is not None:
+            return found
+        total: Int = 0
+        rest = terms
+        for moving in self.moving:
+            fixed = tuple(term for term in terms if self._is_fixed(term[0], moving))
+            if fixed and fixed != terms:
+                total = self._total(fixed, at)
+                rest = tuple(term for term in terms if term not in fixed)
+                break
+        for atom, factor in rest:
+            total = self.w.add(total, self.times(self._atom(atom, at), factor))
+        at.totals[terms] = total
         return total
 
-    def prepare(self, index: Sum, row: Point, inner: set[Axis]) -> None:
-        """Compute at the row whatever part of the index stays the same along it."""
-        fixed = [t for t in index.terms if self._is_fixed(t[0], row, inner)]
-        if len(fixed) == len(index.terms):
-            self.scalar(index, row)
-        elif fixed or index.offset:
-            row.parts[index] = self._total(row, fixed, index.offset)
-
-    def _is_fixed(self, atom: Atom, row: Point, inner: set[Axis]) -> bool:
-        if isinstance(atom, Axis):
-            return atom not in inner
-        if isinstance(atom, Looked):
-            return row.find(atom.value) is not None
-        return all(self._is_fixed(inside, row, inner) for inside, _ in atom.of.terms)
-
-    def _sum(self, index: Sum, at: Point) -> Int:
-        row = at.parent
-        if row is not None and index in row.parts:
-            moving = [t for t in index.terms if not self._is_fixed(t[0], row, self.inner)]
-            return self.w.add(row.parts[index], self._total(at, moving, None))
-        return self._total(at, index.terms, index.offset)
-
-    def _total(self, at: Point, terms: list[tuple[Atom, Factor]], offset: Slot | None) -> Int:
-        total: Int = 0
-        for atom, factor in terms:
-            total = self.w.add(total, self.times(self._atom(atom, at), factor))
-        return self.w.add(total, self.slot(offset)) if offset else total
+    def address(self, pointer: str, index: Sum, at: Point, element: str) -> str:
+        """Of the index at lane 0: its offset comes last, so that others are reached from there."""
+        place = self.w.gep(pointer, self._total(tuple(index.terms), at), element)
+        return self.w.gep(place, self.slot(index.offset), element) if index.offset else place
 
     def _atom(self, atom: Atom, at: Point) -> Int:
         if isinstance(atom, Axis):
@@ -203,20 +227,33 @@ class Access:
 
     def inside(self, guards: list[Guard], at: Point) -> str:
         """The lanes in which every guard holds; empty if there is none: all of them."""
-        w, n = self.w, self.ln.lanes
-        result = ""
+        mask = ""
         for guard in guards:
-            alike = self.step(guard.index, at) == "0"
-            value = str(self.scalar(guard.index, at)) if alike else self.vector(guard.index, at)
-            for slot, relation in ((guard.low, "sge"), (guard.high, "slt")):
-                if alike:
-                    holds, t = w.compare(relation, value, self.slot(slot)), f"<{n} x i1>"
-                    check = w.op(f"select i1 {holds}, {t} splat (i1 true), {t} zeroinitializer")
-                else:
-                    bound = w.splat("i64", self.slot(slot), n)
-                    check = w.op(f"icmp {relation} <{n} x i64> {value}, {bound}")
-                result = w.op(f"and <{n} x i1> {result}, {check}") if result else check
-        return result
+            check = self.check(guard, at)
+            mask = self.w.op(f"and <{self.ln.lanes} x i1> {mask}, {check}") if mask else check
+        if mask and all(self.step(guard.index, at) == "0" for guard in guards):
+            self.alike.add(mask)
+        return mask
+
+    def check(self, guard: Guard, at: Point) -> str:
+        """The lanes in which one does."""
+        key = (guard.index, guard.bound)
+        found: str | None = at.seek("masks", key)
+        if found is None:
+            found = at.masks[key] = self._checked(*key, at)
+        return found
+
+    def _checked(self, index: Sum, slot: Slot | None, at: Point) -> str:
+        w, n = self.w, self.ln.lanes
+        relation, bound = ("slt", self.slot(slot)) if slot else ("sge", 0)
+        if self.step(index, at) == "0":
+            bits = f"sext i1 {w.compare(relation, self.scalar(index, at), bound)} to i{n}"
+            return w.op(f"bitcast i{n} {w.op(bits)} to <{n} x i1>")
+        if self.step(index, at) == "1":
+            left = w.sub(bound, self.scalar(index, at))
+            return w.lanes_below(left, n) if slot else w.lanes_from(left, n)
+        value, wide = self.vector(index, at), w.splat("i64", str(bound), n)
+        return w.op(f"icmp {relation} <{n} x i64> {value}, {wide}")
 
     # ---- memory
 
@@ -225,34 +262,34 @@ class Access:
         element, mask = memory_type(d), guard
         step = self.step(index, at)
         if step == "0" and not guard:
-            place = self.w.gep(pointer, self.scalar(index, at), element)
+            place = self.address(pointer, index, at, element)
             one = self.w.load(element, place, d.size)
             return widen(self.ln, self.w.splat(element, one, self.ln.lanes), d)
         if at.mask:
             both = f"and <{self.ln.lanes} x i1> {mask}, {at.mask}"
             mask = self.w.op(both) if mask else at.mask
         if step == "1":
-            place = self.w.gep(pointer, self._somewhere(self.scalar(index, at), guard), element)
+            place = self.address(pointer, index, at, element)
+            if guard in self.alike:
+                place = self.w.gep(pointer, self._somewhere(self.scalar(index, at), guard), element)
             self._fetch_ahead(index, place, element, mask)
             return widen(self.ln, self._run(place, element, d, mask), d)
         if step == "-1" and not mask:
-            first = self.w.add(self.scalar(index, at), 1 - self.ln.lanes)
-            run = self._run(self.w.gep(pointer, first, element), element, d, "")
+            first = self.w.gep(
+                self.address(pointer, index, at, element), 1 - self.ln.lanes, element
+            )
+            run = self._run(first, element, d, "")
             back = range(self.ln.lanes - 1, -1, -1)
             run = self.w.shuffle(element, run, "poison", back, self.ln.lanes)
             return widen(self.ln, run, d)
         if step == "2":
-            place = self.w.gep(pointer, self.scalar(index, at), element)
+            place = self.address(pointer, index, at, element)
             return widen(self.ln, self._every_other(place, element, d, mask), d)
         return widen(self.ln, self._gather(pointer, index, d, at, mask), d)
 
     def _somewhere(self, offset: Int, guard: str) -> Int:
         """Where a load begins, or 0 if it loads nothing: far outside of memory that takes long."""
-        if not guard:
-            return offset
-        some = self.w.call(
-            "i1", f"llvm.vector.reduce.or.v{self.ln.lanes}i1", f"<{self.ln.lanes} x i1> {guard}"
-        )
+        some = self.w.op(f"extractelement <{self.ln.lanes} x i1> {guard}, i32 0")
         return self.w.op(f"select i1 {some}, i64 {offset}, i64 0")
 
     def _fetch_ahead(self, position: Sum, place: str, element: str, mask: str) -> None:
@@ -323,7 +360,7 @@ class Access:
         if step not in ("0", "1"):
             self._scatter(pointer, index, f"{t} {value}", d, at)
             return
-        place = self.w.gep(pointer, self.scalar(index, at), element)
+        place = self.address(pointer, index, at, element)
         if step == "0":
             one = self.w.op(f"extractelement {t} {value}, i32 0")
             self.w.store(element, one, place, d.size)
@@ -339,7 +376,7 @@ class Access:
         n, element = self.ln.lanes, memory_type(d)
         stride = self._stride(index, at)
         if stride is not None and not at.mask:  # lane by lane: scatters are slow on many processors
-            place = self.w.gep(pointer, self.scalar(index, at), element)
+            place = self.address(pointer, index, at, element)
             for lane in range(n):
                 one = self.w.op(f"extractelement {value}, i32 {lane}")
                 self.w.store(

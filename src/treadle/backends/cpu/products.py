@@ -17,6 +17,7 @@ from treadle.backends.cpu import (
     jit,
     winograd,
     winograd_plan,
+    winograd_slopes,
 )
 from treadle.base.shapes import strides_of
 from treadle.base.target import Target
@@ -98,6 +99,7 @@ CODE = {
     "looked": (gemm_tasks.looked_text, gemm_tasks.LOOKED),
     "depth": (gemm_depth.text, gemm_depth.SYMBOLS),
     "winograd": (winograd.text, winograd.SYMBOLS),
+    "winograd_slopes": (winograd_slopes.text, winograd_slopes.SYMBOLS),
 }
 
 

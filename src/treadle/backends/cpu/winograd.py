@@ -8,6 +8,8 @@ work. A task takes a few rows of squares through all three maps while they are i
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from treadle.backends.cpu.gemm_params import ENTRY_PARAMS, Params, call_epilogue
 from treadle.backends.cpu.gemm_tiles import (
     KERNEL_TYPES,
@@ -69,6 +71,15 @@ class Lanes:
         both = self.add(m[1], m[2])
         return [self.add(m[0], both), self.sub(self.sub(m[1], m[2]), m[3])]
 
+    def of_slopes(self, y: list[str]) -> list[str]:
+        """Cotangents of two results as four points, the last of them negated: of_points turned."""
+        return [y[0], self.add(y[0], y[1]), self.sub(y[0], y[1]), y[1]]
+
+    def of_sums(self, m: list[str]) -> list[str]:
+        """Three taps of four points, the last of them negated: of_kernel turned."""
+        both = self.halved(self.add(m[1], m[2]))
+        return [self.add(m[0], both), self.halved(self.sub(m[1], m[2])), self.sub(both, m[3])]
+
 
 # ---- kernels
 
@@ -90,7 +101,7 @@ def weights(tile: Tile) -> Writer:
         with w.loop(0, p["k"]) as (c, _, _):
             taps = w.mul(w.mul(c, KERNEL * KERNEL), p["right_step"])
             g = [
-                _gathered(w, tile, rows, w.add(taps, w.mul(p["right_step"], t)))
+                gathered(w, tile, rows, w.add(taps, w.mul(p["right_step"], t)))
                 for t in range(KERNEL * KERNEL)
             ]
             lines = [lanes.of_kernel(g[k::KERNEL]) for k in range(KERNEL)]  # down the columns
@@ -103,7 +114,7 @@ def weights(tile: Tile) -> Writer:
     return w
 
 
-def _gathered(w: Writer, tile: Tile, rows: list[str], at: Int) -> str:
+def gathered(w: Writer, tile: Tile, rows: list[str], at: Int) -> str:
     value = "poison"
     for lane, row in enumerate(rows):
         one = w.load(tile.scalar, w.gep(row, at, tile.scalar), tile.dtype.size)
@@ -114,48 +125,85 @@ def _gathered(w: Writer, tile: Tile, rows: list[str], at: Int) -> str:
 # ---- squares
 
 
+def apart(elements: int) -> int:
+    """So many elements and some more, so that sixteen such pieces do not share cache sets."""
+    return -(-elements // 32) * 32 + 16
+
+
+def emit_apart(w: Writer, elements: Int) -> Int:
+    """The same, where it is not known before."""
+    return w.add(w.mul(w.div(w.add(elements, 31), 32), 32), 16)
+
+
 def into(tile: Tile) -> Writer:
     """Rows of squares of every channel, mapped: v[point][c][square].
 
     x is at the first row of the first square; of high rows by wide columns from there on, those
-    outside count as 0.
+    outside count as 0. Whole vectors of squares come first, then halves, then what needs masks.
     """
     names = ("%channels", "%plane", "%line", "%rows", "%across", "%pitch", "%high", "%wide")
     params = ["ptr %x", "ptr %v", *(f"i64 {name}" for name in names)]
     w = Writer("winograd_into", params, internal=True)
-    lanes = Lanes(w, tile)
-    point = w.mul("%channels", "%pitch")
+    point = emit_apart(w, w.mul("%channels", "%pitch"))
+    half = replace(tile, lanes=tile.lanes // 2)
     with w.loop(0, "%channels") as (c, _, _), w.loop(0, "%rows") as (r, _, _):
-        channel = w.gep("%x", w.mul(c, "%plane"), tile.scalar)
+        start = w.add(w.mul(c, "%plane"), w.mul(w.mul(r, 2), "%line"))
+        source = w.gep("%x", start, tile.scalar)
         place = w.gep("%v", w.add(w.mul(c, "%pitch"), w.mul(r, "%across")), tile.scalar)
-        with w.loop(0, "%across", tile.lanes) as (j, _, _):
-            column = w.mul(j, 2)
-            lines = []
-            for i in range(SIDE):
-                row = w.add(w.mul(r, 2), i)
-                inside = w.compare("slt", row, "%high")
-                left = w.op(f"select i1 {inside}, i64 {w.sub('%wide', column)}, i64 0")
-                start = w.gep(channel, w.add(w.mul(row, "%line"), column), tile.scalar)
-                lines.append(lanes.of_input(_every_other(w, tile, start, left)))
-            here = w.gep(place, j, tile.scalar)
-            for k in range(SIDE):
-                for i, value in enumerate(lanes.of_input([line[k] for line in lines])):
-                    address = w.gep(here, w.mul(point, SIDE * i + k), tile.scalar)
-                    w.store(tile.vector, value, address, tile.dtype.size)
+        left = w.sub("%high", w.mul(r, 2))
+        inside = w.compare("sge", left, SIDE)
+        done: Int = 0
+        for part in (tile, half):
+            room = w.sub(w.sub("%wide", 2), w.mul(done, 2))  # for squares that need no mask
+            whole = w.mul(w.op(f"sdiv i64 {room}, {2 * part.lanes}"), part.lanes)
+            end = w.add(done, w.op(f"select i1 {inside}, i64 {whole}, i64 0"))
+            with w.loop(done, end, part.lanes) as (j, _, _):
+                _mapped(w, part, (source, place, j), point, None)
+            done = end
+        with w.loop(done, "%across", half.lanes) as (j, _, _):
+            _mapped(w, half, (source, place, j), point, left)
     return w
 
 
-def _every_other(w: Writer, tile: Tile, start: str, left: Int) -> list[str]:
-    """Elements 2 k, 2 k + 1, 2 k + 2 and 2 k + 3 for every lane k; what is not left is 0."""
+def _mapped(w: Writer, tile: Tile, at: tuple[str, str, str], point: Int, left: Int | None) -> None:
+    """A vector of squares; if so many rows are left, some of it may lie outside."""
+    (source, place, j), lanes = at, Lanes(w, tile)
+    column = w.mul(j, 2)
+    parts = (0, tile.lanes, 2, 2 + tile.lanes)
+    masks = [""] * len(parts)
+    if left is not None:
+        room = w.sub("%wide", column)
+        masks = [w.lanes_below(w.sub(room, at), tile.lanes) for at in parts]
+    lines = []
+    for i in range(SIDE):
+        start = w.gep(source, w.add(w.mul("%line", i), column), tile.scalar)
+        within = masks
+        if left is not None:
+            lower, kind = w.compare("sgt", left, i), f"<{tile.lanes} x i1>"
+            within = [
+                w.op(f"select i1 {lower}, {kind} {mask}, {kind} zeroinitializer") for mask in masks
+            ]
+        lines.append(lanes.of_input(_every_other(w, tile, start, parts, within)))
+    here = w.gep(place, j, tile.scalar)
+    for k in range(SIDE):
+        for i, value in enumerate(lanes.of_input([line[k] for line in lines])):
+            address = w.gep(here, w.mul(point, SIDE * i + k), tile.scalar)
+            w.store(tile.vector, value, address, tile.dtype.size)
+
+
+def _every_other(
+    w: Writer, tile: Tile, start: str, parts: tuple[int, ...], masks: list[str]
+) -> list[str]:
+    """Elements 2 k, 2 k + 1, 2 k + 2 and 2 k + 3 for every lane k; what is not in masks is 0."""
     found = []
-    for shift in (0, 2):
-        halves = []
-        for at in (shift, shift + tile.lanes):
-            mask = w.lanes_below(w.sub(left, at), tile.lanes)
-            halves.append(read_vector(w, tile, tile.dtype, w.gep(start, at, tile.scalar), mask))
+    read = [
+        read_vector(w, tile, tile.dtype, w.gep(start, at, tile.scalar), mask)
+        for at, mask in zip(parts, masks, strict=True)
+    ]
+    for first, second in (read[:2], read[2:]):
         for parity in (0, 1):
             picked = range(parity, 2 * tile.lanes, 2)
-            found.append(w.shuffle(tile.scalar, halves[0], halves[1], picked, tile.lanes))
+            found.append(w.shuffle(tile.scalar, first, second, picked, tile.lanes))
     return found
 
 
@@ -164,7 +212,7 @@ def out_of(tile: Tile) -> Writer:
     names = ("%rows", "%across", "%squares", "%pitch", "%high", "%wide", "%outputs")
     w = Writer("winograd_out_of", ["ptr %m", "ptr %y", *(f"i64 {n}" for n in names)], internal=True)
     lanes = Lanes(w, tile)
-    point = w.mul("%squares", "%pitch")
+    point = emit_apart(w, w.mul("%squares", "%pitch"))
     with w.loop(0, "%rows") as (r, _, _), w.loop(0, "%across") as (j, _, _):
         square = w.gep("%m", w.mul(w.add(w.mul(r, "%across"), j), "%pitch"), tile.scalar)
         row, column = w.mul(r, 2), w.mul(j, 2)
@@ -209,8 +257,10 @@ def block(tile: Tile) -> Writer:
         most = w.mul(p["band"], across)
         pitch = w.add(most, tile.lanes)
         scratch = w.gep(p.pointers["scratch"], w.mul("%tid", p["scratch_stride"]))
-        points = w.gep(scratch, w.mul(w.mul(p["k"], pitch), POINTS), tile.scalar)
-        results = w.gep(points, w.mul(w.mul(most, p["right_pitch"]), POINTS), tile.scalar)
+        into_point = emit_apart(w, w.mul(p["k"], pitch))
+        out_point = emit_apart(w, w.mul(most, p["right_pitch"]))
+        points = w.gep(scratch, w.mul(into_point, POINTS), tile.scalar)
+        results = w.gep(points, w.mul(out_point, POINTS), tile.scalar)
         top = w.mul(first, 2)
         start = w.add(p.offsets(item)["left"], w.mul(top, p["line"]))
         source = w.gep(p.pointers["left"], start, tile.scalar)
@@ -218,23 +268,25 @@ def block(tile: Tile) -> Writer:
         sizes: tuple[Int, ...]
         sizes = (p["k"], p["plane"], p["line"], rows, across, pitch, w.add(left, 2),
                  w.add(p["wide"], 2))  # fmt: skip
-        _call(w, "winograd_into", (source, scratch), sizes)
+        call(w, "winograd_into", (source, scratch), sizes)
         with w.loop(0, POINTS) as (xi, _, _):
-            _multiply(w, tile, p, xi, (scratch, points), (w.mul(rows, across), most, pitch))
+            left_ = w.gep(scratch, w.mul(xi, into_point), tile.scalar)
+            into_ = w.gep(points, w.mul(xi, out_point), tile.scalar)
+            _multiply(w, tile, p, xi, (left_, into_), (w.mul(rows, across), pitch))
         sizes = (rows, across, most, p["right_pitch"], left, p["wide"], p["n"])
-        _call(w, "winograd_out_of", (points, results), sizes)
+        call(w, "winograd_out_of", (points, results), sizes)
         lines = w.smaller(w.mul(rows, 2), left)
         area = f"i64 {w.mul(top, p['wide'])}, i64 0, i64 {w.mul(lines, p['wide'])}, i64 {p['n']}"
         call_epilogue(w, p, f"ptr {results}, i64 {p['right_pitch']}, i64 {item}, {area}")
     return w
 
 
-def _call(w: Writer, name: str, pointers: tuple[str, ...], sizes: tuple[Int, ...]) -> None:
+def call(w: Writer, name: str, pointers: tuple[str, ...], sizes: tuple[Int, ...]) -> None:
     typed = [f"ptr {x}" for x in pointers] + [f"i64 {x}" for x in sizes]
     w.do(f"call void @{name}({', '.join(typed)})")
 
 
-def _kernel(w: Writer, tile: Tile, height: str, narrow: list[str]) -> str:
+def kernel_for(w: Writer, tile: Tile, height: str, narrow: list[str]) -> str:
     """The micro-kernel for so many squares, as wide as there are outputs left."""
     chosen = ""
     for h in tile.heights:
@@ -247,18 +299,16 @@ def _kernel(w: Writer, tile: Tile, height: str, narrow: list[str]) -> str:
 
 
 def _multiply(
-    w: Writer, tile: Tile, p: Params, xi: str, memory: tuple[str, str], sizes: tuple[Int, Int, Int]
+    w: Writer, tile: Tile, p: Params, xi: str, memory: tuple[str, str], sizes: tuple[Int, Int]
 ) -> None:
     """m[xi][square][o] = sum over c of v[xi][c][square] * u[xi][c][o]."""
-    (v, m), (squares, most, pitch) = memory, sizes
-    left = w.gep(v, w.mul(w.mul(xi, p["k"]), pitch), tile.scalar)
+    (left, into_), (squares, pitch) = memory, sizes
     right = w.gep(p.pointers["right"], w.mul(w.mul(xi, p["k"]), p["right_pitch"]), tile.scalar)
-    into_ = w.gep(m, w.mul(w.mul(xi, most), p["right_pitch"]), tile.scalar)
     with w.loop(0, p["right_pitch"], tile.columns) as (o, _, _):
         panel = w.gep(right, w.mul(o, p["k"]), tile.scalar)
         narrow = [w.compare("sle", w.sub(p["n"], o), v * tile.lanes) for v in tile.widths[:-1]]
         with pieces(w, squares, tile.heights) as (i, height):
-            kernel = _kernel(w, tile, height, narrow)
+            kernel = kernel_for(w, tile, height, narrow)
             out = w.gep(into_, w.add(w.mul(i, p["right_pitch"]), o), tile.scalar)
             values = (w.gep(left, i, tile.scalar), panel, p["k"], 1, pitch, tile.columns, out,
                       p["right_pitch"])  # fmt: skip

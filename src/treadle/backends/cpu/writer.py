@@ -123,6 +123,12 @@ class Writer:
             return min(a, b)
         return self.call("i64", "llvm.smin.i64", f"i64 {a}", f"i64 {b}")
 
+    def larger(self, a: Int, b: Int) -> Int:
+        """max(a, b)."""
+        if isinstance(a, int) and isinstance(b, int):
+            return max(a, b)
+        return self.call("i64", "llvm.smax.i64", f"i64 {a}", f"i64 {b}")
+
     def compare(self, relation: str, a: Int, b: Int) -> str:
         """An i1; relation as LLVM spells it (slt, eq, ...)."""
         return self.op(f"icmp {relation} i64 {a}, {b}")
@@ -171,9 +177,19 @@ class Writer:
 
     def lanes_below(self, bound: Int, lanes: int) -> str:
         """The mask of lanes whose number is below bound (any i64)."""
-        wide = self.splat("i64", str(bound), lanes)
-        numbers = ", ".join(f"i64 {lane}" for lane in range(lanes))
-        return self.op(f"icmp slt <{lanes} x i64> <{numbers}>, {wide}")
+        return self._lanes("slt", bound, lanes)
+
+    def lanes_from(self, bound: Int, lanes: int) -> str:
+        """The mask of all others."""
+        return self._lanes("sge", bound, lanes)
+
+    def _lanes(self, relation: str, bound: Int, lanes: int) -> str:
+        """Numbers of 32 bits are compared in half the time: bounds are clipped to what matters."""
+        least = self.smaller(bound, lanes)
+        clipped = self.op(f"trunc i64 {self.larger(least, 0)} to i32")
+        wide = self.splat("i32", clipped, lanes)
+        numbers = ", ".join(f"i32 {lane}" for lane in range(lanes))
+        return self.op(f"icmp {relation} <{lanes} x i32> <{numbers}>, {wide}")
 
     # ---- control
 

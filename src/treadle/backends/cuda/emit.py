@@ -344,7 +344,7 @@ class Emitter:
         parts = []
         for guard in guards:
             at = self.index(guard.index)
-            parts.append(f"({at} >= {text_of(guard.low)}) & ({at} < {text_of(guard.high)})")
+            parts.append(f"({at} < {text_of(guard.bound)})" if guard.bound else f"({at} >= 0)")
         return self.name(" & ".join(parts), "g")
 
     # ---- indices
