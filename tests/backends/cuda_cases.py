@@ -407,6 +407,43 @@ def chained_window():
     return [neural.softmax(where(seen, tanh(s / 5.0) * 5.0, float("-inf"))) @ v]
 
 
+@case(3e-3)
+def chained_window_half():
+    q, k, v = (r(2, n, 16, kind=np.float16) for n in (200, 220, 220))
+    s = q @ k.mT
+    row, column = s.iota_like(-2), s.iota_like(-1)
+    seen = (row >= column) & (row - column < 70)
+    y = neural.softmax(where(seen, s * 0.25, float("-inf"))) @ v
+    return [y, *gradients([y], [q, k, v], [r(*y.shape, kind=np.float16)])]
+
+
+@case(3e-3)
+def chained_groups_half():
+    q, k, v = (r(2, h, n, 32, kind=np.float16) for h, n in ((4, 130), (2, 256), (2, 256)))
+    y = neural.scaled_dot_product_attention(q, k, v, is_causal=True)
+    return [y, *gradients([y], [q, k, v], [r(*y.shape, kind=np.float16)])]
+
+
+@case(3e-3)
+def chained_heads_inside_half():
+    """Heads beside each other in a row, keys a column each: operands as they lie in memory."""
+    q, v = (r(1, n, 3, 16, kind=np.float16).permute(0, 2, 1, 3) for n in (192, 256))
+    k = r(1, 3, 16, 256, kind=np.float16).mT
+    y = neural.scaled_dot_product_attention(q, k, v)
+    return [y, *gradients([y], [q, k, v], [r(*y.shape, kind=np.float16)])]
+
+
+@case(3e-3)
+def chained_counts_half():
+    """A sum of what a mask decides: the same number all over the tiles that it leaves whole."""
+    q, k, v = (r(2, n, 16, kind=np.float16) for n in (200, 256, 256))
+    s = q @ k.mT
+    row, column = s.iota_like(-2), s.iota_like(-1)
+    w = where(row >= column, where(row + 1 > column, 1.0, s), 0.0)
+    y = where(row >= column, s * 0.1, 0.0) @ v
+    return [y / w.sum(-1, keepdims=True)]
+
+
 @case(1e-5)
 def chained_two_runs():
     s = tanh(r(2, 200, 16) @ r(2, 16, 220))
