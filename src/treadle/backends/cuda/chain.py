@@ -185,13 +185,13 @@ class ChainKernel:
         part.column_mask = "in_stream" if edges else ""
         part.holds = bound.holds if free else {}
         for k in sweep.producers:
-            part.pending[f"tile{k}"] = self._produced(k, edges, k in shared.values())
+            part.pending |= self._produced(k, edges, k in shared.values())
         late = []
         for j, consumer in enumerate(sweep.consumers):
             k = shared.get(consumer.operand, -1)
             lines = self._consumed(consumer, f"z{bound.number}_{j}", k, edges)
             if consumer.factor == ONES:
-                part.then.setdefault(_variable(consumer.feed), []).append((f"tile{k}", lines))
+                part.then.setdefault(_variable(consumer.feed), []).append((f"rows{k}", lines))
             else:
                 late += lines  # a factor is there at the end
         self.lines += part.run() + late
@@ -228,20 +228,17 @@ class ChainKernel:
         after = [("free_high", "high", False)] if False in signs else []
         return [*before, ("free_low", "free_high", True), *after]
 
-    def _produced(self, k: int, edges: bool, shared: bool) -> list[str]:
-        """The lines that make a tile."""
-        producer, name = self.chain.producers[k], f"y{k}"
+    def _produced(self, k: int, edges: bool, shared: bool) -> dict[str, list[str]]:
+        """The lines that load an operand, and those that make a tile of it."""
+        producer = self.chain.producers[k]
         if producer.depth > DEEP:
-            return self._produced_deep(k, edges)
-        given = name, producer.stream, producer.depth, "BN"
-        if shared:
-            rows = self.operands.tile(*given, "position < N" if edges else "")
-            lines, other = [f"rows{k} = {rows}"], f"tl.trans(rows{k})"
-        else:
-            rows = self.operands.tile(*given, "in_stream" if edges else "", turned=True)
-            lines, other = [f"other = {rows}"], "other"
-        lines.append(f"tile{k} = tl.dot(held{k}, {other}{self._precision()})")
-        return ["        " + line for line in lines]
+            return {f"tile{k}": self._produced_deep(k, edges)}
+        edge = "" if not edges else "position < N" if shared else "in_stream"
+        given = f"y{k}", producer.stream, producer.depth, "BN", edge
+        rows = f"rows{k} = {self.operands.tile(*given, turned=not shared)}"
+        other = f"tl.trans(rows{k})" if shared else f"rows{k}"
+        tile = f"tile{k} = tl.dot(held{k}, {other}{self._precision()})"
+        return {f"rows{k}": ["        " + rows], f"tile{k}": ["        " + tile]}
 
     def _produced_deep(self, k: int, edges: bool) -> list[str]:
         """The same, a piece of the depth after the other."""

@@ -18,8 +18,8 @@ OWN = re.compile(r"\b([bp])(\d+)\b")  # buffers and slots of a loop program, by 
 class Part(Emitter):
     """A loop program of a chain; scratch is what variables hold.
 
-    - **pending**: lines that make a tile, put where it is first used
-    - **then**: tiles needed and lines that use a value, put where it is there
+    - **pending**: lines that make tiles and load rows, put where these are first used
+    - **then**: rows needed and lines that use a value, put where it is there
     - **holds**: comparisons of indices whose outcome is the same all over these tiles
     """
 
@@ -47,7 +47,9 @@ class Part(Emitter):
         return [OWN.sub(rf"\g<1>{self.number}_\2", line) for line in self.lines]
 
     def make(self, name: str) -> None:
-        """A tile is needed from here on."""
+        """A tile, or rows that one is made of, are needed from here on."""
+        if name.startswith("tile"):
+            self.make(name.replace("tile", "rows"))
         self.lines += self.pending.pop(name, [])
 
     # ---- values
@@ -177,8 +179,8 @@ class Part(Emitter):
             value = f"tl.where({self.column_mask}, {value}, 0.0)"
         name = self.names[s.buffer]
         self.line(f"{name} = tl.broadcast_to({value}, {shape})")
-        for tile, lines in self.then.pop(name, []):
-            self.make(tile)
+        for rows, lines in self.then.pop(name, []):
+            self.make(rows)
             self.lines += lines
 
 
