@@ -29,20 +29,18 @@ from treadle.kernel.signature import Signature
 
 ABLE = Ability((float16, bfloat16, float32, float64), balance=160, widest=256, whole=16)
 """Others would be padded. On an H200, Triton 3.6 got gradients of depth 24 and width 40 wrong."""
+TOGETHER = 8  # items at most
+CACHED = 24 << 20  # bytes of the second cache
 
 
 @dataclass(frozen=True)
 class Cut:
-    """Lanes of a program, stream positions of a tile, and how it is run.
-
-    apart: have tiles that no mask touches a loop of their own?
-    """
+    """Lanes of a program, stream positions of a tile, and how it is run."""
 
     lanes: int
     stream: int
     warps: int
     stages: int
-    apart: bool = True
 
 
 OTHER_CUTS = [Cut(lanes, stream, 4, 2) for lanes in (32, 64, 128) for stream in (32, 64, 128)]
@@ -59,7 +57,7 @@ def choose_cut(chain: Chained) -> Cut:
     if len(chain.producers) == 1:
         return Cut(64, 128, 4, 2) if max(columns, deepest) <= 64 else Cut(64, 64, 4, 3)
     if consumers > 1 or max(columns, deepest) > 128:
-        return Cut(64, 64, 4, 2, apart=False)  # twice the code would not fit the registers
+        return Cut(64, 64, 4, 2)
     return Cut(128, 64, 8, 3) if max(columns, deepest) > 64 else Cut(64, 64, 4, 3)
 
 
@@ -127,9 +125,15 @@ class ChainKernel:
         wide = ".to(tl.int64)" if self.wide else ""
         self.line(f"program = tl.program_id(0){wide}")
         self.line("blocks = tl.cdiv(M, BM)")
-        self.line("item = program // blocks")
+        self.arguments.integer("together", self._together(), self.wide)
+        items = " * ".join(f"g{k}" for k in range(len(self.frame.batch))) or "1"
+        self.line("group = program // (blocks * together)")
+        self.line(f"count = tl.minimum({items} - group * together, together)")
+        self.line("inside = program % (blocks * together)")
+        self.line("item = group * together + inside % count")
         later = sum((a > 0) - (a < 0) for a, _, _ in self.chain.limits) > 0
-        self.line(f"first_lane = ({'blocks - 1 - ' * later}program % blocks) * BM")
+        block = "inside // count"
+        self.line(f"first_lane = ({f'blocks - 1 - {block}' if later else block}) * BM")
         self.line("lane = first_lane + tl.arange(0, BM)[:, None]")
         self.line("last_lane = tl.minimum(first_lane + BM, M) - 1")
         self.line("rest = item.to(tl.int64)")
@@ -142,6 +146,14 @@ class ChainKernel:
             if name.startswith("acc"):
                 kind = self.kind if self.chain.dtype is float64 else "tl.float32"
                 self.line(f"{_variable(name)} = tl.zeros((BM, {width_of(rows)}), {kind})")
+
+    def _together(self) -> int:
+        """Items whose lanes come in turns: as many as the second cache holds the streams of."""
+        chain = self.chain
+        width = sum(p.depth for p in chain.producers)
+        width += sum(c.columns for sweep in chain.sweeps for c in sweep.consumers)
+        most = CACHED // (self.frame.stream.extent * width * chain.dtype.size)
+        return max(1, min(TOGETHER, most)) if chain.limits else 1
 
     def _add(self, name: str, operand: Operand, columns: int, block: str) -> None:
         line = self.operands.add(name, operand, columns, (block, self.constants[block]))
@@ -170,28 +182,34 @@ class ChainKernel:
             if consumer.operand not in shared:
                 self._add(f"z{self.parts}_{j}", consumer.operand, consumer.columns, "BN")
         bound = self._bound(sweep.program)
+        early = self._emitter(bound, 1)
+        early.load()
+        self.lines += early.finished()
         for low, high, free in self._ranges(bound.number):
             self.line(f"for start in range({low}, {high}, BN):")
-            self._body(sweep, shared, bound, free)
+            self._body(sweep, shared, bound, early, free)
 
-    def _body(self, sweep: Sweep, shared: dict[Operand, int], bound: Bound, free: bool) -> None:
-        """One tile; free: no mask touches it."""
+    def _body(
+        self, sweep: Sweep, shared: dict[Operand, int], bound: Bound, early: Part, free: bool
+    ) -> None:
+        """One tile; early: what is known already; free: no mask touches it."""
         self.line("stream = start + tl.arange(0, BN)[None, :]", 2)
         self.line("position = start + tl.arange(0, BN)[:, None]", 2)
         edges = not (self.exact_stream or free)
         if edges:
             self.line("in_stream = stream < N", 2)
         part = self._emitter(bound, 2)
+        part.count, part.known, part.lines = early.count, [dict(early.known[0])], []
         part.column_mask = "in_stream" if edges else ""
         part.holds = bound.holds if free else {}
         for k in sweep.producers:
-            part.pending |= self._produced(k, edges, k in shared.values())
+            self.lines += self._produced(k, edges, k in shared.values())
         late = []
         for j, consumer in enumerate(sweep.consumers):
             k = shared.get(consumer.operand, -1)
             lines = self._consumed(consumer, f"z{bound.number}_{j}", k, edges)
             if consumer.factor == ONES:
-                part.then.setdefault(_variable(consumer.feed), []).append((f"rows{k}", lines))
+                part.then.setdefault(_variable(consumer.feed), []).extend(lines)
             else:
                 late += lines  # a factor is there at the end
         self.lines += part.run() + late
@@ -220,25 +238,25 @@ class ChainKernel:
         )
         if self.chain.limits:
             self.line("low = low // BN * BN")
-        if not (signs and self.cut.apart):
-            return [("low", "high", not signs)]
+        if not signs:
+            return [("low", "high", True)]
         self.line("free_low = tl.cdiv(free_low, BN) * BN")
         self.line("free_high = tl.maximum(free_high // BN * BN, free_low)")
         before = [("low", "tl.minimum(free_low, high)", False)] if True in signs else []
         after = [("free_high", "high", False)] if False in signs else []
         return [*before, ("free_low", "free_high", True), *after]
 
-    def _produced(self, k: int, edges: bool, shared: bool) -> dict[str, list[str]]:
-        """The lines that load an operand, and those that make a tile of it."""
+    def _produced(self, k: int, edges: bool, shared: bool) -> list[str]:
+        """The lines that make a tile."""
         producer = self.chain.producers[k]
         if producer.depth > DEEP:
-            return {f"tile{k}": self._produced_deep(k, edges)}
+            return self._produced_deep(k, edges)
         edge = "" if not edges else "position < N" if shared else "in_stream"
         given = f"y{k}", producer.stream, producer.depth, "BN", edge
         rows = f"rows{k} = {self.operands.tile(*given, turned=not shared)}"
         other = f"tl.trans(rows{k})" if shared else f"rows{k}"
         tile = f"tile{k} = tl.dot(held{k}, {other}{self._precision()})"
-        return {f"rows{k}": ["        " + rows], f"tile{k}": ["        " + tile]}
+        return ["        " + rows, "        " + tile]
 
     def _produced_deep(self, k: int, edges: bool) -> list[str]:
         """The same, a piece of the depth after the other."""

@@ -18,8 +18,7 @@ OWN = re.compile(r"\b([bp])(\d+)\b")  # buffers and slots of a loop program, by 
 class Part(Emitter):
     """A loop program of a chain; scratch is what variables hold.
 
-    - **pending**: lines that make tiles and load rows, put where these are first used
-    - **then**: rows needed and lines that use a value, put where it is there
+    - **then**: lines that use a value, put where it is there
     - **holds**: comparisons of indices whose outcome is the same all over these tiles
     """
 
@@ -28,11 +27,11 @@ class Part(Emitter):
     ) -> None:
         super().__init__(kernel, Form("rows", 0, 0, True, 0, wide=wide))
         self.axis, self.shape = 1, shape
+        self.outer = frozenset(kernel.outer[-1:])  # lanes: a program has one item
         self.number, self.names = number, names
         self.narrow = False
         self.values: list[float] = []  # of the slots
-        self.pending: dict[str, list[str]] = {}
-        self.then: dict[str, list[tuple[str, list[str]]]] = {}
+        self.then: dict[str, list[str]] = {}
         self.holds: Mapping[Ex, bool] = {}
         self.scaled: dict[Ex, tuple[str, str]] = {}
         self.factors: dict[Reduce, str] = {}
@@ -44,19 +43,23 @@ class Part(Emitter):
     def run(self) -> list[str]:
         """Every pass, and what is stored."""
         self._passes("", "")
+        return self.finished()
+
+    def finished(self) -> list[str]:
+        """The lines, with names that no other part has."""
         return [OWN.sub(rf"\g<1>{self.number}_\2", line) for line in self.lines]
 
-    def make(self, name: str) -> None:
-        """A tile, or rows that one is made of, are needed from here on."""
-        if name.startswith("tile"):
-            self.make(name.replace("tile", "rows"))
-        self.lines += self.pending.pop(name, [])
+    def load(self) -> None:
+        """Read what is the same for all that streams by."""
+        for ex in self.kernel.order:
+            local = ex.op == "load" and self.kernel.arguments[ex.data[0]].local
+            if ex.op == "load" and not (local or ex.operands or ex.axes & self.inner):
+                self.value(ex)
 
     # ---- values
 
     def _make(self, ex: Ex) -> str:
         if ex.op == "load" and self.kernel.arguments[ex.data[0]].local:
-            self.make(self.names[ex.data[0]])
             return self.names[ex.data[0]]
         if ex.op == "exp" and self.narrow:  # as exact as its operands, and few steps
             return self._power(ex.args[0])
@@ -82,8 +85,7 @@ class Part(Emitter):
 
     def _power(self, ex: Ex) -> str:
         """e to a power: one multiply-add, where what is taken off is a row or a column."""
-        tile = self.inner | {self.kernel.outer[-1]}
-        if ex.op != "sub" or ex.args[1].axes >= tile:
+        if ex.op != "sub" or ex.args[1].axes >= self.inner | self.outer:
             return f"tl.exp2({self.value(ex)} * {LOG2_E})"
         base = self.name(f"{self.value(ex.args[1])} * {LOG2_E}")
         value, factor = self._scale(ex.args[0])
@@ -142,7 +144,7 @@ class Part(Emitter):
     # ---- stores
 
     def _stores(self, stores: list[Store]) -> None:
-        """Tiles that need least first, so that they can be used while others are made."""
+        """Tiles that need least first: they are used while others are computed."""
         tiles = [s for s in stores if s.position.axes & self.inner and self._is_local(s)]
         if len(tiles) == len(stores):
             for s in sorted(stores, key=lambda s: len(self._below(s.value))):
@@ -179,9 +181,7 @@ class Part(Emitter):
             value = f"tl.where({self.column_mask}, {value}, 0.0)"
         name = self.names[s.buffer]
         self.line(f"{name} = tl.broadcast_to({value}, {shape})")
-        for rows, lines in self.then.pop(name, []):
-            self.make(rows)
-            self.lines += lines
+        self.lines += self.then.pop(name, [])
 
 
 def _is_endless(ex: Ex) -> bool:
