@@ -444,6 +444,26 @@ def chained_counts_half():
     return [y / w.sum(-1, keepdims=True)]
 
 
+def shares(kind, wanted):
+    """A softmax by hand and its gradients, with the inverse of the sums or without."""
+    q, k, v = (r(2, n, 16, kind=kind) for n in (200, 256, 256))
+    s = q @ k.mT
+    e = exp(s - s.max(-1, keepdims=True))
+    inverse = 1.0 / e.sum(-1, keepdims=True)
+    y = (e * inverse) @ v
+    return [y, *[inverse] * wanted, *gradients([y], [q, k, v], [r(*y.shape, kind=kind)])]
+
+
+@case(1e-5)
+def chained_shares():
+    return shares(np.float32, wanted=False)
+
+
+@case(1e-5)
+def chained_shares_wanted():
+    return shares(np.float32, wanted=True)
+
+
 @case(1e-5)
 def chained_two_runs():
     s = tanh(r(2, 200, 16) @ r(2, 16, 220))

@@ -62,6 +62,16 @@ def test_chains_compiled_for_sm_80(name):
         assert not code.maps  # its copy engine knows no tensors
 
 
+def test_gradients_read_one_number_of_a_row():
+    """A softmax's maximum and sum are one logarithm, unless somebody wants the sum's inverse."""
+    rows = []
+    for name in ("chained_shares", "chained_shares_wanted"):
+        plan, _ = plan_of(CASES[name].build())
+        chains = [x.source for x in plan.launches if "# a chain" in x.source.text]
+        rows.append([sum(name.startswith("b1_") for name, _ in x.types) for x in chains])
+    assert rows == [[0, 2, 2], [0, 3, 3]]
+
+
 def test_one_structure_has_one_text():
     def texts(rows, columns):
         plan, _ = plan_of([softmax(node_of(np.zeros((rows, columns), np.float32)))])
