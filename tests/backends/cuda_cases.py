@@ -445,12 +445,11 @@ def chained_counts_half():
 
 
 def shares(kind, wanted):
-    """A softmax by hand and its gradients, with the inverse of the sums or without."""
+    """A softmax between products and its gradients, with the inverse of its sums or without."""
     q, k, v = (r(2, n, 16, kind=kind) for n in (200, 256, 256))
     s = q @ k.mT
-    e = exp(s - s.max(-1, keepdims=True))
-    inverse = 1.0 / e.sum(-1, keepdims=True)
-    y = (e * inverse) @ v
+    inverse = 1.0 / exp(s - s.max(-1, keepdims=True)).sum(-1, keepdims=True)
+    y = neural.softmax(s) @ v
     return [y, *[inverse] * wanted, *gradients([y], [q, k, v], [r(*y.shape, kind=kind)])]
 
 
