@@ -35,12 +35,16 @@ CACHED = 24 << 20  # bytes of the second cache
 
 @dataclass(frozen=True)
 class Cut:
-    """Lanes of a program, stream positions of a tile, and how it is run."""
+    """Lanes of a program, stream positions of a tile, and how it is run.
+
+    copies: does the copy engine read operands, where there is one?
+    """
 
     lanes: int
     stream: int
     warps: int
     stages: int
+    copies: bool = True
 
 
 OTHER_CUTS = [Cut(lanes, stream, 4, 2) for lanes in (32, 64, 128) for stream in (32, 64, 128)]
@@ -57,8 +61,10 @@ def choose_cut(chain: Chained) -> Cut:
     if len(chain.producers) == 1:
         return Cut(64, 128, 4, 2) if max(columns, deepest) <= 64 else Cut(64, 64, 4, 3)
     if consumers > 1 or max(columns, deepest) > 128:
-        return Cut(64, 64, 4, 2)
-    return Cut(128, 64, 8, 3) if max(columns, deepest) > 64 else Cut(64, 64, 4, 3)
+        return Cut(64, 64, 4, 2) if max(columns, deepest) > 64 else Cut(64, 64, 4, 3)
+    if max(columns, deepest) > 64:
+        return Cut(128, 64, 8, 3, copies=False)  # eight warps are quicker by themselves
+    return Cut(64, 64, 4, 3)
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,7 @@ class ChainKernel:
         self.frame, self.cut = chain.frame, cut
         self.kind = register_type(chain.dtype)
         self.arguments = Arguments()
-        copies = copies and chain.dtype.size == 2
+        copies = copies and cut.copies and chain.dtype.size == 2
         self.operands = Operands(self.frame, self.arguments, wide, copies)
         self.lines: list[str] = []
         self.parts = 0
@@ -150,9 +156,10 @@ class ChainKernel:
     def _together(self) -> int:
         """Items whose lanes come in turns: as many as the second cache holds the streams of."""
         chain = self.chain
-        width = sum(p.depth for p in chain.producers)
-        width += sum(c.columns for sweep in chain.sweeps for c in sweep.consumers)
-        most = CACHED // (self.frame.stream.extent * width * chain.dtype.size)
+        widths = {p.stream: p.depth for p in chain.producers}
+        widths |= {c.operand: c.columns for sweep in chain.sweeps for c in sweep.consumers}
+        row = sum(widths.values()) * chain.dtype.size
+        most = CACHED // max(1, self.frame.stream.extent * row)
         return max(1, min(TOGETHER, most)) if chain.limits else 1
 
     def _add(self, name: str, operand: Operand, columns: int, block: str) -> None:
