@@ -434,6 +434,14 @@ def chained_heads_inside_half():
 
 
 @case(3e-3)
+def chained_slices_half():
+    """Rows that begin anywhere: no copy engine reads them."""
+    wide = [r(2, n, 50, kind=np.float16) for n in (200, 256)]
+    q, k = (slice_(x, [(0, 2, 1), (0, x.shape[1], 1), (1, 17, 1)]) for x in wide)
+    return [neural.scaled_dot_product_attention(q, k, r(2, 256, 16, kind=np.float16))]
+
+
+@case(3e-3)
 def chained_counts_half():
     """A sum of what a mask decides: the same number all over the tiles that it leaves whole."""
     q, k, v = (r(2, n, 16, kind=np.float16) for n in (200, 256, 256))
