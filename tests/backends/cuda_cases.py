@@ -427,6 +427,70 @@ def chained_window():
     return [neural.softmax(where(seen, tanh(s / 5.0) * 5.0, float("-inf"))) @ v]
 
 
+@case(3e-3)
+def chained_window_half():
+    q, k, v = (r(2, n, 16, kind=np.float16) for n in (200, 220, 220))
+    s = q @ k.mT
+    row, column = s.iota_like(-2), s.iota_like(-1)
+    seen = (row >= column) & (row - column < 70)
+    y = neural.softmax(where(seen, s * 0.25, float("-inf"))) @ v
+    return [y, *gradients([y], [q, k, v], [r(*y.shape, kind=np.float16)])]
+
+
+@case(3e-3)
+def chained_groups_half():
+    q, k, v = (r(2, h, n, 32, kind=np.float16) for h, n in ((4, 130), (2, 256), (2, 256)))
+    y = neural.scaled_dot_product_attention(q, k, v, is_causal=True)
+    return [y, *gradients([y], [q, k, v], [r(*y.shape, kind=np.float16)])]
+
+
+@case(3e-3)
+def chained_heads_inside_half():
+    """Heads beside each other in a row, keys a column each: operands as they lie in memory."""
+    q, v = (r(1, n, 3, 16, kind=np.float16).permute(0, 2, 1, 3) for n in (192, 256))
+    k = r(1, 3, 16, 256, kind=np.float16).mT
+    y = neural.scaled_dot_product_attention(q, k, v)
+    return [y, *gradients([y], [q, k, v], [r(*y.shape, kind=np.float16)])]
+
+
+@case(3e-3)
+def chained_slices_half():
+    """Rows that begin anywhere: no copy engine reads them."""
+    wide = [r(2, n, 50, kind=np.float16) for n in (200, 256)]
+    q, k = (slice_(x, [(0, 2, 1), (0, x.shape[1], 1), (1, 17, 1)]) for x in wide)
+    return [neural.scaled_dot_product_attention(q, k, r(2, 256, 16, kind=np.float16))]
+
+
+@case(3e-3)
+def chained_counts_half():
+    """A sum of what a mask decides: the same number all over the tiles that it leaves whole."""
+    q, k, v = (r(2, n, 16, kind=np.float16) for n in (200, 256, 256))
+    s = q @ k.mT
+    row, column = s.iota_like(-2), s.iota_like(-1)
+    w = where(row >= column, where(row + 1 > column, 1.0, s), 0.0)
+    y = where(row >= column, s * 0.1, 0.0) @ v
+    return [y / w.sum(-1, keepdims=True)]
+
+
+def shares(kind, wanted):
+    """A softmax between products and its gradients, with the inverse of its sums or without."""
+    q, k, v = (r(2, n, 16, kind=kind) for n in (200, 256, 256))
+    s = q @ k.mT
+    inverse = 1.0 / exp(s - s.max(-1, keepdims=True)).sum(-1, keepdims=True)
+    y = neural.softmax(s) @ v
+    return [y, *[inverse] * wanted, *gradients([y], [q, k, v], [r(*y.shape, kind=kind)])]
+
+
+@case(1e-5)
+def chained_shares():
+    return shares(np.float32, wanted=False)
+
+
+@case(1e-5)
+def chained_shares_wanted():
+    return shares(np.float32, wanted=True)
+
+
 @case(1e-5)
 def chained_two_runs():
     s = tanh(r(2, 200, 16) @ r(2, 16, 220))

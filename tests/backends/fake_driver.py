@@ -10,7 +10,7 @@ import sys
 import types
 
 import numpy as np
-from triton_host import Host, quicken
+from triton_host import Host, quicken, tensor_of
 
 CUresult = enum.Enum("CUresult", {"CUDA_SUCCESS": 0, "CUDA_ERROR_OUT_OF_MEMORY": 2})
 OK = CUresult.CUDA_SUCCESS
@@ -88,7 +88,8 @@ class FakeDriver(types.ModuleType):
 
     def cuLaunchKernel(self, source, x, y, z, *rest):
         *_, address, _ = rest
-        arguments = [_argument(address + 8 * k, kind) for k, (_, kind) in enumerate(source.types)]
+        places = iter(range(address, address + (1 << 16), 8))
+        arguments = [_argument(places, kind) for _, kind in source.types]
         self.launched += 1
         if self.captured is None:
             self._run(source, (x, y, z), arguments)
@@ -104,8 +105,13 @@ class FakeDriver(types.ModuleType):
             function(source)[grid](*arguments, **dict(source.constants))
 
 
-def _argument(place, kind):
-    at = ctypes.c_uint64.from_address(place).value
+def _argument(places, kind):
+    at = ctypes.c_uint64.from_address(next(places)).value
+    if kind.startswith("tensordesc"):  # its map, extents and strides
+        rank = kind.count(",") + 1
+        numbers = [_argument(places, word) for word in ("i32", "i64") for _ in range(rank)]
+        base = ctypes.c_uint64.from_address(at).value
+        return tensor_of(base, kind, numbers[:rank], numbers[rank:])
     raw = bytes((ctypes.c_uint8 * 8).from_address(at))
     if kind[0] == "*":
         return Host(int.from_bytes(raw, "little"), kind)
@@ -131,7 +137,13 @@ def install(patch):
     def code_of(source, _):
         key = str(len(fake.sources)).encode()
         fake.sources[key] = source
-        return Code(key, "kernel", 64 << 10, source.warps)
+        blocks = [[3, [1]] for _, kind in source.types if kind.startswith("tensordesc")]
+        return Code(key, "kernel", 64 << 10, source.warps, blocks)
+
+    def encode(place, _, __, address, *___):
+        ctypes.c_uint64.from_address(place.value).value = address.value
+        return 0
 
     patch.setattr(driver, "code_of", code_of)
+    patch.setattr("treadle.backends.cuda.tensor_maps.encoder", lambda: encode)
     return fake, backend.Cuda(0)

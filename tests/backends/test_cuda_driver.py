@@ -31,7 +31,8 @@ def device(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["chain", "padded", "half", "sums", "embedding", "classifier",
-                                  "double_product", "integer_product"])  # fmt: skip
+                                  "double_product", "integer_product",
+                                  "chained_attention_half"])  # fmt: skip
 def test_a_program_runs(device, name):
     check_on(device[1], CASES[name].build(), CASES[name].tolerance)
 

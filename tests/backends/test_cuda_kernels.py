@@ -55,9 +55,21 @@ def test_compiled_for_sm_90(name):
 @compiled
 @pytest.mark.parametrize("name", ["chained_attention_half", "chained_window"])
 def test_chains_compiled_for_sm_80(name):
-    plan, _ = plan_of(CASES[name].build())
+    plan, _ = plan_of(CASES[name].build(), architecture=80)
     for launch in plan.launches:
-        assert code_of(launch.source, 80).shared <= 163 << 10
+        code = code_of(launch.source, 80)
+        assert code.shared <= 163 << 10
+        assert not code.maps  # its copy engine knows no tensors
+
+
+def test_gradients_read_one_number_of_a_row():
+    """A softmax's maximum and sum are one logarithm, unless somebody wants the sum's inverse."""
+    rows = []
+    for name in ("chained_shares", "chained_shares_wanted"):
+        plan, _ = plan_of(CASES[name].build())
+        chains = [x.source for x in plan.launches if "# a chain" in x.source.text]
+        rows.append([sum(name.startswith("b1_") for name, _ in x.types) for x in chains])
+    assert rows == [[0, 2, 2], [0, 3, 3]]
 
 
 def test_one_structure_has_one_text():

@@ -7,7 +7,7 @@ import os
 import numpy as np
 
 from treadle.backends.arrays import numpy_dtype
-from treadle.backends.cuda.launch import Memory
+from treadle.backends.cuda.launch import Memory, Tensor
 from treadle.backends.cuda.program import Plan
 from treadle.backends.reference.eval import evaluate
 from treadle.base.dtypes import dtype
@@ -53,6 +53,15 @@ class Host:
 
     def copy_(self, _):
         return self
+
+
+def tensor_of(address, kind, extents, strides):
+    """What the interpreter takes as a tensor that is read by blocks."""
+    from triton.tools.tensor_descriptor import TensorDescriptor
+
+    element, _, block = kind.removeprefix("tensordesc<").removesuffix("]>").partition("[")
+    base = Host(address, f"*{element}")
+    return TensorDescriptor(base, list(extents), list(strides), [int(n) for n in block.split(",")])
 
 
 def quicken():
@@ -111,11 +120,11 @@ def simplified(roots):
     return simplify(substitute(roots, dict(zip(leaves, places, strict=True)))), places, leaves
 
 
-def plan_of(roots, replaces=None):
+def plan_of(roots, replaces=None, architecture=90):
     """(plan, leaves) of lazy nodes."""
     simple, places, leaves = simplified(roots)
     taken = {simple[r]: places[k] for r, k in (replaces or {}).items()}
-    return Plan(simple, places, taken, PROCESSORS), leaves
+    return Plan(simple, places, taken, PROCESSORS, architecture=architecture), leaves
 
 
 def run_interpreted(plan, inputs):
@@ -132,7 +141,12 @@ def run_interpreted(plan, inputs):
         for (_, kind), value in zip(launch.source.types, launch.arguments, strict=True):
             if isinstance(value, Memory):
                 base, offset = plan.found[value.buffer]
-                value = Host(bases[base].ctypes.data + offset, kind)
+                address = bases[base].ctypes.data + offset
+                if isinstance(value, Tensor):  # elements of two bytes
+                    start = address + 2 * value.offset
+                    value = tensor_of(start, kind, value.extents, value.strides)
+                else:
+                    value = Host(address, kind)
             arguments.append(value)
         with np.errstate(all="ignore"):
             function(launch.source)[launch.grid](*arguments, **dict(launch.source.constants))

@@ -27,7 +27,7 @@ from treadle.kernel.operands import Strided
 from treadle.kernel.running import Runs, Total
 from treadle.ops.defs import Kind
 from treadle.passes.tiles import Sink
-from treadle.schedule.chains import Chain
+from treadle.schedule.chains import Chain, Share
 
 JOINS = {"sum": "add", "max": "maximum", "min": "minimum"}
 
@@ -35,8 +35,11 @@ JOINS = {"sum": "add", "max": "maximum", "min": "minimum"}
 class Program(Lowering):
     """One loop program: nodes that are given stand for local values or totals."""
 
-    def __init__(self, frame: Frame, stored: frozenset[Node], own: frozenset[Node]) -> None:
-        self.frame, self.builder = frame, Builder(stored, own)
+    def __init__(
+        self, frame: Frame, stored: frozenset[Node], own: frozenset[Node],
+        shares: Mapping[Node, Share],
+    ) -> None:  # fmt: skip
+        self.frame, self.builder, self.shares = frame, Builder(stored, own), shares
         outer = [*frame.batch, frame.lane]
         rows = sum((of_axis(a) for a in outer), start=ZERO)
         super().__init__(self.builder.slot_of, rows, frame.whole)
@@ -46,6 +49,10 @@ class Program(Lowering):
         self.row_stores: list[Store] = []
 
     def _element(self, node: Node, index: Position, guards: Guards) -> Ex:
+        if node in self.shares and node not in self.given:
+            share, d = self.shares[node], node.dtype
+            power = self.make("sub", (self.element(share.x), self.element(share.inverse)), d)
+            self.given[node] = self.make("exp", (power,), d)
         found = self.given.get(node)
         return found if found is not None else super()._element(node, index, guards)
 
@@ -130,7 +137,7 @@ class ChainBuilder:
         return made
 
     def _program(self) -> Program:
-        return Program(self.frame, self.stored, self.own)
+        return Program(self.frame, self.stored, self.own, self.chain.shares)
 
     def _is_fixed(self, node: Node, tile: Node, across: bool) -> bool:
         """Is an operand of a tile the same all along the stream, or the lanes?"""
@@ -263,6 +270,10 @@ class ChainBuilder:
         self._give_all(program)
         for node in kept:
             value = program.element(node)
+            if node in self.chain.logs:
+                share = self.chain.logs[node]
+                log = program.make("log", (program.element(share.total),), node.dtype)
+                value = program.make("add", (program.element(share.top), log), node.dtype)
             number = program.builder.slot(node, node.dtype, written=True)
             program.row_stores.append(Store(number, self.frame.rows, value))
         return program.finish([])

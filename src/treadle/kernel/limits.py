@@ -20,7 +20,7 @@ def limits_of(value: Ex, nothing: float, frame: Frame) -> list[Limit]:
     if op == "where":
         for k in (1, 2):
             if args[k].op == "const" and args[k].data == nothing:
-                found = _conditions(args[0], k == 2, frame)
+                found = conditions_of(args[0], k == 2, frame)
                 return found + limits_of(args[3 - k], nothing, frame)
         one, two = (limits_of(x, nothing, frame) for x in args[1:])
         return [x for x in one if x in two]
@@ -36,9 +36,10 @@ def limits_of(value: Ex, nothing: float, frame: Frame) -> list[Limit]:
     return []
 
 
-def _conditions(test: Ex, holds: bool, frame: Frame) -> list[Limit]:
+def conditions_of(test: Ex, holds: bool, frame: Frame) -> list[Limit]:
+    """Limits within which a comparison of indices holds, or does not."""
     if (test.op == "bitwise_and" and holds) or (test.op == "bitwise_or" and not holds):
-        return [x for arg in test.args for x in _conditions(arg, holds, frame)]
+        return [x for arg in test.args for x in conditions_of(arg, holds, frame)]
     if test.op not in COMPARED:
         return []
     sign, less = COMPARED[test.op if holds else OPPOSITE[test.op]]

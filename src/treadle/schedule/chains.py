@@ -5,17 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from typing import NamedTuple
 
 from treadle.base.target import Ability
 from treadle.ir.node import Node
+from treadle.ir.pattern import constant_value
 from treadle.ops.defs import Kind
-from treadle.ops.elementwise import cast
+from treadle.ops.elementwise import cast, div, exp, mul, sub
+from treadle.ops.reduce import sum_
 from treadle.passes.tiles import Sink, Space, find_spaces
 
 FEWEST_ITEMS = 8  # of a batch, for each to be one thread's work from end to end
 HUGE = 1 << 27  # elements: they are not written whatever that costs
 BOTH, TOGETHER, APART = "both", "together", "apart"
 """Sinks over rows: with those over columns, in one kernel of their own, or as they come."""
+
+
+class Share(NamedTuple):
+    """exp(x - top) * inverse, the inverse being that of the total of all exp(x - top) in a row.
+
+    Who finds a row's numbers in memory needs one: where the inverse would be, top + log(total) is.
+    """
+
+    x: Node
+    top: Node
+    total: Node
+    inverse: Node
 
 
 @dataclass(eq=False)
@@ -25,6 +40,8 @@ class Chain:
     - **members**: tiles it makes, operands first
     - **stats**: values per row that it computes
     - **loaded**: values per row that an earlier kernel has left in memory
+    - **shares**: members that are computed from a row's logarithm
+    - **logs**: what is kept as one, if it is kept
     """
 
     space: Space
@@ -34,11 +51,17 @@ class Chain:
     members: dict[Node, None] = field(default_factory=dict)
     stats: dict[Node, None] = field(default_factory=dict)
     loaded: dict[Node, None] = field(default_factory=dict)
+    shares: dict[Node, Share] = field(default_factory=dict)
+    logs: dict[Node, Share] = field(default_factory=dict)
 
     @property
     def producers(self) -> list[Node]:
         """Products that make its tiles."""
         return [node for node in self.members if node.op.kind is Kind.CONTRACT]
+
+    def finds(self, node: Node) -> bool:
+        """Is a node a value per row that is in memory when this begins?"""
+        return node in self.space.stats and (self.turned or self.space.rounds[node] < self.round)
 
 
 class Chains:
@@ -200,6 +223,7 @@ def _wanted(
 def _chains_of(space: Space, wanted: Iterable[Node], way: str) -> tuple[list[Chain], set[Node]]:
     """The chains of a space, those along rows first, and the stats that are kept in memory."""
     kept = set(wanted)
+    shares = _shares(space, kept)
     rounds = {s: space.rounds[s.product] for s in space.sinks}
     turned = [s for s in space.sinks if s.turned]
     last = max((rounds[s] for s in turned), default=0)
@@ -218,14 +242,42 @@ def _chains_of(space: Space, wanted: Iterable[Node], way: str) -> tuple[list[Cha
             targets = [s.tile for s in chain.sinks]
             if not chain.turned:
                 targets += [x for x in space.stats if x in kept and space.rounds[x] == round_]
-            _collect(chain, targets)
+            chain.logs = {share.inverse: share for share in shares.values()}
+            _collect(chain, targets, shares)
             kept |= set(chain.loaded)
             if targets:
                 chains.append(chain)
     return chains[::-1], kept
 
 
-def _collect(chain: Chain, wanted: Iterable[Node]) -> None:
+def _shares(space: Space, wanted: set[Node]) -> dict[Node, Share]:
+    """Members that are shares of a row's total, where nothing else needs its inverse."""
+    found: dict[Node, Share] = {}
+    for node in space.members:
+        for power, inverse in (node.operands, node.operands[::-1]) if node.op is mul else ():
+            share = _share(space, space.operand(power), space.operand(inverse))
+            found |= {node: share} if share else {}
+    others = [x for node in (*space.members, *space.stats) if node not in found
+              for x in node.operands]  # fmt: skip
+    used = wanted.union(y for x in others if (y := space.operand(x)) is not None)
+    return {node: share for node, share in found.items() if share.inverse not in used}
+
+
+def _share(space: Space, power: Node | None, inverse: Node | None) -> Share | None:
+    if power is None or inverse is None or power.op is not exp or inverse.op is not div:
+        return None
+    shifted, total = space.operand(power.operands[0]), space.operand(inverse.operands[1])
+    if shifted is None or shifted.op is not sub or total is None or total.op is not sum_:
+        return None
+    x, top = (space.operand(side) for side in shifted.operands)
+    if x not in space.members or top not in space.stats or x is None or top is None:
+        return None
+    plain = constant_value(inverse.operands[0]) == 1 and inverse.dtype is power.dtype
+    own = space.operand(total.operands[0]) is power
+    return Share(x, top, total, inverse) if plain and own else None
+
+
+def _collect(chain: Chain, wanted: Iterable[Node], shares: dict[Node, Share]) -> None:
     """What wanted nodes are made of, as far as the chain makes it."""
     space = chain.space
     found: set[Node] = set()
@@ -234,8 +286,13 @@ def _collect(chain: Chain, wanted: Iterable[Node]) -> None:
         node = stack.pop()
         if node in found:
             continue
-        is_stat = node in space.stats
-        if is_stat and (chain.turned or space.rounds[node] < chain.round):
+        share = shares.get(node)
+        if share is not None and chain.finds(share.inverse):
+            chain.shares[node] = share
+            found.add(node)
+            stack += [share.x, share.inverse]
+            continue
+        if chain.finds(node):
             chain.loaded[node] = None
             continue
         found.add(node)

@@ -6,13 +6,13 @@ names instead of scratch: a local argument is a variable of the kernel.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from math import prod
 
 from treadle.backends.choices import Machine
-from treadle.backends.cuda.emit import Emitter
-from treadle.backends.cuda.forms import INDEX_LIMIT, Form, is_wide, power_of_two
+from treadle.backends.cuda.chain_operands import COPIES, DEEP, Operands, masked, times, width_of
+from treadle.backends.cuda.chain_parts import COMPARED, Part
+from treadle.backends.cuda.forms import INDEX_LIMIT, is_wide
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.narrow import memory_type
 from treadle.backends.cuda.ops import register_type, with_helpers
@@ -20,28 +20,31 @@ from treadle.backends.cuda.ways import settled
 from treadle.backends.questions import of_chain
 from treadle.base.dtypes import bfloat16, float16, float32, float64
 from treadle.base.target import Ability
-from treadle.kernel.abstract import Ex, Kernel, Store
+from treadle.kernel.abstract import Ex, Kernel
 from treadle.kernel.build import Built
 from treadle.kernel.chain import ONES, Chained, Consumer, Operand, Producer, Sweep
+from treadle.kernel.limits import conditions_of
 from treadle.kernel.parser import parse
 from treadle.kernel.signature import Signature
 
 ABLE = Ability((float16, bfloat16, float32, float64), balance=160, widest=256, whole=16)
 """Others would be padded. On an H200, Triton 3.6 got gradients of depth 24 and width 40 wrong."""
-DEEP = 128  # elements of an operand that a program holds while others stream by
-COMPARED = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
-LOG2_E = "1.4426950408889634"
-OWN = re.compile(r"\b([bp])(\d+)\b")  # buffers and slots of a loop program, by number
+TOGETHER = 8  # items at most
+CACHED = 24 << 20  # bytes of the second cache
 
 
 @dataclass(frozen=True)
 class Cut:
-    """Lanes of a program, stream positions of a tile, and how it is run."""
+    """Lanes of a program, stream positions of a tile, and how it is run.
+
+    copies: does the copy engine read operands, where there is one?
+    """
 
     lanes: int
     stream: int
     warps: int
     stages: int
+    copies: bool = True
 
 
 OTHER_CUTS = [Cut(lanes, stream, 4, 2) for lanes in (32, 64, 128) for stream in (32, 64, 128)]
@@ -58,67 +61,33 @@ def choose_cut(chain: Chained) -> Cut:
     if len(chain.producers) == 1:
         return Cut(64, 128, 4, 2) if max(columns, deepest) <= 64 else Cut(64, 64, 4, 3)
     if consumers > 1 or max(columns, deepest) > 128:
-        return Cut(64, 64, 4, 2)
-    return Cut(128, 64, 8, 3) if max(columns, deepest) > 64 else Cut(64, 64, 4, 3)
+        return Cut(64, 64, 4, 2) if max(columns, deepest) > 64 else Cut(64, 64, 4, 3)
+    if max(columns, deepest) > 64:
+        return Cut(128, 64, 8, 3, copies=False)  # eight warps are quicker by themselves
+    return Cut(64, 64, 4, 3)
 
 
-class Part(Emitter):
-    """A loop program of a chain; scratch is what variables hold."""
+@dataclass(frozen=True)
+class Bound:
+    """A loop program with its number and the names of its scratch."""
 
-    def __init__(
-        self, kernel: Kernel, number: int, shape: str, names: dict[int, str], wide: bool
-    ) -> None:
-        super().__init__(kernel, Form("rows", 0, 0, True, 0, wide=wide))
-        self.axis, self.shape = 1, shape
-        self.number, self.names = number, names
-
-    def name(self, text: str, stem: str = "v") -> str:
-        """A fresh name for an expression, among those of all parts."""
-        return super().name(text, f"{stem}{self.number}_")
-
-    def run(self, narrow: bool) -> list[str]:
-        """Every pass, and what is stored."""
-        self.narrow = narrow
-        self._passes("", "")
-        return [OWN.sub(rf"\g<1>{self.number}_\2", line) for line in self.lines]
-
-    def _make(self, ex: Ex) -> str:
-        if ex.op == "load" and self.kernel.arguments[ex.data[0]].local:
-            return self.names[ex.data[0]]
-        if ex.op == "exp" and self.narrow:  # as exact as its operands, and few steps
-            return self._power(ex.args[0])
-        if ex.op in COMPARED and all(arg.op == "index" for arg in ex.args) and not self.form.wide:
-            one, two = (self.index(arg.data) for arg in ex.args)
-            return f"({one}) {COMPARED[ex.op]} ({two}) + tl.zeros((1, 1), tl.int32)"
-        return super()._make(ex)
-
-    def _power(self, ex: Ex) -> str:
-        """e to a power: what is the same all along a row leaves a multiply-add."""
-        if ex.op != "sub" or ex.args[1].axes & self.inner:
-            return f"tl.exp2({self.value(ex)} * {LOG2_E})"
-        base = self.name(f"{self.value(ex.args[1])} * {LOG2_E}")
-        return f"tl.exp2({self.value(ex.args[0])} * {LOG2_E} - {base})"
-
-    def _store(self, s: Store) -> None:
-        if not self.kernel.arguments[s.buffer].local:
-            super()._store(s)
-            return
-        columns = s.position.axes & self.inner
-        shape = self.shape if columns else self.shape.split(",")[0] + ", 1)"
-        value = self.value(s.value)
-        if columns and self.column_mask:
-            value = f"tl.where({self.column_mask}, {value}, 0.0)"
-        self.line(f"{self.names[s.buffer]} = tl.broadcast_to({value}, {shape})")
+    number: int
+    kernel: Kernel
+    names: dict[int, str]
+    values: list[float]
+    holds: dict[Ex, bool]
 
 
 class ChainKernel:
     """One chain on its way to text."""
 
-    def __init__(self, chain: Chained, wide: bool, cut: Cut) -> None:
+    def __init__(self, chain: Chained, wide: bool, cut: Cut, copies: bool) -> None:
         self.chain, self.wide = chain, wide
         self.frame, self.cut = chain.frame, cut
         self.kind = register_type(chain.dtype)
         self.arguments = Arguments()
+        copies = copies and cut.copies and chain.dtype.size == 2
+        self.operands = Operands(self.frame, self.arguments, wide, copies)
         self.lines: list[str] = []
         self.parts = 0
         self.constants = {"BM": self.cut.lanes, "BN": self.cut.stream}
@@ -133,14 +102,15 @@ class ChainKernel:
         for k, axis in enumerate(frame.batch):
             self.arguments.integer(f"g{k}", axis.extent, self.wide)
         self._place()
-        self._part(chain.first, 1)
+        self.lines += self._emitter(self._bound(chain.first), 1).run()
         for k, producer in enumerate(chain.producers):
             self._lane_operand(k, producer)
         for sweep in chain.sweeps:
             self._sweep(sweep)
         for built in chain.last:
             inner = built.loops.inner
-            self._part(built, 1, inner[0].extent if inner else 0)
+            columns = inner[0].extent if inner else 0
+            self.lines += self._emitter(self._bound(built), 1, columns).run()
         names = [name for name, _ in self.arguments.types]
         names += [f"{name}: tl.constexpr" for name in self.constants]
         body = "\n".join(self.lines)
@@ -157,13 +127,20 @@ class ChainKernel:
     # ---- where it is
 
     def _place(self) -> None:
-        """Which lanes of which item; late ones have most to do where a mask is causal."""
+        """Which lanes of which item; those that have most to do first."""
         wide = ".to(tl.int64)" if self.wide else ""
         self.line(f"program = tl.program_id(0){wide}")
         self.line("blocks = tl.cdiv(M, BM)")
-        self.line("item = program // blocks")
-        self.line("lane = (blocks - 1 - program % blocks) * BM + tl.arange(0, BM)[:, None]")
-        self.line("first_lane = (blocks - 1 - program % blocks) * BM")
+        self.arguments.integer("together", self._together(), self.wide)
+        items = " * ".join(f"g{k}" for k in range(len(self.frame.batch))) or "1"
+        self.line("group = program // (blocks * together)")
+        self.line(f"count = tl.minimum({items} - group * together, together)")
+        self.line("inside = program % (blocks * together)")
+        self.line("item = group * together + inside % count")
+        later = sum((a > 0) - (a < 0) for a, _, _ in self.chain.limits) > 0
+        block = "inside // count"
+        self.line(f"first_lane = ({f'blocks - 1 - {block}' if later else block}) * BM")
+        self.line("lane = first_lane + tl.arange(0, BM)[:, None]")
         self.line("last_lane = tl.minimum(first_lane + BM, M) - 1")
         self.line("rest = item.to(tl.int64)")
         for k in reversed(range(len(self.frame.batch))):
@@ -173,128 +150,158 @@ class ChainKernel:
             self.line("in_lanes = lane < M")
         for name, rows in self.chain.locals.items():
             if name.startswith("acc"):
-                width = max(16, power_of_two(rows))
                 kind = self.kind if self.chain.dtype is float64 else "tl.float32"
-                self.line(f"{_variable(name)} = tl.zeros((BM, {width}), {kind})")
+                self.line(f"{_variable(name)} = tl.zeros((BM, {width_of(rows)}), {kind})")
 
-    def _operand(self, name: str, operand: Operand) -> None:
-        """A pointer to the operand's first element of this item."""
-        add = self.arguments
-        add.memory(name, operand.base.dtype, operand.base)
-        numbers = {"offset": operand.offset, "along": operand.along, "depth": operand.depth}
-        for key, value in numbers.items():
-            add.integer(f"{name}_{key}", value, self.wide)
-        terms = [f"{name}_offset"]
-        for k, step in enumerate(operand.batch):
-            if step:
-                add.integer(f"{name}_g{k}", step, self.wide)
-                terms.append(f"d{k} * {name}_g{k}")
-        self.line(f"{name} += {' + '.join(terms)}")
+    def _together(self) -> int:
+        """Items whose lanes come in turns: as many as the second cache holds the streams of."""
+        chain = self.chain
+        widths = {p.stream: p.depth for p in chain.producers}
+        widths |= {c.operand: c.columns for sweep in chain.sweeps for c in sweep.consumers}
+        row = sum(widths.values()) * chain.dtype.size
+        most = CACHED // max(1, self.frame.stream.extent * row)
+        return max(1, min(TOGETHER, most)) if chain.limits else 1
+
+    def _add(self, name: str, operand: Operand, columns: int, block: str) -> None:
+        line = self.operands.add(name, operand, columns, (block, self.constants[block]))
+        if line:
+            self.line(line)
 
     def _lane_operand(self, k: int, producer: Producer) -> None:
         """What the lanes bring to a product: held, unless it is deep."""
-        self._operand(f"x{k}", producer.lane)
-        self._operand(f"y{k}", producer.stream)
-        if producer.depth > DEEP:
-            return
-        width = max(16, power_of_two(producer.depth))
-        self.line(f"k{k} = tl.arange(0, {width})")
-        mask = [] if self.exact_lanes else ["in_lanes"]
-        mask += [] if width == producer.depth else [f"(k{k}[None, :] < {producer.depth})"]
-        at = f"x{k} + lane{_times(f'x{k}_along', producer.lane.along)}"
-        at += f" + k{k}[None, :]{_times(f'x{k}_depth', producer.lane.depth)}"
-        self.line(f"held{k} = tl.load({at}{_masked(mask)})")
+        depth = producer.depth
+        self._add(f"x{k}", producer.lane, depth, "BM")
+        self._add(f"y{k}", producer.stream, depth, "BN")
+        if depth <= DEEP:
+            edge = "" if self.exact_lanes else "in_lanes"
+            self.line(f"held{k} = {self.operands.tile(f'x{k}', producer.lane, depth, 'BM', edge)}")
 
     # ---- the stream
 
     def _sweep(self, sweep: Sweep) -> None:
-        for j, consumer in enumerate(sweep.consumers):
-            self._operand(f"z{self.parts}_{j}", consumer.operand)
-        self._limits()
-        self.line("for start in range(low, high, BN):")
-        self.line("stream = start + tl.arange(0, BN)[None, :]", 2)
-        if not self.exact_stream:
-            self.line("in_stream = stream < N", 2)
-        self.line("position = start + tl.arange(0, BN)[:, None]", 2)
-        rows = {}  # operands that a producer and a consumer both read: once
+        shared = {}  # operands that a producer and a consumer both read: once
         for k in sweep.producers:
-            producer = self.chain.producers[k]
-            shared = any(c.operand == producer.stream and c.columns == producer.depth
-                         for c in sweep.consumers)  # fmt: skip
-            if shared and producer.depth <= DEEP:
-                self._rows(f"rows{k}", f"y{k}", producer.stream, producer.depth)
-                self.line(f"tile{k} = tl.dot(held{k}, tl.trans(rows{k}){self._precision()})", 2)
-                rows[producer.stream] = f"rows{k}"
-            else:
-                self._produce(k)
-        mark = self.parts
-        self._part(sweep.program, 2)
+            p = self.chain.producers[k]
+            both = any(c.operand == p.stream and c.columns == p.depth for c in sweep.consumers)
+            if both and p.depth <= DEEP:
+                shared[p.stream] = k
         for j, consumer in enumerate(sweep.consumers):
-            name = rows.get(consumer.operand, "other")
-            if name == "other":
-                self._rows(name, f"z{mark}_{j}", consumer.operand, consumer.columns)
-            self._consume(name, consumer)
+            if consumer.operand not in shared:
+                self._add(f"z{self.parts}_{j}", consumer.operand, consumer.columns, "BN")
+        bound = self._bound(sweep.program)
+        early = self._emitter(bound, 1)
+        early.load()
+        self.lines += early.finished()
+        for low, high, free in self._ranges(bound.number):
+            self.line(f"for start in range({low}, {high}, BN):")
+            self._body(sweep, shared, bound, early, free)
 
-    def _rows(self, name: str, pointer: str, operand: Operand, columns: int) -> None:
-        """What streams by, a row each."""
-        width = max(16, power_of_two(columns))
-        self.line(f"column = tl.arange(0, {width})[None, :]", 2)
-        mask = [] if self.exact_stream else ["(position < N)"]
-        mask += [] if width == columns else [f"(column < {columns})"]
-        at = f"{pointer} + position{_times(f'{pointer}_along', operand.along)}"
-        at += f" + column{_times(f'{pointer}_depth', operand.depth)}"
-        self.line(f"{name} = tl.load({at}{_masked(mask)})", 2)
+    def _body(
+        self, sweep: Sweep, shared: dict[Operand, int], bound: Bound, early: Part, free: bool
+    ) -> None:
+        """One tile; early: what is known already; free: no mask touches it."""
+        self.line("stream = start + tl.arange(0, BN)[None, :]", 2)
+        self.line("position = start + tl.arange(0, BN)[:, None]", 2)
+        edges = not (self.exact_stream or free)
+        if edges:
+            self.line("in_stream = stream < N", 2)
+        part = self._emitter(bound, 2)
+        part.count, part.known, part.lines = early.count, [dict(early.known[0])], []
+        part.column_mask = "in_stream" if edges else ""
+        part.holds = bound.holds if free else {}
+        for k in sweep.producers:
+            self.lines += self._produced(k, edges, k in shared.values())
+        late = []
+        for j, consumer in enumerate(sweep.consumers):
+            k = shared.get(consumer.operand, -1)
+            lines = self._consumed(consumer, f"z{bound.number}_{j}", k, edges)
+            if consumer.factor == ONES:
+                part.then.setdefault(_variable(consumer.feed), []).extend(lines)
+            else:
+                late += lines  # a factor is there at the end
+        self.lines += part.run() + late
 
-    def _limits(self) -> None:
-        """Stream positions that masks leave something of."""
+    def _ranges(self, number: int) -> list[tuple[str, str, bool]]:
+        """Stream positions that masks leave something of; tiles in the middle they leave whole."""
         self.line("low = 0")
         self.line("high = N")
-        for number, (a, b, c) in enumerate(self.chain.limits):
-            for name, value in (("lane", a), ("offset", c)):
-                self.arguments.integer(f"limit{self.parts}_{number}_{name}", value, self.wide)
-            stem = f"limit{self.parts}_{number}"
-            far = "last_lane" if a > 0 else "first_lane"
+        self.line("free_low = 0")
+        self.line("free_high = N")
+        for k, (a, b, c) in enumerate(self.chain.limits):
+            stem = f"limit{number}_{k}"
+            self.arguments.integer(f"{stem}_lane", a, self.wide)
+            self.arguments.integer(f"{stem}_offset", c, self.wide)
+            far, near = ("last_lane", "first_lane")[:: 1 if a > 0 else -1]
             self.line(f"reach = {far} * {stem}_lane + {stem}_offset")
+            self.line(f"sure = {near} * {stem}_lane + {stem}_offset")
             if b > 0:
                 self.line("low = tl.maximum(low, -reach)")
+                self.line("free_low = tl.maximum(free_low, -sure)")
             else:
                 self.line("high = tl.maximum(tl.minimum(high, reach + 1), 0)")
+                self.line("free_high = tl.minimum(free_high, sure + 1)")
+        signs = {b > 0 for _, b, _ in self.chain.limits} | (
+            {False} if not self.exact_stream else set()
+        )
         if self.chain.limits:
             self.line("low = low // BN * BN")
+        if not signs:
+            return [("low", "high", True)]
+        self.line("free_low = tl.cdiv(free_low, BN) * BN")
+        self.line("free_high = tl.maximum(free_high // BN * BN, free_low)")
+        before = [("low", "tl.minimum(free_low, high)", False)] if True in signs else []
+        after = [("free_high", "high", False)] if False in signs else []
+        return [*before, ("free_low", "free_high", True), *after]
 
-    def _produce(self, k: int) -> None:
+    def _produced(self, k: int, edges: bool, shared: bool) -> list[str]:
+        """The lines that make a tile."""
+        producer = self.chain.producers[k]
+        if producer.depth > DEEP:
+            return self._produced_deep(k, edges)
+        edge = "" if not edges else "position < N" if shared else "in_stream"
+        given = f"y{k}", producer.stream, producer.depth, "BN", edge
+        rows = f"rows{k} = {self.operands.tile(*given, turned=not shared)}"
+        other = f"tl.trans(rows{k})" if shared else f"rows{k}"
+        tile = f"tile{k} = tl.dot(held{k}, {other}{self._precision()})"
+        return ["        " + rows, "        " + tile]
+
+    def _produced_deep(self, k: int, edges: bool) -> list[str]:
+        """The same, a piece of the depth after the other."""
         producer = self.chain.producers[k]
         kind = memory_type(self.chain.dtype)
-        stream = [] if self.exact_stream else ["in_stream"]
-        y = f"y{k} + stream{_times(f'y{k}_along', producer.stream.along)}"
-        if producer.depth <= DEEP:
-            width = max(16, power_of_two(producer.depth))
-            stream += [] if width == producer.depth else [f"(k{k}[:, None] < {producer.depth})"]
-            at = f"{y} + k{k}[:, None]{_times(f'y{k}_depth', producer.stream.depth)}"
-            self.line(f"other = tl.load({at}{_masked(stream)})", 2)
-            self.line(f"tile{k} = tl.dot(held{k}, other{self._precision()})", 2)
-            return
-        lanes = [] if self.exact_lanes else ["in_lanes"]
-        wide = "tl.float64" if self.chain.dtype is float64 else "tl.float32"
-        self.line(f"tile{k} = tl.zeros((BM, BN), {wide})", 2)
-        self.line(f"for deep in range(0, {producer.depth}, 64):", 2)
-        self.line("k = deep + tl.arange(0, 64)", 3)
+        stream, lanes = ["in_stream"] * edges, ["in_lanes"] * (not self.exact_lanes)
         if producer.depth % 64:
             lanes.append(f"(k[None, :] < {producer.depth})")
             stream.append(f"(k[:, None] < {producer.depth})")
-        x = f"x{k} + lane{_times(f'x{k}_along', producer.lane.along)}"
-        x += f" + k[None, :]{_times(f'x{k}_depth', producer.lane.depth)}"
-        y += f" + k[:, None]{_times(f'y{k}_depth', producer.stream.depth)}"
-        self.line(f"mine = tl.load({x}{_masked(lanes)}).to({kind})", 3)
-        self.line(f"other = tl.load({y}{_masked(stream)}).to({kind})", 3)
-        self.line(f"tile{k} = tl.dot(mine, other, tile{k}{self._precision()})", 3)
+        x = f"x{k} + lane{times(f'x{k}_along', producer.lane.along)}"
+        x += f" + k[None, :]{times(f'x{k}_depth', producer.lane.depth)}"
+        y = f"y{k} + stream{times(f'y{k}_along', producer.stream.along)}"
+        y += f" + k[:, None]{times(f'y{k}_depth', producer.stream.depth)}"
+        wide = "tl.float64" if self.chain.dtype is float64 else "tl.float32"
+        lines = [
+            f"tile{k} = tl.zeros((BM, BN), {wide})",
+            f"for deep in range(0, {producer.depth}, 64):",
+            "    k = deep + tl.arange(0, 64)",
+            f"    mine = tl.load({x}{masked(lanes)}).to({kind})",
+            f"    other = tl.load({y}{masked(stream)}).to({kind})",
+            f"    tile{k} = tl.dot(mine, other, tile{k}{self._precision()})",
+        ]
+        return ["        " + line for line in lines]
 
-    def _consume(self, rows: str, consumer: Consumer) -> None:
+    def _consumed(self, consumer: Consumer, name: str, shared: int, edges: bool) -> list[str]:
+        """The lines that add what a tile is fed to."""
         into, kind = _variable(consumer.into), memory_type(self.chain.dtype)
+        lines = []
+        rows = f"rows{shared}"
+        if shared < 0:
+            edge = "position < N" if edges else ""
+            given = name, consumer.operand, consumer.columns, "BN", edge
+            lines, rows = [f"other = {self.operands.tile(*given)}"], "other"
         if consumer.factor != ONES:
-            self.line(f"{into} = {into} * {_variable(consumer.factor)}", 2)
+            lines.append(f"{into} = {into} * {_variable(consumer.factor)}")
         feed = f"{_variable(consumer.feed)}.to({kind})"
-        self.line(f"{into} = tl.dot({feed}, {rows}, {into}{self._precision()})", 2)
+        lines.append(f"{into} = tl.dot({feed}, {rows}, {into}{self._precision()})")
+        return ["        " + line for line in lines]
 
     def _precision(self) -> str:
         if self.chain.dtype is float32:
@@ -305,8 +312,8 @@ class ChainKernel:
 
     # ---- programs
 
-    def _part(self, built: Built, depth: int, columns: int | None = None) -> None:
-        """A loop program on tiles (columns None), on rows (0), or on a finished product."""
+    def _bound(self, built: Built) -> Bound:
+        """A loop program, its buffers and slots arguments of the kernel."""
         number = self.parts
         self.parts += 1
         signature = Signature(built.loops)
@@ -324,8 +331,20 @@ class ChainKernel:
                 self.arguments.constant(f"p{number}_{k}", value, dtype)
             else:
                 self.arguments.integer(f"p{number}_{k}", int(value), self.wide)
-        width = max(16, power_of_two(columns or 0))
-        part = Part(kernel, number, f"(BM, {width if columns else 'BN'})", names, self.wide)
+        holds = {}
+        for ex, read in zip(built.loops.order(), kernel.order, strict=True):
+            for outcome in (True, False) if ex.op in COMPARED else ():
+                found = conditions_of(ex, outcome, self.frame)
+                if found and set(found) <= set(self.chain.limits):
+                    holds[read] = outcome
+        return Bound(number, kernel, names, [value for _, value in signature.values], holds)
+
+    def _emitter(self, bound: Bound, depth: int, columns: int | None = None) -> Part:
+        """A loop program on tiles (columns None), on rows (0), or on a finished product."""
+        width, kernel = width_of(columns or 0), bound.kernel
+        shape = f"(BM, {width if columns else 'BN'})"
+        part = Part(kernel, bound.number, shape, bound.names, self.wide)
+        part.narrow, part.values = self.chain.dtype.size == 2, bound.values
         part.indent = depth
         part.row_mask = "" if self.exact_lanes else "in_lanes"
         part.known[-1] |= {kernel.outer[-1]: "lane", "columns": "stream"}
@@ -338,27 +357,17 @@ class ChainKernel:
                 part.column_mask = "in_columns"
         elif kernel.inner:
             part.known[-1][kernel.inner[0]] = "stream"
-            part.column_mask = "" if self.exact_stream else "in_stream"
-        self.lines += part.run(self.chain.dtype.size == 2)
+        return part
 
 
 def _variable(name: str) -> str:
     return "local_" + name.replace("-", "_") if not name.startswith("tile") else name
 
 
-def _times(name: str, value: int) -> str:
-    """A stride in the text: 1 is worth knowing to the compiler."""
-    return "" if value == 1 else f" * {name}"
-
-
-def _masked(parts: list[str]) -> str:
-    return f", mask={' & '.join(parts)}, other=0.0" if parts else ""
-
-
-def chain_launch(chain: Chained, machine: Machine) -> Launch:
+def chain_launch(chain: Chained, machine: Machine, architecture: int) -> Launch:
     """The launch that computes a chain."""
     cut = choose_cut(chain)
     cut = settled(machine, lambda: of_chain(chain), cut, OTHER_CUTS, "lanes", "stream")
     sizes = [operand.base.type.size for operand in chain.operands()]
     wide = max(sizes) >= INDEX_LIMIT or any(is_wide(built.loops) for built in chain.programs())
-    return ChainKernel(chain, wide, cut).launch()
+    return ChainKernel(chain, wide, cut, architecture >= COPIES).launch()

@@ -28,6 +28,7 @@ class Code:
     name: str
     shared: int  # bytes of shared memory
     warps: int
+    maps: list[Any]  # of each tensor read by blocks: how they lie in shared memory, and their sides
 
 
 def function(source: Source) -> Callable[..., Any]:
@@ -55,7 +56,7 @@ def code_of(source: Source, architecture: int) -> Code:
     stored = cache.read(key)
     if stored is None:
         code = _compiled(source, architecture)
-        facts = {"name": code.name, "shared": code.shared, "warps": code.warps}
+        facts = {name: getattr(code, name) for name in ("name", "shared", "warps", "maps")}
         cache.write(key, json.dumps(facts).encode() + b"\n" + code.cubin)
         return code
     head, _, cubin = stored.partition(b"\n")
@@ -74,4 +75,5 @@ def _compiled(source: Source, architecture: int) -> Code:
         },
     )  # fmt: skip
     facts = made.metadata
-    return Code(made.asm["cubin"], facts.name, facts.shared, facts.num_warps)
+    maps = [[x["swizzle"], list(x["block_size"])] for x in facts.tensordesc_meta or ()]
+    return Code(made.asm["cubin"], facts.name, facts.shared, facts.num_warps, maps)

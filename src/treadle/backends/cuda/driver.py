@@ -12,7 +12,8 @@ from typing import Any
 from cuda.bindings import driver as cu
 
 from treadle.backends.cuda.compile import code_of
-from treadle.backends.cuda.launch import Launch, Memory, Source
+from treadle.backends.cuda.launch import Launch, Memory, Source, Tensor
+from treadle.backends.cuda.tensor_maps import TensorMap
 from treadle.base import forks
 from treadle.base.errors import DeviceError, OutOfMemory, explain
 from treadle.base.knobs import POOL_BYTES
@@ -89,7 +90,7 @@ class Gpu:
         minor = self._attribute(ask.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
         self.architecture = 10 * major + minor
         self.processors = self._attribute(ask.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
-        self.functions: dict[Source, tuple[Any, int, int]] = {}
+        self.functions: dict[Source, tuple[Any, int, int, list[Any]]] = {}
         self.free: dict[int, list[int]] = {}
         self.mapped = self.kept = 0  # bytes from the driver, and those of them that are free
         _devices.append(self)
@@ -175,8 +176,8 @@ class Gpu:
 
     # ---- code
 
-    def load(self, source: Source) -> tuple[Any, int, int]:
-        """(function, threads of a program, bytes of shared memory)."""
+    def load(self, source: Source) -> tuple[Any, int, int, list[Any]]:
+        """(function, threads of a program, bytes of shared memory, tensors read by blocks)."""
         found = self.functions.get(source)
         if found is None:
             code = code_of(source, self.architecture)
@@ -186,7 +187,8 @@ class Gpu:
             if code.shared > LARGE_SHARED:
                 what = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
                 checked(cu.cuFuncSetAttribute(function, what, code.shared))
-            found = self.functions[source] = (function, 32 * code.warps, code.shared)
+            found = (function, 32 * code.warps, code.shared, code.maps)
+            self.functions[source] = found
         return found
 
 
@@ -195,25 +197,35 @@ class Call:
 
     def __init__(self, gpu: Gpu, launch: Launch, places: dict[object, tuple[int, int]]) -> None:
         self.gpu, self.grid = gpu, launch.grid
-        self.function, self.threads, self.shared = gpu.load(launch.source)
-        count = len(launch.arguments) + 2  # Triton adds two scratch pointers, which stay 0
-        self.cells = (ctypes.c_uint64 * count)()
-        first = ctypes.addressof(self.cells)
-        self.pointers = (ctypes.c_uint64 * count)(*(first + 8 * k for k in range(count)))
-        self.address = ctypes.addressof(self.pointers)
+        self.function, self.threads, self.shared, maps = gpu.load(launch.source)
         self.moving: list[tuple[int, int, int]] = []  # (cell, base, offset)
-        for k, ((_, kind), value) in enumerate(
-            zip(launch.source.types, launch.arguments, strict=True)
-        ):
-            if isinstance(value, Memory):
-                self.moving.append((k, *places[value.buffer]))
+        self.maps: list[tuple[TensorMap, int, int]] = []
+        cells: list[int | TensorMap] = []
+        for (_, kind), value in zip(launch.source.types, launch.arguments, strict=True):
+            if isinstance(value, Tensor):
+                made = TensorMap(value, kind, *maps[len(self.maps)])
+                self.maps.append((made, *places[value.buffer]))
+                cells += [made, *value.extents, *value.strides]
+            elif isinstance(value, Memory):
+                self.moving.append((len(cells), *places[value.buffer]))
+                cells.append(0)
             else:
-                self.cells[k] = encoded(kind, value)
+                cells.append(encoded(kind, value))
+        cells += [0, 0]  # Triton adds two scratch pointers
+        count = len(cells)
+        self.cells = (ctypes.c_uint64 * count)(*(x if isinstance(x, int) else 0 for x in cells))
+        first = ctypes.addressof(self.cells)
+        self.pointers = (ctypes.c_uint64 * count)(
+            *(first + 8 * k if isinstance(x, int) else x.place for k, x in enumerate(cells))
+        )
+        self.address = ctypes.addressof(self.pointers)
 
     def aim(self, bases: Sequence[int]) -> None:
         """Fill in addresses."""
         for k, base, offset in self.moving:
             self.cells[k] = bases[base] + offset
+        for made, base, offset in self.maps:
+            made.aim(bases[base] + offset)
 
     def start(self) -> None:
         """Queue the kernel."""

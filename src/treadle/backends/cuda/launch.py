@@ -22,6 +22,19 @@ class Memory:
 
 
 @dataclass(frozen=True)
+class Tensor(Memory):
+    """A part of a buffer that the copy engine of a device reads, a block at a time.
+
+    Offset and strides count elements; the last stride is 1. Beyond the extents there are zeros.
+    """
+
+    offset: int
+    extents: tuple[int, ...]
+    strides: tuple[int, ...]
+    block: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Source:
     """All that decides the machine code of a kernel."""
 
@@ -58,6 +71,11 @@ class Arguments:
     def memory(self, name: str, dtype: DType, buffer: object) -> None:
         """An address; all our memory is aligned."""
         self._add(name, f"*{SHORT[dtype.name]}", Memory(buffer))
+
+    def tensor(self, name: str, dtype: DType, tensor: Tensor) -> None:
+        """A tensor that is read by blocks."""
+        block = ", ".join(map(str, tensor.block))
+        self._add(name, f"tensordesc<{SHORT[dtype.name]}[{block}]>", tensor)
 
     def integer(self, name: str, value: int, wide: bool) -> None:
         """A number that indices are made of."""

@@ -35,9 +35,10 @@ class Plan(Driver):
 
     def __init__(
         self, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node],
-        processors: int, machine: Machine = ("cuda",),
+        processors: int, machine: Machine = ("cuda",), architecture: int = 90,
     ) -> None:  # fmt: skip
         super().__init__(roots, leaves, replaces)
+        self.architecture = architecture
         self.processors, self.machine = processors, machine
         self.launches: list[Launch] = []
         self.marked = 0
@@ -74,7 +75,7 @@ class Plan(Driver):
     def add_chain(self, step: ChainStep, number: int) -> None:
         """Chained products as a kernel."""
         choices.begin_step(number)
-        self.launches.append(chain_launch(step.chain, self.machine))
+        self.launches.append(chain_launch(step.chain, self.machine, self.architecture))
         self._mark(number)
 
     def add_scan(self, scan: ScanStep, step: int) -> None:

@@ -1,0 +1,50 @@
+"""What a device's copy engine is told about a tensor that it reads by blocks: a tensor map."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Any
+
+from treadle.backends.cuda.launch import Tensor
+from treadle.base.errors import DeviceError, explain
+
+KINDS = {"fp16": (6, 2), "bf16": (9, 2)}  # the driver's number of a type, and its bytes
+BYTES, ALIGNED = 128, 64  # of a map
+LINES_OF_128 = 2  # how much the second cache fetches at once
+
+
+class TensorMap:
+    """The map of one tensor, which a kernel is given by value."""
+
+    def __init__(self, tensor: Tensor, kind: str, swizzle: int, block: list[int]) -> None:
+        self.tensor, self.swizzle = tensor, swizzle
+        self.kind, self.size = KINDS[kind.removeprefix("tensordesc<").partition("[")[0]]
+        rank = len(tensor.extents)
+        self.extents = (ctypes.c_uint64 * rank)(*reversed(tensor.extents))
+        steps = [self.size * step for step in reversed(tensor.strides[:-1])]
+        self.strides = (ctypes.c_uint64 * rank)(*steps)
+        self.block = (ctypes.c_uint32 * rank)(*reversed(block))
+        self.every = (ctypes.c_uint32 * rank)(*[1] * rank)
+        self.room = (ctypes.c_uint8 * (BYTES + ALIGNED))()
+        self.place = -(-ctypes.addressof(self.room) // ALIGNED) * ALIGNED
+        self.aimed = -1
+
+    def aim(self, address: int) -> None:
+        """The buffer is at an address."""
+        if address == self.aimed:
+            return
+        code = encoder()(
+            ctypes.c_void_p(self.place), self.kind, len(self.tensor.extents),
+            ctypes.c_void_p(address + self.size * self.tensor.offset), self.extents, self.strides,
+            self.block, self.every, 0, self.swizzle, LINES_OF_128, 0,
+        )  # fmt: skip
+        if code:
+            raise DeviceError(explain("cuda", "the driver refused a tensor map", code=code))
+        self.aimed = address
+
+
+@cache
+def encoder() -> Any:
+    """The driver's function that writes a map: cuTensorMapEncodeTiled."""
+    return ctypes.CDLL("libcuda.so.1").cuTensorMapEncodeTiled
