@@ -69,7 +69,7 @@ MUTATIONS = [
          "backwards is the same kernel as forwards"),
         ("kernel/signature.py", "            if index.constant:", "            if index.constant > 0:",
          "an offset below zero is left out"),
-        ("kernel/signature.py", "self._slot(guard, bound)", 'self._slot("bound", bound)',
+        ("kernel/signature.py", "self._slot(guard, bound)", 'self._slot(None, bound)',
          "the bounds of all guards have one slot"),
         ("kernel/signature.py", "name = self._slot((\"number\", ex), value, dtype.compute)",
          "name = self._slot(\"number\", value, dtype.compute)", "all numbers have one slot"),
