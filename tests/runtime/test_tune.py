@@ -390,7 +390,7 @@ PRODUCTS = {
     "ragged": ((77, 130), (130, 45), {}),
     "left by columns": ((150, 70), (150, 90), {"left": True}),
     "right by columns": ((90, 150), (130, 150), {"right": True}),
-    "one row": ((1, 400), (400, 900), {}),
+    "one row": ((1, 100), (100, 900), {}),  # longer ones are cut along their depth
     "one column": ((900, 400), (400, 1), {}),
     "batch": ((3, 70, 90), (3, 90, 80), {}),
     "shared right": ((3, 70, 90), (90, 80), {}),
