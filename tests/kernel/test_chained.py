@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import treadle as td
 from treadle.autograd.backward import gradients
-from treadle.backends.cpu import chain_plan
+from treadle.backends.cpu.program import Program
 from treadle.base.dtypes import dtype
 from treadle.base.knobs import override
 from treadle.ir.graph import structure
@@ -19,7 +20,7 @@ from treadle.ops import elementwise as e
 from treadle.ops.contract import matrix_product
 from treadle.ops.reduce import max_, sum_
 from treadle.passes import tiles
-from treadle.runtime.realize import compile_graph
+from treadle.runtime.realize import compile_graph, forget
 from treadle.testing.arrays import by_reference, compiled, node_of
 from treadle.testing.gradcheck import gradcheck
 
@@ -31,9 +32,11 @@ def eager(monkeypatch):
     """Chains wherever they can be, however small and dear."""
     for name in ("SMALL", "SHORT", "LARGE", "FEWEST_ROWS"):
         monkeypatch.setattr(tiles, name, 1)
-    able = chain_plan.ABLE
-    wide = type(able)(able.dtypes, 1 << 40, able.widest, able.both)
-    monkeypatch.setattr(chain_plan, "ABLE", wide)
+    able = replace(Program.takes.chains, balance=1 << 40)
+    monkeypatch.setattr(Program, "takes", replace(Program.takes, chains=able))
+    forget()  # programs that were made otherwise
+    yield
+    forget()
 
 
 def normal(*shape, kind="float32", seed=0):
@@ -96,8 +99,13 @@ SIZES = [  # batch, rows, columns, depth, width
 
 
 @pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("both", [True, False], ids=["both", "apart"])
 @pytest.mark.parametrize("name", FORMS)
-def test_forms_and_gradients(name):
+def test_forms_and_gradients(name, both, monkeypatch):
+    """Directions of a backward pass in one kernel or apart; rows of a window may be empty."""
+    able = replace(Program.takes.chains, both=both)
+    monkeypatch.setattr(Program, "takes", replace(Program.takes, chains=able))
+    forget()
     for batch, rows, columns, depth, width in (SIZES[1], SIZES[5], SIZES[6]):
         q, k = normal(*batch, rows, depth), normal(*batch, columns, depth)
         v = normal(*batch, columns, width)

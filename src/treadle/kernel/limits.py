@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from treadle.base.sizes import UnknownSizeError
 from treadle.kernel.chain import Frame
 from treadle.kernel.index import Index
 from treadle.kernel.loops import Ex
@@ -31,9 +32,44 @@ def limits_of(value: Ex, nothing: float, frame: Frame) -> list[Limit]:
         return [x for x in one if x in two]
     if op == "exp" and nothing == 0:
         return limits_of(args[0], ENDLESS, frame)
-    if op in ("cast", "neg", "div", "sub") and (op == "cast" or nothing == 0 or op == "sub"):
+    if op == "sub":  # of a maximum, say, which is as little itself where a row is empty
+        found = limits_of(args[0], nothing, frame)
+        return found if _is_finite(args[1]) or _leave_some(found, args[1], frame) else []
+    if op == "cast" or (op in ("neg", "div") and nothing == 0):
         return limits_of(args[0], nothing, frame)
     return []
+
+
+def _is_finite(value: Ex) -> bool:
+    """Is it something else wherever it would be -inf?"""
+    if value.op != "where":
+        return False
+    test, instead, _ = value.args
+    return test.op == "eq" and test.args[1].data == ENDLESS and instead.op == "const"
+
+
+def _leave_some(limits: list[Limit], of: Ex, frame: Frame) -> bool:
+    """Is there something within the limits for every row of which `of` is a number?
+
+    The range that a row sees is the narrowest where rows begin or end: its ends are straight lines,
+    bent towards each other.
+    """
+    by_lane = frame.lane in of.axes
+    rows, columns = (frame.lane, frame.stream) if by_lane else (frame.stream, frame.lane)
+    try:
+        for row in (0, rows.extent - 1):
+            first, last = 0, columns.extent - 1
+            for lane, stream, constant in limits:
+                own, other = (lane, stream) if by_lane else (stream, lane)
+                edge = own * row + constant
+                if other not in (1, -1):
+                    return False
+                first, last = (max(first, -edge), last) if other > 0 else (first, min(last, edge))
+            if first > last:
+                return False
+    except UnknownSizeError:
+        return False
+    return True
 
 
 def conditions_of(test: Ex, holds: bool, frame: Frame) -> list[Limit]:
