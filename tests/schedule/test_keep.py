@@ -44,3 +44,18 @@ def test_the_work_of_a_chain_grows_with_its_length(name):
     alone = work(CHAINS[name], 1)
     for times in (2, 6):
         assert work(CHAINS[name], times) <= 2.0 * times * alone
+
+
+def test_what_is_woven_of_several_arrays_is_computed_once():
+    x, slope = td.ones(4, 8, 28, 28), td.ones(4, 8, 14, 14)
+    kernel = td.ones(8, 8, 3, 3)
+
+    def back(x, slope, kernel):
+        pooled = td.grad(lambda x: (td.max_pool2d(td.relu(x), 2) * slope).sum())(x)
+        return td.conv2d(pooled, kernel, padding=1), pooled.transpose(0, 1).sum((1, 2))
+
+    function = td.compile(back)
+    function(x, slope, kernel)
+    (traced,) = [t for known in function.entries.values() for t in known]
+    programs = [built.loops for step in traced.program.steps for built in step.programs()]
+    assert sum("div(" in str(loops) for loops in programs) == 1
