@@ -39,3 +39,25 @@ def test_a_vector_with_an_element_for_each_row_does_not_turn_them():
     (traced,) = [t for known in function.entries.values() for t in known]
     (built,) = [built for step in traced.program.steps for built in step.programs()]
     assert not built.loops.across
+
+
+def test_vectors_run_along_a_short_axis_if_the_long_one_leads_far_away():
+    x = np.random.default_rng(0).standard_normal((64, 32, 7, 2, 7, 2)).astype(np.float32)
+    scale = np.random.default_rng(1).standard_normal((64, 32, 7, 1, 7, 1)).astype(np.float32)
+    function = td.compile(lambda x, scale: (x * scale).sum((0, 2, 3, 4, 5)))
+    found = function(td.tensor(x), td.tensor(scale)).numpy()
+    expected = (x.astype(np.float64) * scale).sum((0, 2, 3, 4, 5))
+    np.testing.assert_allclose(found, expected, 1e-4, 1e-3)
+    (traced,) = [t for known in function.entries.values() for t in known]
+    loops = next(built.loops for step in traced.program.steps for built in step.programs())
+    assert not loops.across
+    assert loops.inner[-1].extent == 7
+
+
+@pytest.mark.parametrize("columns", [1, 5, 9, 16, 23, 40])
+def test_lines_are_read_backwards_to_their_first_element(columns):
+    x = np.random.default_rng(0).standard_normal((70, 60, columns)).astype(np.float32)
+    flipped = td.compile(lambda x: td.flip(x.permute((1, 0, 2)), (2,)) * 2.0)
+    np.testing.assert_array_equal(
+        flipped(td.tensor(x)).numpy(), np.flip(x.transpose(1, 0, 2), 2) * 2
+    )

@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+import treadle as td
 from treadle.autograd.backward import gradients
 from treadle.base.dtypes import float32
 from treadle.ir.graph import structure
@@ -17,6 +18,7 @@ from treadle.kernel.operands import Separable
 from treadle.kernel.steps import ProductStep
 from treadle.ops import convolution, pooling, windows
 from treadle.ops import movement as m
+from treadle.ops.defs import TABLE
 from treadle.ops.reduce import sum_
 from treadle.runtime.realize import compile_graph
 from treadle.testing.arrays import by_reference, compiled, node_of
@@ -154,3 +156,23 @@ def test_views_below_guards_give_the_reference_values():
     roots = [padded, slanted, joined]
     for found, wanted in zip(compiled(roots), by_reference(roots), strict=True):
         np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("options", [
+    {"padding": 1}, {"padding": (2, 0)}, {"padding": 1, "stride": 2}, {"padding": 2, "dilation": 2},
+    {"padding": (0, 1), "stride": (1, 2)},
+])  # fmt: skip
+@pytest.mark.parametrize("size", [(1, 1), (5, 3), (16, 17), (3, 33)])
+def test_shifted_reads_of_a_padded_view_are_guarded_at_every_border(size, options):
+    generator = np.random.default_rng(sum(size))
+    x, weight = generator.standard_normal((3, 5, *size)), generator.standard_normal((5, 1, 3, 3))
+    given = [td.tensor(a, dtype=td.float32) for a in (x, weight)]
+    reference = TABLE["conv2d"].reference
+    try:
+        expected = reference(np, x, weight, groups=5, **options)
+    except ValueError:
+        pytest.skip("no window")
+    if not expected.size:
+        pytest.skip("no window")
+    found = td.compile(lambda x, w: td.conv2d(x, w, groups=5, **options))(*given).numpy()
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)

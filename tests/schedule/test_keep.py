@@ -44,3 +44,17 @@ def test_the_work_of_a_chain_grows_with_its_length(name):
     alone = work(CHAINS[name], 1)
     for times in (2, 6):
         assert work(CHAINS[name], times) <= 2.0 * times * alone
+
+
+def test_what_is_woven_of_several_arrays_is_computed_once():
+    given = [td.ones(4, 32, 28, 28), td.ones(32, 32, 3, 3), td.ones(32), td.ones(6272, 40)]
+
+    def loss(x, kernel, bias, weight):
+        pooled = td.max_pool2d(td.relu(td.conv2d(x, kernel, bias, padding=1)), 2)
+        return td.exp(pooled.reshape(4, -1) @ weight).sum()
+
+    function = td.compile(td.grad(loss, (0, 1, 2)))
+    function(*given)
+    (traced,) = [t for known in function.entries.values() for t in known]
+    programs = [built.loops for step in traced.program.steps for built in step.programs()]
+    assert sum("div(" in str(loops) for loops in programs) == 1

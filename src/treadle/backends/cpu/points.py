@@ -274,14 +274,8 @@ class Access:
                 place = self.w.gep(pointer, self._somewhere(self.scalar(index, at), guard), element)
             self._fetch_ahead(index, place, element, mask)
             return widen(self.ln, self._run(place, element, d, mask), d)
-        if step == "-1" and not mask:
-            first = self.w.gep(
-                self.address(pointer, index, at, element), 1 - self.ln.lanes, element
-            )
-            run = self._run(first, element, d, "")
-            back = range(self.ln.lanes - 1, -1, -1)
-            run = self.w.shuffle(element, run, "poison", back, self.ln.lanes)
-            return widen(self.ln, run, d)
+        if step == "-1":
+            return widen(self.ln, self._backwards(pointer, index, d, at, mask), d)
         if step == "2":
             place = self.address(pointer, index, at, element)
             return widen(self.ln, self._every_other(place, element, d, mask), d)
@@ -311,6 +305,14 @@ class Access:
         return self.w.call(
             t, name, f"ptr {place}", f"i32 {d.size}", f"<{n} x i1> {mask}", f"{t} zeroinitializer"
         )
+
+    def _backwards(self, pointer: str, index: Sum, d: DType, at: Point, mask: str) -> str:
+        """Neighbouring elements, the last one first."""
+        w, n, element = self.w, self.ln.lanes, memory_type(d)
+        back = range(n - 1, -1, -1)
+        first = w.gep(self.address(pointer, index, at, element), 1 - n, element)
+        mask = w.shuffle("i1", mask, "poison", back, n) if mask else ""
+        return w.shuffle(element, self._run(first, element, d, mask), "poison", back, n)
 
     def _every_other(self, place: str, element: str, d: DType, mask: str) -> str:
         """Elements 0, 2, 4, ... of a run; those between, which may not exist, are not read."""

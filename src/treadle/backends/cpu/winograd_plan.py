@@ -73,6 +73,8 @@ def plan(problem: Problem, target: Target) -> Plan | None:
         return _of_slopes(problem, found, tile)
     down, across = -(-found.high // 2), -(-found.wide // 2)
     band = min(down, -(-SQUARES // across))
+    if band == down and prod(problem.batch) == 1:
+        band = -(-down // 2)  # a second thread has something to do
     tasks = -(-down // band)
     if tasks * prod(problem.batch) < 2 or band * across < FEWEST:
         return None
