@@ -193,6 +193,29 @@ def test_rows_that_are_read_again_stay_a_kernel(name):
     assert not any(step.parts for step in steps if isinstance(step, ProductStep))
 
 
+def test_stored_tiles_are_not_reduced():
+    """Tiles that go to memory as they are need no epilogue: the row is read back from there."""
+    product = matrix_product(given(100, 30), given(30, 80))
+    first, second = steps_of(e.exp(max_(product, axis=0)), sum_(product, axis=1))[:2]
+    assert isinstance(first, ProductStep)
+    assert first.epilogue is None
+    assert not isinstance(second, ProductStep)
+
+
+def test_tiles_do_not_meet_many_arrays():
+    """The update of a weight with two moments is a loop over the gradient, wherever that is large.
+
+    One that reads the weight alone joins the product.
+    """
+    for rows, apart in ((512, True), (20, False)):
+        a, b, w, first, second = (given(*s) for s in ((rows, 8), (8, 64), *[(rows, 64)] * 3))
+        product = matrix_product(a, b)
+        moved, size = first * 0.9 + product * 0.1, second * 0.9 + product * product * 0.1
+        updates = [moved, size, w - moved / (e.sqrt(size) + 1.0)]
+        assert len(steps_of(*updates)) == 1 + apart
+        assert len(steps_of(w - product * 0.1)) == 1
+
+
 def test_what_is_only_reduced_is_never_stored():
     a, b = given(512, 64), given(64, 512)
     (step,) = steps_of(sum_(matrix_product(a, b) * matrix_product(a, b), axis=1))

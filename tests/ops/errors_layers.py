@@ -114,7 +114,7 @@ PRODUCTS = [
     ("matmul", DtypeError, "cast", lambda: (x > 0) @ (x > 0).T),
     ("linear", ShapeError, "last", lambda: td.linear(x, td.ones(5, 3))),
     ("linear", ShapeError, "equal or 1", lambda: td.linear(x, td.ones(5, 4), td.ones(3))),
-    ("product", ShapeError, "(3, 4)", lambda: td.dot(x, x)),
+    ("dot", ShapeError, "(3, 4)", lambda: td.dot(x, x)),
     ("inner", ShapeError, "(3,)", lambda: td.inner(x, td.ones(3))),
     ("outer", ShapeError, "1 axes", lambda: td.outer(x, v)),
     ("vecdot", ShapeError, "two sizes", lambda: td.vecdot(x, td.ones(3))),

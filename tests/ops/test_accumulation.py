@@ -39,7 +39,7 @@ def test_products_of_integers_add_up_in_a_type_that_holds_them(kind, device):
     bits = np.iinfo(wanted).bits
     wrapped = np.array([int(x) % (1 << bits) for x in exact.flat], object).reshape(exact.shape)
     products = {
-        "matmul": a @ b, "einsum": td.einsum("ij,jk->ik", a, b), "product": td.dot(a, b),
+        "matmul": a @ b, "einsum": td.einsum("ij,jk->ik", a, b), "dot": td.dot(a, b),
         "tensordot": td.tensordot(a, b, axes=1), "inner": td.inner(a, b.T),
         "linear": td.linear(a, b.T), "bmm": td.bmm(a[None], b[None])[0],
         "vecdot": td.vecdot(a[:, None, :], b.T),

@@ -12,7 +12,7 @@ from treadle.base.sizes import UnknownSizeError, most
 from treadle.ir.node import Node
 from treadle.kernel.index import Atom, Axis, Index, Looked, Quotient
 from treadle.kernel.loops import Ex, Guard, Loops, Pass, Reduce, Store, indices_of
-from treadle.ops.movement import reshape
+from treadle.ops.movement import pad, reshape
 
 LANES = 16  # elements that lie side by side: it is not worth cutting axes into fewer
 
@@ -35,12 +35,20 @@ def refined(shapes: Sequence[Shape], total: int) -> list[int]:
 
 
 def cut_by_parts(joined: Node) -> list[Shape]:
-    """How a concat of equal parts is cut: between them, and where shapes below them are."""
-    first, axis, count = joined.operands[0], joined.arg, len(joined.operands)
-    if any(part.shape != first.shape for part in joined.operands):
+    """How a concat of equal parts, or a part with room for others, is cut.
+
+    Between them, and where shapes below them are cut.
+    """
+    parts, first = joined.operands, joined.operands[0]
+    along = [k for k, n in enumerate(first.shape) if n != joined.shape[k]]
+    if len(along) != 1 or any(part.shape != first.shape for part in parts):
+        return []
+    (axis,) = along
+    size, start = first.shape[axis], joined.arg[0][axis][0] if joined.op is pad else 0
+    if not size or joined.shape[axis] % size or start % size:
         return []
     found = []
-    for part in joined.operands:
+    for part in parts:
         below = part
         while below.op is reshape:
             below = below.operands[0]
@@ -48,7 +56,7 @@ def cut_by_parts(joined: Node) -> list[Shape]:
         ends = [prod(extents[:k]) for k in range(len(extents) + 1)]
         if prod(part.shape[:axis]) in ends and most(prod(extents[-1:])) >= LANES:
             at = ends.index(prod(part.shape[:axis]))
-            found.append((*extents[:at], count, *extents[at:]))
+            found.append((*extents[:at], joined.shape[axis] // size, *extents[at:]))
     return found
 
 

@@ -158,7 +158,7 @@ def _cuts(node: Node, size: int) -> list[Shape]:
             x = x.operands[0]  # noqa: PLW2901
             if x.type.size == size:
                 found.append(x.shape)
-        if x.op is m.concat and x.type.size == size:
+        if x.op in (m.concat, m.pad) and x.type.size == size:
             found += cut_by_parts(x)
     return found
 

@@ -75,7 +75,6 @@ class Access:
         self.pointers: list[str] = []
         self.inner: set[Axis] = set()
         self.moving: list[set[Axis]] = []  # along which points further in move, the inmost first
-        self.alike: set[str] = set()  # masks that hold in all lanes or in none
         self.ahead: tuple[Axis, Int] | None = None  # loads ask for data so many rows ahead too
 
     def slot(self, slot: Slot) -> str:
@@ -231,8 +230,6 @@ class Access:
         for guard in guards:
             check = self.check(guard, at)
             mask = self.w.op(f"and <{self.ln.lanes} x i1> {mask}, {check}") if mask else check
-        if mask and all(self.step(guard.index, at) == "0" for guard in guards):
-            self.alike.add(mask)
         return mask
 
     def check(self, guard: Guard, at: Point) -> str:
@@ -270,9 +267,8 @@ class Access:
             mask = self.w.op(both) if mask else at.mask
         if step == "1":
             place = self.address(pointer, index, at, element)
-            if guard in self.alike:
-                place = self.w.gep(pointer, self._somewhere(self.scalar(index, at), guard), element)
             self._fetch_ahead(index, place, element, mask)
+            place = self._there(place, pointer, mask) if guard else place
             return widen(self.ln, self._run(place, element, d, mask), d)
         if step == "-1":
             return widen(self.ln, self._backwards(pointer, index, d, at, mask), d)
@@ -281,10 +277,12 @@ class Access:
             return widen(self.ln, self._every_other(place, element, d, mask), d)
         return widen(self.ln, self._gather(pointer, index, d, at, mask), d)
 
-    def _somewhere(self, offset: Int, guard: str) -> Int:
-        """Where a load begins, or 0 if it loads nothing: far outside of memory that takes long."""
-        some = self.w.op(f"extractelement <{self.ln.lanes} x i1> {guard}, i32 0")
-        return self.w.op(f"select i1 {some}, i64 {offset}, i64 0")
+    def _there(self, place: str, pointer: str, mask: str) -> str:
+        """The place if any lane is read: to ask for none where no memory is takes microseconds."""
+        w, n = self.w, self.ln.lanes
+        bits = w.op(f"bitcast <{n} x i1> {mask} to i{n}")
+        some = w.op(f"icmp ne i{n} {bits}, 0")
+        return w.op(f"select i1 {some}, ptr {place}, ptr {pointer}")
 
     def _fetch_ahead(self, position: Sum, place: str, element: str, mask: str) -> None:
         """Ask for the same columns some rows further on, if a later row reads other elements."""
