@@ -74,9 +74,9 @@ MUTATIONS = [
         ("kernel/signature.py", "name = self._slot((\"number\", ex), value, dtype.compute)",
          "name = self._slot(\"number\", value, dtype.compute)", "all numbers have one slot"),
         # ---- code
-        ("backends/cpu/points.py", "back = range(self.ln.lanes - 1, -1, -1)",
-         "back = range(self.ln.lanes)", "what is read backwards stays in order"),
-        ("backends/cpu/points.py", 'if step == "-1" and not mask:', 'if step == "-1":',
+        ("backends/cpu/points.py", "back = range(n - 1, -1, -1)",
+         "back = range(n)", "what is read backwards stays in order"),
+        ("backends/cpu/points.py", 'mask = w.shuffle("i1", mask, "poison", back, n) if mask else ""', 'mask = ""',
          "the end of a line is read backwards without its mask"),
         ("backends/cpu/points.py", "{negative}, {t} {wrapped}, {t} {value}",
          "{negative}, {t} {value}, {t} {value}", "negative indices do not count from the end"),
