@@ -163,6 +163,7 @@ class Argument:
     dtype: DType
     stream: bool
     local: bool
+    far: bool  # what guards keep from being read may lie where no memory is
 
 
 @dataclass(eq=False)

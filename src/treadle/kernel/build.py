@@ -74,7 +74,8 @@ class Builder:
         key: Buffer = (buffer, written) if written else buffer  # type: ignore[assignment]
         if key not in self.slots:
             self.slots[key] = len(self.arguments)
-            self.arguments.append(Argument(dtype, written))
+            size = most(buffer.type.size) if isinstance(buffer, Node) else 0
+            self.arguments.append(Argument(dtype, written, size=size))
         return self.slots[key]
 
     def finish(self, loops: Loops) -> Built:

@@ -134,6 +134,7 @@ class Argument:
     written: bool
     stream: bool = False  # large and not read soon: stores go past the caches
     local: bool = False  # scratch of a chain: positions count from the tile's first element
+    size: int = 0  # elements, at most
 
 
 @dataclass(eq=False)

@@ -43,7 +43,7 @@ class _Parser:
         words = head.split()[1:]
         across, epilogue, tile = (flag in words for flag in FLAGS)
         arguments = [
-            Argument(DTYPES[word.rstrip("!~@")], "~" in word, "@" in word)
+            Argument(DTYPES[word.rstrip("!~@?")], "~" in word, "@" in word, "?" in word)
             for word in words
             if word not in FLAGS
         ]

@@ -7,13 +7,17 @@ whatever number they are to know stands in it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from treadle.base.dtypes import DType, int64
 from treadle.base.errors import CompilerError, explain
+from treadle.base.sizes import Size, most
 from treadle.kernel.index import Axis, Index, Looked, Quotient, Remainder
 from treadle.kernel.loops import Ex, Guard, Loops, Reduce, Store
 
 PLAIN = (0, 1, -1, 2, 0.5, float("inf"), float("-inf"))  # constants that stay in the text
 FACTORS = {1: "", -1: "*-1"}  # of an index: neighbours in memory, forwards and backwards
+FAR = 1 << 9  # elements beyond either end of a buffer: there may be no memory
 Key = object
 
 
@@ -41,10 +45,10 @@ class Signature:
         return name
 
     def _describe(self, loops: Loops) -> str:
-        words = ["kernel"]
+        words, far = ["kernel"], _far(loops, self._order)
         words += [
-            f"{a.dtype.short}{'!' * a.written}{'~' * a.stream}{'@' * a.local}"
-            for a in loops.arguments
+            f"{a.dtype.short}{'!' * a.written}{'~' * a.stream}{'@' * a.local}{'?' * (k in far)}"
+            for k, a in enumerate(loops.arguments)
         ]
         words += ["across"] * loops.across + ["epilogue"] * loops.epilogue + ["tile"] * loops.tile
         lines = [" ".join(words)]
@@ -131,3 +135,16 @@ class Signature:
             sign = "%" if isinstance(atom, Remainder) else "/"
             return f"({self._index(atom.of)}){sign}{self._slot(('by', atom), atom.by)}"
         raise CompilerError(explain("signature", "an index still holds an assumption", atom=atom))
+
+
+def _far(loops: Loops, order: Sequence[Ex]) -> set[int]:
+    """Buffers of which elements far outside are named, though guards keep them from being read."""
+    found = set()
+    for ex in order:
+        if ex.op == "load" and ex.data[2]:
+            number, position, _ = ex.data
+            low, high = position.bounds
+            low, high = low.bounds[0] if isinstance(low, Size) else low, most(high)
+            if low < -FAR or high >= loops.arguments[number].size + FAR:
+                found.add(number)
+    return found

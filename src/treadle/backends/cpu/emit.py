@@ -356,7 +356,8 @@ class Emitter:
         to, ln = self.to, self.ln
         if ex.op == "load":
             buffer, place, guards = ex.data
-            return to.load(self.pointer(buffer, place), place, ex.dtype, at, to.inside(guards, at))
+            pointer, mask = self.pointer(buffer, place), to.inside(guards, at)
+            return to.load(pointer, place, ex.dtype, at, mask, self.kernel.arguments[buffer].far)
         if ex.op == "const":
             if not isinstance(ex.data, Slot):
                 return ln.number(ex.data, ex.dtype)

@@ -254,7 +254,9 @@ class Access:
 
     # ---- memory
 
-    def load(self, pointer: str, index: Sum, d: DType, at: Point, guard: str = "") -> str:
+    def load(
+        self, pointer: str, index: Sum, d: DType, at: Point, guard: str = "", far: bool = False
+    ) -> str:
         """A load at every lane; lanes outside the mask or the guard read nothing and hold 0."""
         element, mask = memory_type(d), guard
         step = self.step(index, at)
@@ -268,7 +270,7 @@ class Access:
         if step == "1":
             place = self.address(pointer, index, at, element)
             self._fetch_ahead(index, place, element, mask)
-            place = self._there(place, pointer, mask) if guard else place
+            place = self._there(place, pointer, mask) if far else place
             return widen(self.ln, self._run(place, element, d, mask), d)
         if step == "-1":
             return widen(self.ln, self._backwards(pointer, index, d, at, mask), d)
