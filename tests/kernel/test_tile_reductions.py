@@ -108,6 +108,28 @@ def test_other_dtypes(kind):
         np.testing.assert_allclose(found.cast("float64").numpy(), expected, rtol=bound, atol=bound)
 
 
+ALONG = {
+    "rows of all items": lambda x: x.sum((0, 1)),
+    "rows of an item": lambda x: x.sum(1),
+    "columns": lambda x: x.sum(-1),
+    "columns and rows": lambda x: x.sum((1, 2)),
+    "largest of what is below zero": lambda x: (-abs(x) - 1).max(-1),
+    "smallest of what is above zero": lambda x: (abs(x) + 1).min(-1),
+    "means": lambda x: x.mean(-1),
+}
+
+
+@pytest.mark.parametrize("name", ALONG)
+@pytest.mark.parametrize("shape", [(3, 40, 20, 70), (2, 300, 9, 150), (5, 2, 3, 2), (1, 90, 4, 33)])
+def test_reductions_along(name, shape):
+    """Alone, so that they join the product: items, rows, depth and columns of it."""
+    items, m, k, n = shape
+    a, b = random(items, m, k), random(items, k, n, seed=1)
+    right = ALONG[name](a.astype(np.float64) @ b)
+    found = ALONG[name](td.tensor(a) @ td.tensor(b)).numpy()
+    np.testing.assert_allclose(found, right, rtol=1e-5, atol=1e-5 * (1 + np.abs(right).max()))
+
+
 def test_infinities_and_no_numbers_reach_their_rows_and_columns_alone():
     a, b = random(70, 40), random(40, 100, seed=1)
     a[3, 5], a[7, 2] = np.nan, np.inf

@@ -121,6 +121,12 @@ MUTATIONS = [
          "inside // part.by", "windows begin where they end"),
         ("kernel/epilogue.py", "axes[ends.index(columns * rows) if fits else 1]",
          "axes[ends.index(columns * rows) if fits else 0]", "a turned product of one column fills one row"),
+        ("backends/cpu/epilogue_emit.py", 'begins = w.compare("eq", w.rem("%m", tall), 0)',
+         'begins = w.compare("eq", "%m", 0)', "later blocks of rows begin with what lies in memory"),
+        ("backends/cpu/epilogue_emit.py", 'w.div("%n", wide), begins, (row, "%rows"), start)',
+         'w.div("%n", wide), begins, (row, "%rows"), 0)', "a maximum of negative numbers is nothing"),
+        ("kernel/epilogue.py", "shape: Shape = (prod(batch) * -(-height // rows), width)",
+         "shape: Shape = (-(-height // rows), width)", "sums over rows leave out all items but one"),
         # ---- found by the fuzzer
         ("schedule/fuse.py", 'return read.aligned == "same" and span != COLUMN',
          'return read.aligned == "same"', "totals of columns are taken for those of rows"),

@@ -19,6 +19,8 @@ LANES = 16  # elements that lie side by side: it is not worth cutting axes into 
 
 def refined(shapes: Sequence[Shape], total: int) -> list[int]:
     """Extents along which all shapes of `total` elements are cut; [total] if they do not nest."""
+    if most(total) == 0:
+        return [total]
     cuts = {1, total}
     for shape in shapes:
         step = 1

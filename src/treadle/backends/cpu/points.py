@@ -270,7 +270,7 @@ class Access:
         if step == "1":
             place = self.address(pointer, index, at, element)
             self._fetch_ahead(index, place, element, mask)
-            place = self._there(place, pointer, mask) if far else place
+            place = self._there(place, pointer, mask) if far and guard else place
             return widen(self.ln, self._run(place, element, d, mask), d)
         if step == "-1":
             return widen(self.ln, self._backwards(pointer, index, d, at, mask), d)
