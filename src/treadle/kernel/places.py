@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TypeVar
 
 from treadle.base.sizes import most
@@ -18,8 +18,7 @@ Place = tuple[int, int]
 Temporary = tuple[int, int, int]
 """(bytes, first step, last step)."""
 Memory = TypeVar("Memory")
-LITTLE, LINGER = 1 << 18, 8
-"""Memory of few bytes is not used again for some steps: these may then run side by side."""
+LINGER = 8  # steps
 
 
 class Places:
@@ -63,9 +62,14 @@ class Places:
         }  # fmt: skip
         """For a root that is a leaf about to be overwritten, by its number: it is copied first."""
 
-    def settle(self, temporaries: dict[object, Temporary]) -> dict[object, Place]:
-        """Lay out the arena, with memory that belongs to no node; give every buffer its place."""
-        self.layout = self._lay_out(temporaries)
+    def settle(
+        self, temporaries: dict[object, Temporary], apart: Collection[int] = ()
+    ) -> dict[object, Place]:
+        """Lay out the arena, with memory that belongs to no node; give every buffer its place.
+
+        apart: steps that others may run beside, so their memory is not used again at once.
+        """
+        self.layout = self._lay_out(temporaries, apart)
         self.found = self._places()
         return self.found
 
@@ -115,7 +119,7 @@ class Places:
         taken = set(self.in_place.values())
         return frozenset(k for k, leaf in enumerate(self.leaves) if leaf in taken)
 
-    def _lay_out(self, temporaries: dict[object, Temporary]) -> Layout:
+    def _lay_out(self, temporaries: dict[object, Temporary], apart: Collection[int]) -> Layout:
         """Offsets of everything that is neither an input nor an output."""
         until = dict(self.last)
         for node in self.inner:
@@ -128,7 +132,7 @@ class Places:
         ]
         lives += [(name, most(size), a, b) for name, (size, a, b) in temporaries.items()]
         intervals = [
-            Interval(name, nbytes, a, b + LINGER if nbytes <= LITTLE else b)
+            Interval(name, nbytes, a, b + LINGER if a in apart or b in apart else b)
             for name, nbytes, a, b in lives
         ]
         return lay_out(intervals, sum(most(node.type.nbytes) for node in self.shares))

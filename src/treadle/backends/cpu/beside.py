@@ -36,6 +36,10 @@ class Entry:
         """Is it too little to share?"""
         return self.size < SHARED
 
+    def is_less_than(self, threads: int) -> bool:
+        """Could every thread not have two blocks?"""
+        return most(self.blocks) < 2 * threads
+
 
 @dataclass(frozen=True)
 class Touched:
@@ -87,6 +91,20 @@ class Memory:
     def _ranges(self, nodes: Iterable[Node]) -> list[Range]:
         found = [(*self.place(node), most(node.type.nbytes)) for node in nodes]
         return [(base, at, at + nbytes) for base, at, nbytes in found]
+
+
+def independent(steps: Sequence[Step], entries: Sequence[Entry], threads: int) -> set[int]:
+    """Steps that leave threads idle, near others that do and that need nothing of them."""
+    idle = {x.step for x in entries if not x.serial and x.is_less_than(threads)}
+    found: set[int] = set()
+    for late in idle if threads > 1 and len(idle) > 1 else ():
+        needed = steps[late].reads()
+        for early in range(late - 1, max(-1, late - 1 - BACK), -1):
+            if not needed.isdisjoint(steps[early].writes):
+                needed |= steps[early].reads()
+            elif early in idle:
+                found |= {early, late}
+    return found
 
 
 def groups(entries: Sequence[Entry], memory: Memory, threads: int) -> list[list[Entry]]:

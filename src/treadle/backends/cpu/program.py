@@ -13,7 +13,7 @@ from treadle.backends import choices
 from treadle.backends.cpu import chain_plan, gemm_plan, jit, show, sort
 from treadle.backends.cpu import scan as scans
 from treadle.backends.cpu.along import Step
-from treadle.backends.cpu.beside import Entry, Memory, groups
+from treadle.backends.cpu.beside import Entry, Memory, groups, independent
 from treadle.backends.cpu.buffers import Buffer, allocate
 from treadle.backends.cpu.chain_emit import tile_text
 from treadle.backends.cpu.chain_tasks import chain_text
@@ -223,9 +223,10 @@ class Program(Driver):
 
     def _write(self) -> None:
         """Compile what is missing and fill the table."""
-        place = self.places.settle(self.temporaries).__getitem__
-        self.layout = self.places.layout
         self.pool = Pool.get()
+        apart = independent(self.steps, self.entries, self.pool.threads)
+        place = self.places.settle(self.temporaries, apart).__getitem__
+        self.layout = self.places.layout
         entries = [entry for entry in self.entries if entry.blocks]
         memory = Memory(self.steps, self.temporaries, place)
         threads = 1 if self.places.copies else self.pool.threads  # copies are no steps
