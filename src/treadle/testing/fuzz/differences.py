@@ -19,6 +19,7 @@ SMOOTH = frozenset((
     "take", "gather", "smooth", "square", "scaled", "sum", "mean", "softmax", "product", "detach",
 ))  # fmt: skip
 """Kinds without bends; a sum or product of two is one too, a maximum is not."""
+BENT = ("imum(", ".max(", ".min(", "detach")
 FORMS = ("td.grad({f}", "td.compile(td.grad({f}", "slopes(", "td.value_and_grad({f}",
          "td.compile(lambda x: slopes", "td.compile(lambda *x: slopes")  # fmt: skip
 
@@ -38,7 +39,7 @@ def differing(program: Program) -> str:
 
 def _is_smooth(s: Statement) -> bool:
     kinds = set(kinds_of(s.body))
-    bends = any("imum(" in part.text or "detach" in part.text for part in s.body)
+    bends = any(word in part.text for part in s.body for word in BENT)
     return kinds <= SMOOTH | {"binary"} and not bends
 
 

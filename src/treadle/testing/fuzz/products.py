@@ -131,7 +131,7 @@ def convolved(g: Generation) -> None:
 BETWEEN = (
     ("softmax", "shares", "td.softmax({0}, -1)"), ("softmax", "shares", "td.softmax({0}, -2)"),
     ("unary", "kink", "{0}.relu()"), ("scaled", "multiply", "{0} * 0.5"),
-    ("rearrange", "move", "{0}.tril(0)"), ("binary", "add", "{0} - {0}.max(-1, keepdims=True)"),
+    ("rearrange", "move", "{0}.tril(0)"), ("binary", "kink", "{0} - {0}.max(-1, keepdims=True)"),
     ("binary", "multiply", "{0} * {0}.sum(-1, keepdims=True)"),
 )  # fmt: skip
 
