@@ -198,9 +198,10 @@ class Traced:
         )
         self.replaces = bool(self.outputs or self.left)
         touched = [output.held for output in self.outputs] + [held for held, _ in self.left]
+        changes = any(not isinstance(held.of, Tensor) for held in touched)  # an argument
         self.own = frozenset(  # one of these among the arguments is two names for one tensor
             [held.of for held in touched if isinstance(held.of, Tensor)]
-            + [t for t, needs in self.followed if needs]
+            + [t for t, needs in self.followed if needs or changes]
         )
 
     # ---- calls
