@@ -1,4 +1,4 @@
-"""A tensor that is an argument twice, or closed over as well, is one tensor to compiled functions."""
+"""A tensor that is an argument twice, or closed over too, is one tensor to compiled functions."""
 
 from __future__ import annotations
 
