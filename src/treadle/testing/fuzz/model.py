@@ -8,6 +8,7 @@ Assignments to items are NumPy's.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from types import CodeType
 from typing import Any
@@ -211,9 +212,20 @@ class Model:
             raise Unfit("slopes by one tensor twice")
         inner = Model(followed=True)
         inner.cells = {name: [self[name]] for name in s.inner_names()}
-        inner.cells |= {p: [self[a]] for p, a in zip(s.params, s.operands, strict=True)}
+        start = [self[a] for a in s.operands]
+        if s.kind == "trained":
+            start = _after_steps(start, [self[name] for name in s.inner_names()])
+        inner.cells |= {p: [x] for p, x in zip(s.params, start, strict=True)}
         for part in s.body[:-1]:
             inner.execute(part)
+
+
+def _after_steps(values: Sequence[Value], others: Sequence[Value]) -> list[Value]:
+    """What parameters are once they were changed: a little off, unless all numbers are round."""
+    floats = [x for x in (*values, *others) if x.dtype.is_float]
+    if all(grain(x.array) for x in floats):
+        return list(values)
+    return [replace(x, error=max(x.error, unit_roundoff(x.dtype))) for x in values]
 
 
 def _definition(s: Statement) -> CodeType:
