@@ -105,8 +105,8 @@ def _rows(cluster: Cluster, stored: frozenset[Node], space: Space) -> tuple[Buil
     joins: Joins = []
     columns, folding = linear(space.inner), cluster.folding
     for root in (node for node in cluster.members if node in stored):
-        level = cluster.members[root]
-        if level == COLUMN:
+        span = cluster.members[root]
+        if span == COLUMN:
             x = root.operands[0]
             name = f"partial{root.op.name}{len(joins)}-{cluster.number}"
             value = lowering.at(x, unravel(whole, x.shape))
@@ -114,10 +114,10 @@ def _rows(cluster: Cluster, stored: frozenset[Node], space: Space) -> tuple[Buil
             stores.append(Store(number, columns, value, "partial"))
             joins.append((root, name))
         else:
-            position = whole if level == FULL else rows
+            position = whole if span == FULL else rows
             value = lowering.at(root, unravel(position, root.shape))
             store = Store(builder.slot(root, root.dtype, written=True), position, value)
-            (stores if level == FULL else row_stores).append(store)
+            (stores if span == FULL else row_stores).append(store)
     passes = passes_of(list(lowering.reduces.values()), stores)
     loops = Loops([], space.outer, space.inner, passes, row_stores, size=cluster.size)
     loops.across = bool(folding and not folding[-1][1] and space.outer)
@@ -128,9 +128,9 @@ def _axes(cluster: Cluster) -> tuple[list[Axis], list[Axis]]:
     """Loop axes cut where the members' shapes are cut: (map axes, reduced axes)."""
     size = cluster.size
     folding = cluster.folding if cluster.folding is not None else ((size, False),)
-    shapes = [s for n, level in cluster.members.items() if level == FULL for s in _cuts(n, size)]
-    for node, level in cluster.members.items():
-        if level in (ROW, COLUMN) and node.operands and node.operands[0].type.size == size:
+    shapes = [s for n, span in cluster.members.items() if span == FULL for s in _cuts(n, size)]
+    for node, span in cluster.members.items():
+        if span in (ROW, COLUMN) and node.operands and node.operands[0].type.size == size:
             shapes.append(node.operands[0].shape)
     shapes.append(tuple(extent for extent, _ in folding))
     extents = refined(shapes, size) if size else []

@@ -43,7 +43,7 @@ def limits_of(value: Ex, nothing: float, frame: Frame) -> list[Limit]:
 def _is_finite(value: Ex) -> bool:
     """Is it something else wherever it would be -inf?"""
     if value.op != "where":
-        return False
+        return value.op == "const" and value.data != ENDLESS
     test, instead, _ = value.args
     return test.op == "eq" and test.args[1].data == ENDLESS and instead.op == "const"
 

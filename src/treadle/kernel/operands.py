@@ -102,9 +102,8 @@ def operands_of(product: Node, takes: Takes) -> tuple[Operand, Operand]:
     converts = takes.converts if multiplied and product.dtype is float32 else ()
     left, right = (located(x, converts) or plain(x) for x in product.operands)
     if product.dtype.is_float and left.base.dtype.is_integer and right.base.dtype.is_integer:
-        left = located(product.operands[0], ()) or plain(
-            product.operands[0]
-        )  # one says it is floats
+        first = product.operands[0]
+        left = located(first, ()) or plain(first)  # one says it is floats
     if any(isinstance(n, Size) for x in product.operands for n in x.shape):
         return left, right  # no table holds them
     work = product.type.size * product.operands[0].shape[-1]

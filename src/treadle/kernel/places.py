@@ -18,7 +18,7 @@ Place = tuple[int, int]
 Temporary = tuple[int, int, int]
 """(bytes, first step, last step)."""
 Memory = TypeVar("Memory")
-LINGER = 8  # steps
+LINGER = 8  # steps for which memory waits that others may run beside
 
 
 class Places:

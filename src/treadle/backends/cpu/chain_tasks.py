@@ -10,10 +10,11 @@ from collections.abc import Callable
 
 from treadle.backends.cpu.gemm_pack import pack_b
 from treadle.backends.cpu.gemm_tiles import (
+    KERNEL_PARAMS,
     KERNEL_TYPES,
     Tile,
+    add_products,
     element,
-    fma,
     kernel_name,
     micro_kernel,
     pieces,
@@ -69,40 +70,18 @@ def adding_name(rows: int, vectors: int) -> str:
 
 def adding_kernel(tile: Tile, rows: int, vectors: int) -> Writer:
     """out[i, j] = out[i, j] * factor[j] + sum over k of a[i, k] * b[k, j], as `micro_kernel`."""
-    names = ("%a", "%b", "%k", "%a_row", "%a_step", "%b_step", "%out", "%out_row")
-    params = [f"{type_} {name}" for type_, name in zip(KERNEL_TYPES, names, strict=True)]
-    w = Writer(adding_name(rows, vectors), [*params, "ptr %factor"], internal=True)
+    w = Writer(adding_name(rows, vectors), [*KERNEL_PARAMS, "ptr %factor"], internal=True)
     scalar, size = tile.scalar, tile.dtype.size
-    places = [
-        [w.gep(w.gep("%out", w.mul("%out_row", i), scalar), j * tile.lanes, scalar)
-         for j in range(vectors)] for i in range(rows)
-    ]  # fmt: skip
-    bases = [w.gep("%a", w.mul("%a_row", 3 * g), scalar) for g in range(-(-rows // 3))]
-    offsets: list[Int] = [0, "%a_row", w.mul("%a_row", 2)]
-    pointers = [("ptr", base) for base in [*bases, "%b"]]
-    sums = []
+    lines = [w.gep("%out", w.mul("%out_row", i), scalar) for i in range(rows)]
+    places = [w.gep(line, j * tile.lanes, scalar) for line in lines for j in range(vectors)]
     factors = [w.load(tile.vector, w.gep("%factor", j * tile.lanes, scalar), size)
                for j in range(vectors)]  # fmt: skip
-    for i in range(rows):
-        for j in range(vectors):
-            before = w.load(tile.vector, places[i][j], size)
-            sums.append((tile.vector, w.op(f"fmul {tile.vector} {before}, {factors[j]}")))
-    with w.loop(0, "%k", carry=[*pointers, *sums]) as (_, now, later):
-        count = len(pointers)
-        here = [w.op(f'call ptr asm "", "=r,0"(ptr {p})') for p in now[:count]]
-        b = [w.load(tile.vector, w.gep(here[-1], j * tile.lanes, scalar), size)
-             for j in range(vectors)]  # fmt: skip
-        for i in range(rows):
-            address = w.gep(here[i // 3], offsets[i % 3], scalar)
-            a = w.splat(scalar, w.load(scalar, address, size), tile.lanes)
-            for j in range(vectors):
-                at = count + i * vectors + j
-                later[at] = fma(w, tile, a, b[j], now[at])
-        for g, step in enumerate(["%a_step"] * len(bases) + ["%b_step"]):
-            later[g] = w.gep(here[g], step, scalar)
-    for i in range(rows):
-        for j in range(vectors):
-            w.store(tile.vector, now[len(pointers) + i * vectors + j], places[i][j], size)
+    start = []
+    for k, place in enumerate(places):
+        before = w.load(tile.vector, place, size)
+        start.append(w.op(f"fmul {tile.vector} {before}, {factors[k % vectors]}"))
+    for value, place in zip(add_products(w, tile, (rows, vectors), start), places, strict=True):
+        w.store(tile.vector, value, place, size)
     return w
 
 
@@ -214,27 +193,28 @@ class Task:
 
     def _pack(self, at: Int) -> None:
         """The lanes' operand of a product, once for everything that streams by."""
-        w = self.w
-        producer = Record(w, at, PRODUCER)
-        start, operand = self._operand(w.add(at, len(PRODUCER)))
-        along = operand["along"]
-        source = w.gep(start, w.mul(self.lane, along), element(self.dtype))
-        into = w.gep(self.scratch, producer["panel"])
-        strides = f"i64 {operand['depth']}, i64 {along}"
-        sizes = f"i64 {producer['deep']}, i64 {self.count}"
-        w.do(f"call void @gemm_pack_b(ptr {source}, {strides}, ptr {into}, {sizes})")
+        producer = Record(self.w, at, PRODUCER)
+        self._pack_lanes(producer["panel"], self.w.add(at, len(PRODUCER)), producer["deep"])
 
     def _turn(self, at: Int) -> None:
         """The operand of a product across lanes."""
+        consumer = Record(self.w, at, CONSUMER)
+        columns = consumer["columns"]
+        self._pack_lanes(consumer["panel"], self.w.add(at, len(CONSUMER)), columns, turned=True)
+
+    def _pack_lanes(self, panel: Int, at: Int, depth: Int, turned: bool = False) -> None:
+        """What an operand has for these lanes, which are columns, or rows where it is turned."""
         w = self.w
-        consumer = Record(w, at, CONSUMER)
-        start, operand = self._operand(w.add(at, len(CONSUMER)))
+        start, operand = self._operand(at)
         along = operand["along"]
         source = w.gep(start, w.mul(self.lane, along), element(self.dtype))
-        into = w.gep(self.scratch, consumer["panel"])
-        strides = f"i64 {along}, i64 {operand['depth']}"
-        sizes = f"i64 {self.count}, i64 {consumer['columns']}"
-        w.do(f"call void @gemm_pack_b(ptr {source}, {strides}, ptr {into}, {sizes})")
+        into = w.gep(self.scratch, panel)
+        strides, sizes = (operand["depth"], along), (depth, self.count)
+        if turned:
+            strides, sizes = strides[::-1], sizes[::-1]
+        given = [f"i64 {n}" for n in strides], [f"i64 {n}" for n in sizes]
+        words = ", ".join([f"ptr {source}", *given[0], f"ptr {into}", *given[1]])
+        w.do(f"call void @gemm_pack_b({words})")
 
     # ---- the stream
 

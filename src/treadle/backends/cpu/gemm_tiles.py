@@ -165,7 +165,12 @@ def kernel_name(rows: int, vectors: int) -> str:
     return f"gemm_tile_{rows}x{vectors}"
 
 
-KERNEL_TYPES = ("ptr", "ptr", "i64", "i64", "i64", "i64", "ptr", "i64")
+KERNEL = {
+    "%a": "ptr", "%b": "ptr", "%k": "i64", "%a_row": "i64", "%a_step": "i64", "%b_step": "i64",
+    "%out": "ptr", "%out_row": "i64",
+}  # fmt: skip
+KERNEL_TYPES = tuple(KERNEL.values())
+KERNEL_PARAMS = [f"{type_} {name}" for name, type_ in KERNEL.items()]
 
 
 def micro_kernel(tile: Tile, rows: int, vectors: int, adds: bool = False) -> Writer:
@@ -173,17 +178,22 @@ def micro_kernel(tile: Tile, rows: int, vectors: int, adds: bool = False) -> Wri
 
     adds: to what lies there.
     """
-    names = ("%a", "%b", "%k", "%a_row", "%a_step", "%b_step", "%out", "%out_row")
-    params = [f"{type_} {name}" for type_, name in zip(KERNEL_TYPES, names, strict=True)]
-    w = Writer(kernel_name(rows, vectors), params, internal=True)
+    w = Writer(kernel_name(rows, vectors), KERNEL_PARAMS, internal=True)
+    nothing = ["zeroinitializer"] * (rows * vectors)
+    _store_tile(w, tile, add_products(w, tile, (rows, vectors), nothing), rows, vectors, adds)
+    return w
+
+
+def add_products(w: Writer, tile: Tile, shape: tuple[int, int], start: list[str]) -> list[str]:
+    """Vectors of a tile, row by row: those to start with, plus the products of a micro-kernel."""
+    rows, vectors = shape
     scalar, size = tile.scalar, tile.dtype.size
     # One pointer for three rows: base, base + stride and base + 2 stride are all addressing modes.
     bases = [w.gep("%a", w.mul("%a_row", 3 * g), scalar) for g in range(-(-rows // 3))]
     offsets: list[Int] = [0, "%a_row", w.mul("%a_row", 2)]
     pointers = [("ptr", base) for base in [*bases, "%b"]]
-    sums = [(tile.vector, "zeroinitializer")] * (rows * vectors)
+    count, sums = len(pointers), [(tile.vector, value) for value in start]
     with w.loop(0, "%k", carry=[*pointers, *sums]) as (_, now, later):
-        count = len(pointers)
         # Values LLVM cannot see through keep the addresses as written; it would spill otherwise.
         here = [w.op(f'call ptr asm "", "=r,0"(ptr {p})') for p in now[:count]]
         b = [
@@ -196,11 +206,9 @@ def micro_kernel(tile: Tile, rows: int, vectors: int, adds: bool = False) -> Wri
             for j in range(vectors):
                 at = count + i * vectors + j
                 later[at] = fma(w, tile, a, b[j], now[at])
-        steps = ["%a_step"] * len(bases) + ["%b_step"]
-        for g, step in enumerate(steps):
+        for g, step in enumerate(["%a_step"] * len(bases) + ["%b_step"]):
             later[g] = w.gep(here[g], step, scalar)
-    _store_tile(w, tile, now[len(pointers) :], rows, vectors, adds)
-    return w
+    return now[count:]
 
 
 def looked_kernel(tile: Tile, rows: int, vectors: int) -> Writer:

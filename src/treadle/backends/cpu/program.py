@@ -232,13 +232,13 @@ class Program(Driver):
         threads = 1 if self.places.copies else self.pool.threads  # copies are no steps
         beside = groups(entries, memory, threads)
         self.entries = [entry for group in beside for entry in group]
-        following = [n for group in beside for n in (len(group) - 1, *[0] * (len(group) - 1))]
+        following = {group[0]: len(group) - 1 for group in beside}
         jobs = [entry.job for entry in self.entries] + self.epilogues
         code = jit.load_many(jobs)
         self.code, self.epilogue_code[:] = code[: len(self.entries)], code[len(self.entries) :]
         table: list[Any] = []
-        for entry, found, others in zip(self.entries, self.code, following, strict=True):
-            flags = SERIAL * entry.serial | others << BESIDE
+        for entry, found in zip(self.entries, self.code, strict=True):
+            flags = SERIAL * entry.serial | following.get(entry, 0) << BESIDE
             table += [found[entry.symbol], entry.words(place), entry.blocks, flags]
         self.template = Template(table, [n for kind, n in self.places.outputs if kind == "new"])
         if not self.template.unknowns:

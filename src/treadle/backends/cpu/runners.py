@@ -117,9 +117,7 @@ out:
 """
 
 # One argument instead of four: Python pays for each. The word after them says that it is done.
-LAUNCH = """
-define void @launch(ptr %words) nounwind {{
-entry:
+GIVEN = """\
   %p1 = getelementptr i64, ptr %words, i64 1
   %p2 = getelementptr i64, ptr %words, i64 2
   %p3 = getelementptr i64, ptr %words, i64 3
@@ -127,27 +125,24 @@ entry:
   %table = load ptr, ptr %p1
   %count = load i64, ptr %p2
   %bases = load ptr, ptr %p3
-  call void @run(ptr %pool, ptr %table, i64 %count, ptr %bases)
+"""
+LAUNCH = f"""
+define void @launch(ptr %words) nounwind {{{{
+entry:
+{GIVEN}  call void @run(ptr %pool, ptr %table, i64 %count, ptr %bases)
   %p4 = getelementptr i64, ptr %words, i64 4
   store i64 1, ptr %p4
   ret void
-}}
+}}}}
 
 ; The same for a while; the number of entries run.
-define i64 @launch_part(ptr %words) nounwind {{
+define i64 @launch_part(ptr %words) nounwind {{{{
 entry:
-  %p1 = getelementptr i64, ptr %words, i64 1
-  %p2 = getelementptr i64, ptr %words, i64 2
-  %p3 = getelementptr i64, ptr %words, i64 3
-  %pool = load ptr, ptr %words
-  %table = load ptr, ptr %p1
-  %count = load i64, ptr %p2
-  %bases = load ptr, ptr %p3
-  %now = call i64 @now()
-  %until = add i64 %now, {PART_NANOSECONDS}
+{GIVEN}  %now = call i64 @now()
+  %until = add i64 %now, {{PART_NANOSECONDS}}
   %ran = call i64 @run_part(ptr %pool, ptr %table, i64 %count, ptr %bases, i64 %until)
   ret i64 %ran
-}}
+}}}}
 """
 
 BEFORE = "%start = call i64 @now()"
