@@ -33,7 +33,7 @@ KINDS = {
     "test", "softmax", "scan", "sort", "argsort", "product", "convolution", "assign",
     "assign argument", "assign item", "assign row", "row", "successor", "detach", "view",
     "array", "from numpy", "number", "realize", "del", "define", "call", "return", "gradient",
-    "nested gradient", "switched", "counted", "collected", "trained", "layers",
+    "nested gradient", "switched", "counted", "collected", "trained", "layers", "continued",
 }  # fmt: skip
 
 

@@ -16,7 +16,8 @@ STEP = 2.0**-7  # differences at two steps are combined, so that the error is of
 NEAR = 1e-3  # of the sum of all slopes
 SMOOTH = frozenset((
     "return", "flip", "permute", "slice", "column", "reshape", "expand", "pad", "join", "rearrange",
-    "take", "gather", "smooth", "square", "scaled", "sum", "mean", "softmax", "product", "detach",
+    "continued", "take", "gather", "smooth", "square", "scaled", "sum", "mean", "softmax",
+    "product", "detach",
 ))  # fmt: skip
 """Kinds without bends; a sum or product of two is one too, a maximum is not."""
 BENT = ("imum(", ".max(", ".min(", "detach")

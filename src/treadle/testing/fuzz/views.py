@@ -96,7 +96,8 @@ def pad(g: Generation) -> None:
     if g.draw.rarely(4) and 0 not in shape:
         mode = g.draw.one(("reflect", "replicate", "circular"))
         ends = ", ".join(str((g.draw.number(0, n - 1), g.draw.number(0, n - 1))) for n in shape)
-        g.value("pad", "move", f"td.pad({{0}}, [{ends}], mode={mode!r})", x)
+        # Of another kind than borders of one value: a border of many turns may be written out.
+        g.value("continued", "move", f"td.pad({{0}}, [{ends}], mode={mode!r})", x)
         return
     g.value("pad", "move", f"td.pad({{0}}, [{edges}], {fill})", x)
 
