@@ -12,6 +12,7 @@ import pytest
 import treadle as td
 from treadle.backends.cpu.program import Program as Native
 from treadle.base.dtypes import float32
+from treadle.testing.fuzz import runs
 from treadle.testing.fuzz.bounds import RULES, Facts, Unfit, Value, bound, difference
 from treadle.testing.fuzz.generate import program_of
 from treadle.testing.fuzz.heads import heads_of
@@ -167,3 +168,19 @@ def test_limits_of_the_small_machine_are_there():
         module = import_module(f"treadle.{where}")
         for name, value in limits.items():
             assert getattr(module, name) > value, f"{where}.{name}"
+
+
+def test_a_program_that_is_not_fit_after_all_gives_way_to_another(monkeypatch):
+    unfit = program_of(SEED, 3, EVERY)
+    run = Model.run
+
+    def picky(self, program):
+        if program == unfit:
+            raise Unfit("too inexact")
+        return run(self, program)
+
+    monkeypatch.setattr(Model, "run", picky)
+    monkeypatch.setattr(runs, "new_program", lambda *_: unfit)
+    program, expected = runs.program_number(SEED, 9)
+    assert program != unfit
+    assert len(expected) == len(program.statements)

@@ -61,7 +61,7 @@ def gradients(
 
 def _parts(node: Node, g: Node) -> Iterable[tuple[Node, Node | None]]:
     """Whom a cotangent goes on to: the operands, or where a segment computed again starts."""
-    if node.op is reshape and node in SEGMENTS:
+    if node.call.op is reshape and node in SEGMENTS:
         return pulled_back(node, g, lambda y, xs, g, stop: gradients([y], xs, [g], stop))
     return zip(node.operands, _vjp(node, g), strict=True)
 
@@ -70,7 +70,7 @@ def _between(order: Sequence[Node], wrt: Sequence[Node]) -> tuple[set[Node], set
     """Nodes that have a gradient on the way to wrt, and those that pass it on."""
     needed, passing = set(wrt), set()
     for node in order:
-        cut = node.op is COMPILED and node.needs_grad  # what is above it is not known any more
+        cut = node.call.op is COMPILED and node.needs_grad  # what is above it is not known any more
         if cut or not needed.isdisjoint(node.operands):
             needed.add(node)
             passing.add(node)
@@ -86,7 +86,7 @@ def _one(output: Node) -> Node:
 
 def _vjp(node: Node, g: Node) -> tuple[Node | None, ...]:
     """Cotangents of the operands; a composite without a rule goes through its parts."""
-    rule = node.op.grad
+    rule = node.call.op.grad
     if isinstance(rule, str):
         hint = "detach() it if no gradient should flow here"
         raise GradientError(explain(node.op.name, f"has no gradient: {rule}", hint))
@@ -114,6 +114,8 @@ def _copied(node: Node, operands: Sequence[Node], g: Node) -> list[Node | None]:
 
 def _fitted(part: Node, operand: Node) -> Node:
     """A cotangent in the shape and dtype of the operand it belongs to."""
+    if part.call.type is operand.call.type:
+        return part
     part = summed_to(part, operand.shape)
     return part if part.dtype is operand.dtype else cast(part, operand.dtype)
 

@@ -23,11 +23,13 @@ def toposort(roots: Iterable[Node], stop: Callable[[Node], bool] | None = None) 
         if node in done:
             stack.pop()
             continue
-        operands = () if stop is not None and stop(node) else node.operands
-        waiting = [x for x in operands if x not in done]
-        if waiting:
-            stack.extend(reversed(waiting))
-            continue
+        operands = node.operands
+        if operands and (stop is None or not stop(node)):
+            waiting = [x for x in operands if x not in done]
+            if waiting:
+                waiting.reverse()
+                stack += waiting
+                continue
         stack.pop()
         done.add(node)
         order.append(node)
@@ -136,12 +138,11 @@ def _visit(
         costly.append(call)
     key.append(call)
     for x in operands:
-        known = number.get(x)
-        if known is None:  # a constant
+        if x in number:
+            key.append(number[x])
+        else:  # a constant
             key.append(x.call.slot)
             values.append(x.call.arg)
-        else:
-            key.append(known)
     number[node] = len(number)
 
 

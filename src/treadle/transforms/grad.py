@@ -53,7 +53,7 @@ def value_and_grad(
             for x, g in zip(chosen, slopes, strict=True)
         ]
         if made:
-            _forget(made, walked, y, (aux, parts))
+            _forget(made, walked, y, aux, parts)
         plain = len(chosen) == len(numbers) and all(args[k].__class__ is Tensor for k in numbers)
         found = tuple(parts) if plain else unflatten(form_of(args, numbers, []), parts)
         return ((y, aux) if has_aux else y), found[0] if isinstance(argnums, int) else found
@@ -211,19 +211,18 @@ def _mark(x: Tensor, made: list[Tensor] | None = None) -> Tensor:
     buffer = before.buffer
     if before.needs_grad and GRADIENTS.on:
         return Tensor(clone(before))  # gradients of x go on through it
-    if buffer is None or buffer is TRACED:  # not to be read by another name
-        node = clone(before)
-        node.needs_grad = True
-    else:
-        node = leaf(before.type, buffer)
-        node.needs_grad = True
+    hidden = buffer is None or buffer is TRACED  # not to be read by another name
+    node = clone(before) if hidden else leaf(before.call.type, buffer)
+    node.needs_grad = True
     mark = Tensor(node)
     if made is not None:
         made.append(mark)
     return mark
 
 
-def _forget(marks: Sequence[Tensor], walked: Sequence[Node], y: Tensor, others: Any) -> None:
+def _forget(
+    marks: Sequence[Tensor], walked: Sequence[Node], y: Tensor, aux: Any, parts: Sequence[Tensor]
+) -> None:
     """What was followed for the time of a call is not any more: nothing is kept for that.
 
     What does not depend on it stays as it is: others may follow that. Gradients depend on what the
@@ -239,11 +238,15 @@ def _forget(marks: Sequence[Tensor], walked: Sequence[Node], y: Tensor, others: 
             node.needs_grad = any([x.needs_grad for x in node.operands])  # noqa: C419 - faster
             if node.buffer is not None and not node.needs_grad:
                 node.operands = ()
-    results: list[Tensor] = []
-    if not y._node.needs_grad:
-        flatten(others, Tensor, results)
+    if y._node.needs_grad:
+        return
+    results = list(parts)
+    if aux is not None:
+        flatten(aux, Tensor, results)
     for x in results:
-        x._node.needs_grad = x._node.owner is not None and x._node.needs_grad
+        node = x._node
+        if node.needs_grad and node.owner is None:
+            node.needs_grad = False
 
 
 def _parts(what: str, result: Any) -> tuple[Any, Any]:

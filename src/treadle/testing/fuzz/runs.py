@@ -44,9 +44,20 @@ def program_number(seed: int, number: int) -> tuple[Program, Expected]:
             return other, Model().run(other)
         except Unfit:
             continue
-    if number % VARIANTS:
-        made = new_program(seed, -number)
-    return made, Model().run(made)
+    return _fit(made if number % VARIANTS == 0 else new_program(seed, -number), seed, number)
+
+
+def _fit(made: Program, seed: int, number: int) -> tuple[Program, Expected]:
+    """A program and its values; another one if too little is known of them.
+
+    What was fit while it was drawn may not be once its statements stand in another order.
+    """
+    for again in range(10):
+        try:
+            return made, Model().run(made)
+        except Unfit:
+            made = program_of(seed, -number - (again << 32), EVERY)
+    raise Unfit("ten programs in turn")
 
 
 def is_small(number: int) -> bool:
