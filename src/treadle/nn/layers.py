@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from treadle.functions import gelu, layer_norm, linear, relu, take
-from treadle.nn.arranged import dropout
+from treadle.nn.functional import dropout
 from treadle.nn.module import Module, Parameter
 from treadle.random import normal, uniform
 from treadle.random.keys import shape_in
