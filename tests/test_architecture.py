@@ -43,6 +43,7 @@ LATE_IMPORTS = {
     "tensor/creation.py": "NumPy is loaded by the first array",
     "tensor/keys.py": "NumPy is loaded by the first list that is an index",
     "tensor/dlpack.py": "the same",
+    "nn/init.py": "NumPy is loaded by the first orthogonal matrix",
     "tensor/picture.py": "files are only written by those who save one",
     "tensor/values.py": "ctypes and HTML are loaded by the first exchange and the first notebook",
     "tensor/memory_report.py": "the disk cache's hashes and folders are loaded by who asks first",
