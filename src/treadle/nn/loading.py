@@ -44,7 +44,7 @@ def load(
     if strict and found.unexpected_keys:
         lines.append(f"names unknown to the module: {_listed(found.unexpected_keys)}")
     if lines:
-        hint = "strict=False loads what has the same name and shape"
+        hint = "strict=False passes over names that differ; shapes must be equal"
         told = "names or shapes differ\n  " + "\n  ".join(lines)
         raise ArgumentError(explain("load_state_dict", told, hint, module=what))
     for name, value in given.items():
