@@ -45,7 +45,8 @@ class BatchNorm(td.nn.Module):
     def __init__(self, channels: int) -> None:
         self.weight = td.nn.Parameter(td.ones(channels))
         self.bias = td.nn.Parameter(td.zeros(channels))
-        self.running_mean, self.running_var = td.zeros(channels), td.ones(channels)
+        self.register_buffer("running_mean", td.zeros(channels))
+        self.register_buffer("running_var", td.ones(channels))
 
     def forward(self, x: Any) -> Any:
         """Apply to axis 1, and remember while training."""
@@ -126,7 +127,7 @@ class Lstm(td.nn.Module):
         """Logits."""
         batch, length, width = x.shape
         for layer in range(LSTM_LAYERS):
-            own = self.state_dict()
+            own = self.state_dict(keep_vars=True)
             bias = own[f"bias_ih_l{layer}"] + own[f"bias_hh_l{layer}"]
             given = td.linear(x, own[f"weight_ih_l{layer}"], bias)
             recurrent = own[f"weight_hh_l{layer}"].T

@@ -103,7 +103,7 @@ def _training(jit: Jit, build: Callable[[], Any]) -> Maker:
             optimizer.step()
             return loss
 
-        compiled, kept = jit(step), list(model.state_dict().values())
+        compiled, kept = jit(step), list(model.state_dict(keep_vars=True).values())
 
         def run() -> Any:
             loss = compiled(*batch)

@@ -129,7 +129,7 @@ def main() -> None:
     @td.compile
     def step(x: td.Tensor, y: td.Tensor) -> td.Tensor:
         optimizer.zero_grad()
-        loss = F.cross_entropy(model(x), y)
+        loss = td.cross_entropy(model(x), y)
         loss.backward()
         optimizer.step()
         return loss

@@ -2,7 +2,10 @@
 
 # isort: off
 # fmt: off
-from treadle import nn, optim, random
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from treadle import random
 from treadle.base.device import Device
 from treadle.base.dtypes import (
     bfloat16, bool_ as bool, float16, float32, float64, float8_e4m3fn, float8_e5m2, int8, int16,
@@ -27,6 +30,9 @@ from treadle.transforms.explain import explain
 from treadle.transforms.grad import grad, jvp, value_and_grad, vjp
 from treadle.transforms.jacobian import hessian, jacobian
 from treadle.transforms.tune import tune
+
+if TYPE_CHECKING:
+    from treadle import nn, optim
 
 __version__ = "0.1.0"
 
@@ -131,3 +137,12 @@ __all__ += [
 # <sums wcm3d3a27dntzumvpz2eifjw63gph6w5e2l3ilu37mb6yoz6li2u4hbhpm5bi3z6mps6x63kwbz26qae3tl4a>
 # <sums 2enomasku33befzfvqtrvcig32aud6qxd7rh3dw4ui6uamuu4ycox5x7gzj5rnvoire7p3k4xqy7c4vebxa3x>
 # </gen names 33itzslykrhso73la4yntj4ua47jxaioq6qaxnt4cljr4>
+
+LATE = ("nn", "optim")
+"""Parts that are loaded when somebody asks for them."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in LATE:
+        return import_module(f"treadle.{name}")
+    raise AttributeError(f"module 'treadle' has no attribute {name!r}")

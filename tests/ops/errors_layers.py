@@ -169,7 +169,7 @@ LAYERS = [
     ("Embedding", ShapeError, "negative", lambda: td.nn.Embedding(-1, 2)),
     ("take", DtypeError, "cast", lambda: td.nn.Embedding(5, 2)(v)),
     ("take", OperandError, "list", lambda: td.nn.Embedding(5, 2)([0, None])),
-    ("layer_norm", ShapeError, "equal or 1", lambda: td.nn.LayerNorm(3)(x)),
+    ("layer_norm", ShapeError, "last axes", lambda: td.nn.LayerNorm(3)(x)),
     ("relu", OperandError, "str", lambda: td.nn.ReLU()("x")),
     ("gelu", ArgumentError, "'tanh'", lambda: td.nn.GELU("fast")(x)),
     ("load_state_dict", ArgumentError, "names", lambda: td.nn.Linear(2, 2).load_state_dict({})),

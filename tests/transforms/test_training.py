@@ -124,7 +124,7 @@ def trained(name="Adam"):
 
 def test_a_detached_value_does_not_change_with_the_parameter():
     model, _, step = trained()
-    p = model.parameters()[0]
+    p = next(model.parameters())
     before = p.detach()
     array = before.numpy().copy()
     step()
@@ -134,7 +134,7 @@ def test_a_detached_value_does_not_change_with_the_parameter():
 
 def test_a_pending_value_is_that_of_before_the_step():
     model, _, step = trained()
-    p = model.parameters()[0]
+    p = next(model.parameters())
     expected = p.numpy() * 2.0
     pending = p * 2.0
     step()
@@ -143,7 +143,7 @@ def test_a_pending_value_is_that_of_before_the_step():
 
 def test_an_array_taken_before_the_step_does_not_change():
     model, _, step = trained()
-    p = model.parameters()[0]
+    p = next(model.parameters())
     array = p.numpy()
     copy = array.copy()
     step()

@@ -16,18 +16,12 @@ import treadle.ops
 from treadle.cli.coverage import Support, dtype_text
 from treadle.cli.merge import Piece
 from treadle.cli.signature import WIDTH, Signature, place_of, signature_of
-from treadle.nn import arranged
 from treadle.ops.defs import TABLE, Kind, Op
 from treadle.ops.syntax import Syntax
 from treadle.tensor.methods import Methods
 from treadle.tensor.tensor import Tensor
 
 NAMESPACES = {Kind.RANDOM: "random"}  # where users find rows that are not at the top
-LAYERS = (
-    "activations", "convolution", "images", "losses", "margins", "neural", "normalisation",
-    "pooling", "regions",
-)  # fmt: skip
-ALSO_LAYERS = ("embedding", "fold", "linear", "one_hot", "sigmoid", "unfold")
 
 
 @dataclass(frozen=True)
@@ -306,18 +300,12 @@ class Methods(Syntax):
 
 
 def own_targets(root: Path) -> list[Target]:
-    """Treadle's own files: two of functions and methods, two of exports, two pages."""
+    """Treadle's own files: functions, methods, exports, two pages."""
     rows, source = own_rows(), root / "src" / "treadle"
-    layers = [
-        row for row in rows
-        if (row.section in LAYERS or row.op.name in ALSO_LAYERS)
-        and row.op.name not in arranged.__all__
-    ]  # fmt: skip
     return [
         Target(source / "functions.py", tuple(function_pieces(rows)), FUNCTIONS),
         Target(source / "tensor" / "methods.py", tuple(method_pieces(rows)), METHODS),
         Target(source / "__init__.py", tuple(export_pieces(rows)), ""),
-        Target(source / "nn" / "functional.py", tuple(export_pieces(layers)), ""),
         Target(root / "docs" / "ops.md", tuple(page_pieces(rows)), "# Ops\n"),
         Target(root / "docs" / "support.md", tuple(support_pieces(rows)), "# Support\n"),
     ]

@@ -122,7 +122,8 @@ adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = (
 # ---- fractional: windows that start at random places
 
 
-def _fractional(op: str, x: Any, samples: Any, sizes: Shape, outputs: Shape) -> Any:
+def fractional_places(op: str, x: Any, samples: Any, sizes: Shape, outputs: Shape) -> Any:
+    """Where the elements of every window lie in their plane: (planes, *sizes, *outputs)."""
     count = len(sizes)
     lead, spatial = x.shape[: x.ndim - count], x.shape[x.ndim - count :]
     planes = prod(lead)
@@ -141,9 +142,16 @@ def _fractional(op: str, x: Any, samples: Any, sizes: Shape, outputs: Shape) -> 
         wide[k], first[count + k] = size, m
         starts = _starts(sample, n, size, m).reshape((planes, *first))
         place = place * n + (starts + offset.reshape((1, *wide)))
-    shape = (planes, *sizes, *outputs)
-    index = place.expand(shape).reshape((planes, prod(shape[1:])))
-    found = gather(x.reshape((planes, prod(spatial))), index, axis=1).reshape(shape)
+    return place.expand((planes, *sizes, *outputs))
+
+
+def _fractional(op: str, x: Any, samples: Any, sizes: Shape, outputs: Shape) -> Any:
+    count = len(sizes)
+    lead, spatial = x.shape[: x.ndim - count], x.shape[x.ndim - count :]
+    place = fractional_places(op, x, samples, sizes, outputs)
+    flat = x.reshape((place.shape[0], prod(spatial)))
+    index = place.reshape((place.shape[0], prod(place.shape[1:])))
+    found = gather(flat, index, axis=1).reshape(place.shape)
     return max_(found, axis=tuple(range(1, count + 1))).reshape((*lead, *outputs))
 
 

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from functools import wraps
 from itertools import count
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from treadle.autograd.backward import gradients as node_gradients
 from treadle.base.errors import ArgumentError, GradientError, OperandError, ShapeError, explain
@@ -105,6 +105,7 @@ class Differentiable(Syntax):
 
     _node: Node
     _grad: Any
+    _plain: ClassVar[Any]  # what is computed from a tensor of any class: Tensor
 
     def __init__(self, node: Node | None = None, *others: object) -> None:
         if node.__class__ is not Node or others:
@@ -164,14 +165,28 @@ class Differentiable(Syntax):
         """The same value, outside any gradient."""
         node = self._node
         if in_memory(node) and not TRACE:
-            return self.__class__(leaf(node.type, node.buffer))
+            return self._plain(leaf(node.type, node.buffer))
         with no_grad():
-            return self.__class__(apply(e.detach, (node,)))
+            return self._plain(apply(e.detach, (node,)))
 
     @property
     def data(self) -> Self:
-        """The same value, outside any gradient."""
+        """The same value, outside any gradient; another one, of any type, can be set."""
         return self.detach()
+
+    @data.setter
+    def data(self, value: Self) -> None:
+        if not hasattr(value, "_node"):
+            hint = "wrap it with td.tensor(...)"
+            raise OperandError(explain("data", "not a tensor", hint, got=type(value).__name__))
+        if TRACE:
+            if value._node.type is not self._node.type:
+                facts = {"own": self._node.type, "value": value._node.type}
+                wrong = "inside a compiled function a tensor keeps its shape and dtype"
+                raise ArgumentError(explain("data", wrong, **facts))
+            TRACE.top.assigned.setdefault(self, self._node)
+        self._node = own_node(value._node, self, self.requires_grad)
+        Followed.changes += 1
 
     def retain_grad(self) -> None:
         """Let `backward` collect `grad` here too, though this is no leaf."""
@@ -213,9 +228,9 @@ class Differentiable(Syntax):
         collectors = [(n, t) for n in order if n.needs_grad and (t := _collector(n)) is not None]
         nodes = [node for node, _ in collectors]
         with Switch(create_graph):
-            found = node_gradients([self._node], nodes, [seed], needs_none, tap(self.__class__))
+            found = node_gradients([self._node], nodes, [seed], needs_none, tap(self._plain))
             for (node, tensor), g in zip(collectors, found, strict=True):
-                part = self.__class__(node.zeros_like() if g is None else g)
+                part = self._plain(node.zeros_like() if g is None else g)
                 before = tensor.grad
                 tensor.grad = part if before is None else before + part
 
@@ -353,7 +368,7 @@ def gradients(
     nodes = [y._node for y in roots]
     if not inputs:
         return []
-    make = inputs[0].__class__
+    make = inputs[0]._plain
     stop = needs_none if all(x.requires_grad for x in inputs) else None
     found = node_gradients(nodes, [x._node for x in inputs], seeds, stop, tap(make))
     if None in found:

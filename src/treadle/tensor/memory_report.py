@@ -32,7 +32,8 @@ class MemoryReport:
     def __init__(self) -> None:
         # Tensors refer to their class. All objects there are would be too many: tuples that other
         # threads are still filling are among them, and Python fails where somebody else holds one.
-        found = [x for x in gc.get_referrers(Tensor) if type(x) is Tensor]
+        kinds = (Tensor, *Tensor.__subclasses__())
+        found = [x for x in gc.get_referrers(*kinds) if type(x) in kinds]
         nodes = [x._node for x in found if hasattr(x, "_node")]  # others are just being made
         self.tensors = len(nodes)
         self.realised = sum(1 for node in nodes if _memory_of(node) is not None)

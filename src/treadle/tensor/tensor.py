@@ -167,16 +167,21 @@ class Tensor(Readable, Methods):
         return self
 
 
+Tensor._plain = Tensor
+
+
 def _note(operands: tuple[Any, ...]) -> None:
     """Let a trace know by which tensors it reads values: they may have others at the next call."""
     if TRACE:
         for x in operands:
-            if x.__class__ is Tensor:
+            if isinstance(x, Tensor):
                 TRACE.top.read.setdefault(x._node, x)
 
 
 def _operand(op: Op, x: Any, like: Tensor) -> Any:
-    """What stands beside a tensor: a number, or the node of an array."""
+    """What stands beside a tensor: a number, or the node of an array or a parameter."""
+    if isinstance(x, Tensor):
+        return x._node
     if x.__class__ in NUMBERS or isinstance(x, bool | int | float | Node | Size):
         return x
     if hasattr(x, "item") and getattr(x, "shape", None) == ():  # a NumPy scalar

@@ -229,7 +229,7 @@ class Readable(Differentiable):
             raise GradientError(explain("to", "no gradient flows between devices", hint, **facts))
         type_ = type_of(self.shape, self.dtype, target)
         buffer = backend_of(target).upload(self.numpy(), type_, copy=True)
-        return owned(self.__class__(leaf(type_, buffer)), self.requires_grad)
+        return owned(self._plain(leaf(type_, buffer)), self.requires_grad)
 
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")

@@ -109,6 +109,8 @@ class Traced:
         if self.changes != now:
             if any(t.requires_grad is not needs for t, needs in self.followed):
                 return False
+            if any(t._node.type is not type_ for t, type_ in self.types):
+                return False
             if not all(is_as(facts, facts_of(thing)) for thing, facts in self.facts):
                 return False
             self.changes = now
@@ -193,15 +195,16 @@ class Traced:
         if self.draws.leaf is not None:
             self.draws.leaf.buffer = None
         self.followed = [(t, t.requires_grad) for t in self.closed]
+        touched = [output.held for output in self.outputs] + [held for held, _ in self.left]
+        outlive = [held.of for held in touched if isinstance(held.of, Tensor)]
+        self.types = [(t, t._node.type) for t in (*self.closed, *outlive)]
         self.closes_over = bool(
             self.closed or self.collected or self.numbers or self.draws.leaf is not None
         )
         self.replaces = bool(self.outputs or self.left)
-        touched = [output.held for output in self.outputs] + [held for held, _ in self.left]
         changes = any(not isinstance(held.of, Tensor) for held in touched)  # an argument
         self.own = frozenset(  # one of these among the arguments is two names for one tensor
-            [held.of for held in touched if isinstance(held.of, Tensor)]
-            + [t for t, needs in self.followed if needs or changes]
+            outlive + [t for t, needs in self.followed if needs or changes]
         )
 
     # ---- calls

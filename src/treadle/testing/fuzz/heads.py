@@ -94,7 +94,7 @@ def counted(x, steps=3, looks=False):
 LAYERS = """
 def layers(x, weight, compiled=False):
     layer = td.nn.Linear(weight.shape[1], weight.shape[0], bias=False)
-    layer.weight = weight.detach()
+    layer.weight = td.nn.Parameter(weight, requires_grad=False)
     f = td.compile(lambda x: layer(x)) if compiled else layer
     before = f(x)
     layer.weight.assign(layer.weight * 2)

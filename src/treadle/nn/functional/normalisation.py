@@ -1,0 +1,156 @@
+"""What brings elements to a common mean, variance or length, with PyTorch's arguments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from treadle import functions as f
+from treadle.base.errors import ArgumentError, ShapeError, explain
+from treadle.base.shapes import Shape
+from treadle.tensor.gradients import no_grad
+from treadle.tensor.tensor import Tensor
+
+# ---- the last axes
+
+
+def _lines(what: str, x: Tensor, normalized_shape: int | Sequence[int]) -> tuple[Tensor, Shape]:
+    """x with the axes to be normalised as one, and their sizes."""
+    sizes = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    lead = x.ndim - len(sizes)
+    if not sizes or x.shape[max(lead, 0) :] != sizes:
+        facts = {"normalized_shape": sizes, "shape": x.shape}
+        raise ShapeError(explain(what, "these are not the last axes", **facts))
+    return x.reshape((*x.shape[:lead], math.prod(sizes))), sizes
+
+
+def _line(what: str, x: Tensor | None, sizes: Shape) -> Tensor | None:
+    """What scales or shifts such lines, as one."""
+    if x is not None and x.shape != sizes:
+        facts = {"normalized_shape": sizes, "got": x.shape}
+        raise ShapeError(explain(what, "weight and bias have the normalized_shape", **facts))
+    return None if x is None else x.reshape(-1)
+
+
+def layer_norm(
+    input: Tensor, normalized_shape: int | Sequence[int], weight: Tensor | None = None,
+    bias: Tensor | None = None, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
+    """The last axes, of normalized_shape, normalised together, then scaled and shifted.
+
+    >>> import treadle as td
+    >>> layer_norm(td.tensor([1.0, 3.0]), (2,), eps=0.0).tolist()
+    [-1.0, 1.0]
+    """
+    flat, sizes = _lines("layer_norm", input, normalized_shape)
+    scale, shift = (_line("layer_norm", y, sizes) for y in (weight, bias))
+    return f.layer_norm(flat, scale, shift, eps).reshape(input.shape)
+
+
+def rms_norm(
+    input: Tensor, normalized_shape: int | Sequence[int], weight: Tensor | None = None,
+    eps: float | None = None,
+) -> Tensor:  # fmt: skip
+    """The last axes, of normalized_shape, over the root of their mean square, then scaled."""
+    flat, sizes = _lines("rms_norm", input, normalized_shape)
+    return f.rms_norm(flat, _line("rms_norm", weight, sizes), eps).reshape(input.shape)
+
+
+# ---- channels
+
+
+def group_norm(
+    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
+    """Groups of channels (axis 1) normalised to mean 0 and variance 1, then scaled and shifted."""
+    return f.group_norm(input, weight, bias, num_groups, eps)
+
+
+def _follow(state: Tensor | None, found: Tensor, momentum: float | Tensor) -> None:
+    """Assign a running statistic anew: a part of momentum comes from what was found."""
+    if state is not None:
+        with no_grad():
+            new = f.lerp(state, found.detach().astype(state.dtype), momentum)
+            state.assign(new.astype(state.dtype))
+
+
+def _require_several(what: str, x: Tensor, count: int) -> None:
+    if count == 1:
+        hint = "a variance needs two values: a larger batch, or training=False"
+        raise ShapeError(explain(what, "one value for each channel", hint, shape=x.shape))
+
+
+def batch_norm(
+    input: Tensor, running_mean: Tensor | None, running_var: Tensor | None,
+    weight: Tensor | None = None, bias: Tensor | None = None, training: bool = False,
+    momentum: float | Tensor = 0.1, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
+    """Channels (axis 1) normalised by the running statistics, then scaled and shifted.
+
+    In training by those of the batch, and the running ones are assigned anew: a part of `momentum`
+    comes from the batch.
+    """
+    if not training:
+        if running_mean is None or running_var is None:
+            hint = "training=True normalises by the batch itself"
+            raise ArgumentError(explain("batch_norm", "no running statistics", hint))
+        return f.batch_norm(input, running_mean, running_var, weight, bias, eps)
+    if input.ndim < 2:
+        hint = "input is (batch, channels, ...)"
+        raise ShapeError(explain("batch_norm", "too few axes", hint, shape=input.shape))
+    over = (0, *range(2, input.ndim))
+    _require_several("batch_norm", input, math.prod(input.shape[k] for k in over))
+    _follow(running_mean, input.mean(over), momentum)
+    _follow(running_var, input.var(over, correction=1), momentum)
+    return f.batch_norm(input, None, None, weight, bias, eps)
+
+
+def instance_norm(
+    input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
+    weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True,
+    momentum: float | Tensor = 0.1, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
+    """Each channel (axis 1) of each element of the batch normalised, then scaled and shifted.
+
+    Running statistics, if given, follow the means over the batch. use_input_stats=False normalises
+    by them instead.
+    """
+    if not use_input_stats:
+        if running_mean is None or running_var is None:
+            hint = "use_input_stats=True normalises by the input itself"
+            raise ArgumentError(explain("instance_norm", "no running statistics", hint))
+        return f.batch_norm(input, running_mean, running_var, weight, bias, eps)
+    if input.ndim < 3:
+        hint = "input is (batch, channels, spatial ...)"
+        raise ShapeError(explain("instance_norm", "too few axes", hint, shape=input.shape))
+    _require_several("instance_norm", input, math.prod(input.shape[2:]))
+    over = tuple(range(2, input.ndim))
+    _follow(running_mean, input.mean(over).mean(0), momentum)
+    _follow(running_var, input.var(over, correction=1).mean(0), momentum)
+    return f.instance_norm(input, weight, bias, eps)
+
+
+def local_response_norm(
+    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
+    """input / (k + alpha m) ** beta, m the mean square over size channels (axis 1) around each."""
+    if input.ndim < 3:
+        hint = "input is (batch, channels, spatial ...)"
+        raise ShapeError(explain("local_response_norm", "too few axes", hint, shape=input.shape))
+    if size < 1:
+        raise ArgumentError(explain("local_response_norm", "size is positive", got=size))
+    if not input.size:
+        return input
+    edges = [(0, 0)] * input.ndim
+    edges[1] = (size // 2, (size - 1) // 2)
+    near = f.unfold(f.pad(input * input, edges), 1, size).sum(-1) / size
+    return input / (near * alpha + k) ** beta
+
+
+# ---- lengths
+
+
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
+    """input over its p-norm along dim, which counts as at least eps."""
+    return f.normalize(input, p, dim, eps)
