@@ -116,6 +116,30 @@ def test_nothing_depends_on_another_framework(path):
     assert not [line for line in named if "dlpack" not in line.lower()]
 
 
+def is_free_size(node: ast.expr) -> bool:
+    return isinstance(node, ast.UnaryOp) and ast.unparse(node) == "-1"
+
+
+def may_be_empty(node: ast.expr) -> bool:
+    """Could a part of a shape have the size 0?"""
+    if isinstance(node, ast.Starred):
+        return "(1,)" not in ast.unparse(node) and "behind" not in ast.unparse(node)
+    return not is_free_size(node) and not (isinstance(node, ast.Constant) and node.value)
+
+
+@every_module
+def test_no_size_is_left_open_beside_one_that_may_be_nothing(path):
+    """-1 beside a 0 could be anything: an empty batch would be refused."""
+    found = []
+    for node in ast.walk(syntax_of(path)):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "reshape":
+            tuples = [a.elts for a in node.args if isinstance(a, ast.Tuple)] or [node.args]
+            for sizes in tuples:
+                if any(map(is_free_size, sizes)) and any(map(may_be_empty, sizes)):
+                    found.append(f"line {node.lineno}: {ast.unparse(node)}")
+    assert not found
+
+
 def test_every_exception_is_still_needed():
     for name in LONG_FILES:
         assert line_count(SRC / name) > FILE_LINES, f"{name} fits by now: drop its row"
