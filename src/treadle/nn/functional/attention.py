@@ -13,7 +13,7 @@ from treadle.tensor.tensor import Tensor
 
 def scaled_dot_product_attention(
     query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
-    dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None,
+    dropout_p: float = 0.0, is_causal: bool = False, *, scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:  # fmt: skip
     """softmax(query keyᵀ scale + attn_mask) value over the last two axes.
