@@ -232,7 +232,7 @@ def test_a_compiled_call_gives_the_same(name):
 @pytest.mark.parametrize("named", [False, True])
 def test_unpooling_puts_elements_back(n, named):
     """Places come from max_pool: those drawn at random would meet."""
-    shape = (2, 3, *(9, 7, 5)[:n] if named else (8, 6, 4)[:n])
+    shape = (2, 3, *((9, 7, 5) if named else (8, 6, 4))[:n])
     x = np.random.default_rng(n).permutation(int(np.prod(shape))).reshape(shape).astype("float32")
     pool, unpool = f"max_pool{n}d", f"max_unpool{n}d"
     size = shape if named else None
