@@ -510,3 +510,5 @@ for weights, average in ((True, True), (True, False), (False, True)):
          None, None, False, 0.0, x(4, 4), x(4), use_separate_proj_weight=True,
          q_proj_weight=x(4, 4), k_proj_weight=x(4, 3), v_proj_weight=x(4, 6),
          **more)  # fmt: skip
+    same = x(4, 2, 4)
+    heads(same, same, **more)
