@@ -1,7 +1,12 @@
-"""Update rules for parameters."""
+"""Update rules for parameters, PyTorch's and a few more, and schedules for their numbers."""
 
-from treadle.optim.adam import Adam, AdamW
+from treadle.optim.adam import LAMB, Adam, Adamax, AdamW, NAdam, RAdam
+from treadle.optim.adaptive import Adadelta, Adafactor, Adagrad, RMSprop
+from treadle.optim.descent import ASGD, SGD, Lion, Rprop
+from treadle.optim.muon import Muon
 from treadle.optim.optimizer import Optimizer
-from treadle.optim.sgd import SGD
 
-__all__ = ["SGD", "Adam", "AdamW", "Optimizer"]
+__all__ = [
+    "ASGD", "LAMB", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax",
+    "Lion", "Muon", "NAdam", "Optimizer", "RAdam", "RMSprop", "Rprop",
+]  # fmt: skip
