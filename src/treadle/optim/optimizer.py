@@ -105,7 +105,7 @@ class Optimizer(Followed):
 
     def _changed(self, group: Group, name: str) -> None:
         """A setting has another value."""
-        check_setting(name, group.values_[name])
+        check_setting(name, group.values_[name], later=True)
         self.accept(group)
         self._complete(group)
 

@@ -55,9 +55,11 @@ KNOWN: dict[str, tuple[str, Callable[[Any], bool]]] = {
 OTHERS = "a number, not negative", _number
 
 
-def check_setting(name: str, value: Any) -> None:
-    """Raise for a value that a setting of this name cannot have."""
+def check_setting(name: str, value: Any, later: bool = False) -> None:
+    """Raise for a value that a setting of this name cannot have; schedules set it later."""
     what, fits = KNOWN.get(name, OTHERS)
+    if later and name == "lr" and _number(value, ANY):
+        return  # a schedule may end a rounding error below 0, or more, as PyTorch's do
     if isinstance(value, Tensor):
         if value.shape or fits is not _number:
             wrong = "a tensor can stand for one number, and has no axes"
