@@ -220,6 +220,71 @@ def test_training_goes_on_from_their_state(name):
     assert_same_state(mine, back)
 
 
+# ---- rules that are called in another way
+
+LBFGS = [
+    *grid(line_search_fn=(None, "strong_wolfe"), lr=(1.0, 0.3), history_size=(100, 3),
+          max_iter=(20, 4)),
+    {"max_eval": 6, "line_search_fn": "strong_wolfe"}, {"tolerance_grad": 1.0},
+    {"tolerance_change": 1e-2, "lr": 0.1},
+]  # fmt: skip
+
+
+def bowl(params):
+    """Convex and no parabola. In a narrow valley a rounding error grows to anything in 60 steps."""
+    a, b = params
+    apart = (a[1:] - 0.3 * a[:-1]) ** 2 * 2.0
+    return apart.sum() + ((1.0 - a) ** 2 + 0.3 * a**4).sum() + (b**4 + 0.2 * b * b).sum()
+
+
+@pytest.mark.parametrize("compiled", BOTH, ids=["lazy", "compiled"])
+@pytest.mark.parametrize("options", LBFGS, ids=str)
+def test_lbfgs(options, compiled):
+    starts = [np.array([-1.2, 1.0, 0.7, 0.3]), np.array([[0.5, -0.4]])]
+    ours = [td.tensor(x).requires_grad_() for x in starts]
+    theirs = [torch.tensor(x, requires_grad=True) for x in starts]
+    calls = [0, 0]
+
+    def run(params, optimizer, k, transform):
+        def loss():
+            optimizer.zero_grad()
+            found = bowl(params)
+            found.backward()
+            return found
+
+        inner = transform(loss)
+
+        def closure():
+            calls[k] += 1
+            return inner()
+
+        return [float(optimizer.step(closure).detach()) for _ in range(3)]
+
+    keep = (lambda f: f) if not compiled else td.compile
+    mine, other = optim.LBFGS(ours, **options), torch.optim.LBFGS(theirs, **options)
+    found, expected = run(ours, mine, 0, keep), run(theirs, other, 1, lambda f: f)
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+    assert_same(ours, theirs)
+    assert calls[0] == calls[1]
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"nesterov": False}, {"adjust_lr_fn": "match_rms_adamw"}, {"weight_decay": 0.0},
+    {"momentum": 0.5, "ns_steps": 3}, {"lr": 0.1, "ns_coefficients": (2.0, -1.5, 0.5)},
+], ids=str)  # fmt: skip
+@pytest.mark.parametrize("shape", [(4, 4), (3, 8), (8, 3), (1, 1)])
+def test_muon(options, shape):
+    """PyTorch multiplies in bfloat16 and so do we: what rounding differs by is bounded."""
+    starts, steps = arrays(1, [shape]), 5
+    ours, _ = ours_after("Muon", options, steps, True, starts)
+    theirs, _ = theirs_after("Muon", options, steps, starts)
+    lr = options.get("lr", 1e-3)
+    longest = 0.2 * np.sqrt(max(shape)) if "adjust_lr_fn" in options else np.sqrt(max(shape))
+    np.testing.assert_allclose(
+        ours[0].numpy(), theirs[0].detach().numpy(), rtol=0, atol=steps * lr * longest * 0.04
+    )
+
+
 # ---- schedules
 
 SCHEDULES = {
