@@ -449,3 +449,78 @@ def test_warm_restarts_take_parts_of_epochs(epochs, options):
         ours.step(epoch)
         theirs.step(epoch)
         np.testing.assert_allclose(numbers_of(mine), numbers_of(other), rtol=1e-12, atol=1e-16)
+
+
+@pytest.mark.parametrize("options", grid(
+    swa_lr=(0.05, [0.1, 0.9]), anneal_epochs=(0, 1, 10), anneal_strategy=("cos", "linear"),
+), ids=str)  # fmt: skip
+def test_fifty_steps_towards_averaging(options):
+    mine, other = pair()
+    ours = optim.swa_utils.SWALR(mine, **options)
+    theirs = torch.optim.swa_utils.SWALR(other, **options)
+    assert_same_schedule(mine, other, ours, theirs)
+
+
+# ---- averages
+
+
+def twins():
+    """The same network here and there."""
+
+    def of(nn):
+        return nn.Sequential(nn.Linear(4, 6), nn.BatchNorm1d(6), nn.ReLU(), nn.Linear(6, 2))
+
+    ours, theirs = of(td.nn).double(), of(torch.nn)
+    ours.load_state_dict({name: x.detach().numpy() for name, x in theirs.state_dict().items()})
+    return ours, theirs
+
+
+AVERAGES = {
+    "mean": lambda s: {},
+    "mean function": lambda s: {"avg_fn": s.get_swa_avg_fn()},
+    "means function": lambda s: {"multi_avg_fn": s.get_swa_multi_avg_fn()},
+    "ema": lambda s: {"avg_fn": s.get_ema_avg_fn(0.9)},
+    "many ema": lambda s: {"multi_avg_fn": s.get_ema_multi_avg_fn(0.7)},
+    "own": lambda s: {"avg_fn": lambda mean, new, count: mean * 0.5 + new * 0.5},
+}
+
+
+@pytest.mark.parametrize("compiled", BOTH, ids=["lazy", "compiled"])
+@pytest.mark.parametrize(("kind", "use_buffers"), [
+    pair for pair in product(AVERAGES, BOTH)
+    if pair != ("means function", True)  # PyTorch's refuses buffers that count
+])  # fmt: skip
+def test_averaged_models(kind, use_buffers, compiled):
+    (ours, theirs), s, t = twins(), optim.swa_utils, torch.optim.swa_utils
+    options = AVERAGES[kind]
+    own = s.AveragedModel(ours, use_buffers=use_buffers, **options(s))
+    their = t.AveragedModel(theirs, use_buffers=use_buffers, **options(t))
+    mine, other = optim.SGD(ours.parameters(), lr=0.1), torch.optim.SGD(theirs.parameters(), lr=0.1)
+    rng = np.random.default_rng(3)
+
+    def step(x):
+        mine.zero_grad()
+        ours(x).square().mean().backward()
+        mine.step()
+        own.update_parameters(ours)
+
+    run = td.compile(step) if compiled else step
+    batches = [rng.standard_normal((8, 4)) for _ in range(6)]
+    for x in batches:
+        run(td.tensor(x))
+        other.zero_grad()
+        theirs(torch.tensor(x)).square().mean().backward()
+        other.step()
+        their.update_parameters(theirs)
+    assert_same_tensors(own, their)
+    s.update_bn([[td.tensor(x)] for x in batches], own)
+    t.update_bn([[torch.tensor(x)] for x in batches], their)
+    assert_same_tensors(own, their)
+
+
+def assert_same_tensors(ours, theirs):
+    own, their = ours.state_dict(), theirs.state_dict()
+    assert own.keys() == their.keys()
+    for name, value in own.items():
+        expected = their[name].numpy()
+        np.testing.assert_allclose(value.numpy(), expected, rtol=1e-10, atol=1e-12, err_msg=name)
