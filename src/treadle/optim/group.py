@@ -44,7 +44,7 @@ class Read(Followed):
     """A number that a function looked at while it was traced, and so depends on."""
 
     def __init__(self, value: Any) -> None:
-        self.value = value
+        object.__setattr__(self, "value", value)  # nothing that the trace has changed
 
 
 class Group(MutableMapping[str, Any], Followed):

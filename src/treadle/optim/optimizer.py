@@ -11,6 +11,7 @@ from treadle.functions import where
 from treadle.optim.group import Group, Section
 from treadle.optim.saving import loaded, saved
 from treadle.optim.settings import check_setting
+from treadle.tensor.autocast import uncast
 from treadle.tensor.creation import full, tensor, zeros
 from treadle.tensor.gradients import enable_grad, no_grad
 from treadle.tensor.tensor import Tensor, realize
@@ -183,7 +184,7 @@ class Optimizer(Followed):
             into.assign(value if skip is None else where(skip, into, value))
             changed.append(into)
 
-        with no_grad():
+        with no_grad(), uncast():
             for group in self.param_groups:
                 for section in group.sections:
                     self._advance(group, section, put)
