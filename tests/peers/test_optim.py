@@ -524,3 +524,63 @@ def assert_same_tensors(ours, theirs):
     for name, value in own.items():
         expected = their[name].numpy()
         np.testing.assert_allclose(value.numpy(), expected, rtol=1e-10, atol=1e-12, err_msg=name)
+
+
+# ---- mixed precision
+
+
+@pytest.mark.parametrize("compiled", BOTH, ids=["lazy", "compiled"])
+@pytest.mark.parametrize("options", grid(
+    init_scale=(4.0, 65536.0), growth_interval=(1, 3), growth_factor=(2.0, 1.5),
+    backoff_factor=(0.5, 0.25),
+), ids=str)  # fmt: skip
+def test_thirty_steps_with_a_scaler(options, compiled):
+    rng = np.random.default_rng(4)
+    factors = np.where(rng.random(30) < 0.25, np.inf, rng.standard_normal(30))
+    factors[7] = np.nan
+    ours, theirs = td.tensor([0.5, -1.0]).requires_grad_(), torch.tensor([0.5, -1.0])
+    theirs.requires_grad_()
+    mine, other = optim.Adam([ours], lr=0.1), torch.optim.Adam([theirs], lr=0.1)
+    scaler, their_scaler = td.amp.GradScaler(**options), torch.amp.GradScaler("cpu", **options)
+
+    def step(p, optimizer, scaler, factor):
+        optimizer.zero_grad()
+        scaler.scale((p.sin() * factor).sum()).backward()
+        scaler.step(optimizer)
+        scaler.update()
+
+    run = (lambda x: step(ours, mine, scaler, x)) if not compiled else td.compile(
+        lambda x: step(ours, mine, scaler, x)
+    )  # fmt: skip
+    for factor in factors:
+        run(td.tensor(factor, dtype="float32"))
+        step(theirs, other, their_scaler, float(factor))
+        assert scaler.state_dict() == their_scaler.state_dict()
+        np.testing.assert_allclose(ours.numpy(), theirs.detach().numpy(), rtol=1e-4, atol=1e-5)
+
+
+CAST = {
+    "matmul": (lambda x: x @ x, lambda x: x @ x),
+    "linear": (lambda x: td.nn.functional.linear(x, x), lambda x: torch.nn.functional.linear(x, x)),
+    "conv2d": (lambda x: td.nn.functional.conv2d(x[None, None], x[None, None]),
+               lambda x: torch.nn.functional.conv2d(x[None, None], x[None, None])),
+    "relu": (lambda x: (x @ x).relu(), lambda x: (x @ x).relu()),
+    "mse": (lambda x: td.nn.functional.mse_loss(x @ x, x),
+            lambda x: torch.nn.functional.mse_loss(x @ x, x)),
+    "add": (lambda x: x @ x + x, lambda x: x @ x + x),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("half", ["bfloat16", "float16"])
+@pytest.mark.parametrize("name", CAST)
+def test_autocast_gives_the_same_dtypes_and_values(name, half):
+    array = np.random.default_rng(0).standard_normal((8, 8)).astype(np.float32) * 0.3
+    own, their = CAST[name]
+    with td.amp.autocast("cpu", dtype=half):
+        y = own(td.tensor(array))
+    with torch.autocast("cpu", dtype=getattr(torch, half)):
+        z = their(torch.tensor(array))
+    assert y.dtype.name == str(z.dtype).removeprefix("torch.")
+    expected = z.to(torch.float32).numpy()
+    unit = {"bfloat16": 2.0**-8, "float16": 2.0**-11}[half]
+    np.testing.assert_allclose(y.cast("float32").numpy(), expected, rtol=4 * unit, atol=4 * unit)
