@@ -159,6 +159,8 @@ def lines_of(layer: str) -> int:
 
 PUBLIC = {
     "td": treadle, "td.nn": treadle.nn, "td.optim": treadle.optim, "td.random": treadle.random,
+    "td.amp": treadle.amp, "td.optim.lr_scheduler": treadle.optim.lr_scheduler,
+    "td.optim.swa_utils": treadle.optim.swa_utils,
 }  # fmt: skip
 CONSTANTS = (str, float, type(None))  # have no docstring of their own
 
