@@ -135,7 +135,8 @@ def lines_of(layer: str) -> int:
 
 
 PUBLIC = {
-    "td": treadle, "td.nn": treadle.nn, "td.optim": treadle.optim, "td.random": treadle.random,
+    "td": treadle, "td.data": treadle.data, "td.nn": treadle.nn, "td.optim": treadle.optim,
+    "td.random": treadle.random,
 }  # fmt: skip
 CONSTANTS = (str, float, type(None))  # have no docstring of their own
 
