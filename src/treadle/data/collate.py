@@ -20,8 +20,8 @@ TAKEN = "numbers, arrays, tensors, strings, and tuples, lists and dicts of such"
 def default_collate(batch: Sequence[Any]) -> Any:
     """Samples as a batch: numbers, arrays and tensors become one tensor with a new first axis.
 
-    Tuples and lists become lists, dicts dicts, named tuples named tuples, each part a batch; strings
-    and bytes stay a list. Python floats make float64, ints int64, as in PyTorch.
+    Tuples and lists become lists, dicts dicts, named tuples named tuples, each part a batch;
+    strings and bytes stay a list. Python floats make float64, ints int64, as in PyTorch.
 
     >>> default_collate([(1, "a"), (2, "b")])[1]
     ['a', 'b']

@@ -208,12 +208,12 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: Any = None) 
     Of shares, what is left by rounding down goes to the first subsets, one each. generator is a
     seed, a numpy.random.Generator, or None: then td.manual_seed decides.
     """
-    total, sizes = len(dataset), list(lengths)
+    total, sizes = len(dataset), [float(size) for size in lengths]
     if any(not math.isfinite(size) or size < 0 for size in sizes):
         raise ArgumentError(explain("random_split", "a length is not negative", lengths=sizes))
     if sizes and math.isclose(sum(sizes), 1.0) and sum(sizes) <= 1.0 + 1e-9 and total != 1:
         sizes = [math.floor(total * share) for share in sizes]
-        for place in range(total - sum(sizes)):
+        for place in range(total - int(sum(sizes))):
             sizes[place % len(sizes)] += 1
     if sum(sizes) != total or any(size != int(size) for size in sizes):
         hint = f"lengths that sum to {total}, or shares that sum to 1"

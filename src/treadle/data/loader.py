@@ -15,7 +15,7 @@ from treadle.data import epoch
 from treadle.data.datasets import IterableDataset, TensorDataset
 from treadle.data.fetching import Reading
 from treadle.data.pool import Pool, context_of
-from treadle.data.samplers import BatchSampler, Ordered, RandomSampler, SequentialSampler
+from treadle.data.samplers import BatchSampler, RandomSampler, SequentialSampler
 from treadle.data.seeds import Epochs
 from treadle.tensor.tensor import Tensor
 
@@ -147,8 +147,8 @@ class DataLoader:
         missing = {"epoch", "seed", "batches", "given", "turn", "running", "sampler"} - set(state)
         if missing:
             hint = "pass what state_dict of a loader gave"
-            facts = {"missing": sorted(missing)}
-            raise ArgumentError(explain("DataLoader.load_state_dict", "no state", hint, **facts))
+            what, keys = "DataLoader.load_state_dict", sorted(missing)
+            raise ArgumentError(explain(what, "not a loader's state", hint, missing=keys))
         if self._is_iterable and state["running"] and len(state["given"]) != self.workers:
             wrong = "an iterable data set goes on with as many workers as before"
             facts = {"before": len(state["given"]), "now": self.workers}

@@ -1,11 +1,12 @@
 """The worker processes of a loader, seen from their parent.
 
-Processes are forked on Linux: data sets need no pickling and their memory is shared, and a fork waits
-for every lock of ours (base/forks.py). Elsewhere they are spawned, as forks are not safe there.
+Processes are forked on Linux: data sets need no pickling and their memory is shared, and a fork
+waits for every lock of ours (base/forks.py). Elsewhere they are spawned, as forks are not safe there.
 """
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import pickle
@@ -176,10 +177,8 @@ class Pool:
         if os.getpid() != self.owner:  # a forked child has copies of these objects
             return
         for receiver in self.receivers:
-            try:
+            with contextlib.suppress(OSError):
                 receiver.connection.send(None)
-            except OSError:
-                pass
             receiver.connection.close()
         self.receivers.clear()
         end = time.monotonic() + PATIENCE

@@ -24,7 +24,7 @@ WATCH = 1.0  # seconds after which a worker looks again whether its parent is th
 
 
 class WorkerInfo(NamedTuple):
-    """Who a worker is: its id of num_workers, the seed of its epoch, and its copy of the data set."""
+    """Who a worker is: its id of num_workers, its seed in this epoch, its copy of the data set."""
 
     id: int
     num_workers: int
