@@ -2,7 +2,7 @@
 
 A worker writes the arrays of a batch into a piece of memory without a name, and sends its handle
 the first time. The parent's arrays lie in that memory; when the last of them is gone the worker may
-use it again. Memory without a name vanishes with its processes, however they end. Small batches, and
+use it again. Memory without a name vanishes with its processes, however they end. Small batches and
 systems without such memory, send the bytes themselves.
 """
 

@@ -1,7 +1,7 @@
 """The worker processes of a loader, seen from their parent.
 
 Processes are forked on Linux: data sets need no pickling and their memory is shared, and a fork
-waits for every lock of ours (base/forks.py). Elsewhere they are spawned, as forks are not safe there.
+waits for every lock of ours (base/forks.py). Elsewhere they are spawned.
 """
 
 from __future__ import annotations
@@ -100,14 +100,8 @@ class Pool:
     def ask(self, number: int, request: Any, answers: int = 1) -> None:
         """Send a worker a request, and what memory it may use again."""
         receiver = self.receivers[number]
-        try:
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # `answer` says why
             receiver.connection.send((request, receiver.take_unread()))
-        except (BrokenPipeError, ConnectionResetError, OSError):
-            if not self._is_dead(number):
-                raise
-            self._collect(number)  # what it sent before it died, its own error too
-            if not self._arrived:
-                raise self._death(number) from None
         self.asked[number] += answers
 
     def answer(self) -> tuple[int, Any]:
