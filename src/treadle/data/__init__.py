@@ -1,5 +1,6 @@
 """Data sets, the order and the processes they are read in, and what is done to samples."""
 
+from treadle.data import transforms
 from treadle.data.collate import default_collate, default_convert
 from treadle.data.datasets import (
     ChainDataset,
@@ -31,5 +32,5 @@ __all__ = [
     "IterableDataset", "RandomSampler", "Sampler", "SequentialSampler", "StackDataset", "Subset",
     "SubsetRandomSampler", "TensorDataset", "TransformedDataset", "WeightedRandomSampler",
     "WorkerError", "WorkerInfo", "default_collate", "default_convert", "generator",
-    "get_worker_info", "random_split",
+    "get_worker_info", "random_split", "transforms",
 ]  # fmt: skip
