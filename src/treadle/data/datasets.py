@@ -211,7 +211,7 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: Any = None) 
     total, sizes = len(dataset), [float(size) for size in lengths]
     if any(not math.isfinite(size) or size < 0 for size in sizes):
         raise ArgumentError(explain("random_split", "a length is not negative", lengths=sizes))
-    if sizes and math.isclose(sum(sizes), 1.0) and sum(sizes) <= 1.0 + 1e-9 and total != 1:
+    if sizes and math.isclose(sum(sizes), 1.0) and sum(sizes) <= 1.0 + 1e-9:
         sizes = [math.floor(total * share) for share in sizes]
         for place in range(total - int(sum(sizes))):
             sizes[place % len(sizes)] += 1
