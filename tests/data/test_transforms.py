@@ -249,11 +249,13 @@ def test_whole_numbers_stay_in_their_range():
 
 
 def test_to_tensor_and_to_dtype():
-    x = image(4, 5, 3, kind=np.uint8)
+    x = image(6, 5, 3, kind=np.uint8)
     found = T.ToTensor()(x)
+    np.testing.assert_array_equal(T.ToTensor()(x.transpose(2, 0, 1)), found)
+    np.testing.assert_array_equal(T.ToImage()(x), x.transpose(2, 0, 1))
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, x.transpose(2, 0, 1) / 255, rtol=1e-6)
-    assert T.ToTensor()(x[:, :, 0]).shape == (1, 4, 5)
+    assert T.ToTensor()(x[:, :, 0]).shape == (1, 6, 5)
     assert T.ToTensor()(x.astype(np.int16)).dtype == np.int16
     back = T.ToDtype(np.uint8, scale=True)(found)
     np.testing.assert_array_equal(back, x.transpose(2, 0, 1))
@@ -355,6 +357,7 @@ def test_outside_of_a_loader_the_global_seed_decides():
         (lambda: T.Normalize(0, 1)(image(3, 4, 4, kind=np.uint8)), DtypeError, "ToTensor"),
         (lambda: T.ColorJitter(0, 0.5)(image(2, 4, 4)), ShapeError, "channels=2"),
         (lambda: T.ToTensor()(image(2, 3, 4, 4)), ShapeError, "picture"),
+        (lambda: T.ToTensor()(image(5, 6, 7)), ShapeError, "channels"),
         (lambda: T.Compose([3]), TypeError, "function"),
         (lambda: T.Grayscale(2), ArgumentError, "1 or 3"),
     ],

@@ -15,6 +15,11 @@ from treadle.data.datasets import (
 )
 from treadle.data.loader import DataLoader
 from treadle.data.pool import WorkerError
+from treadle.data.readers.arrays import MNIST, read_idx, read_npy, read_npz
+from treadle.data.readers.bundled import BundledDataset, bundled, stdlib_text
+from treadle.data.readers.pictures import ImageFolder, read_image
+from treadle.data.readers.sound import read_wav
+from treadle.data.readers.tables import Table, read_csv
 from treadle.data.samplers import (
     BatchSampler,
     DistributedSampler,
@@ -28,9 +33,11 @@ from treadle.data.seeds import generator
 from treadle.data.workers import WorkerInfo, get_worker_info
 
 __all__ = [
-    "BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Dataset", "DistributedSampler",
-    "IterableDataset", "RandomSampler", "Sampler", "SequentialSampler", "StackDataset", "Subset",
-    "SubsetRandomSampler", "TensorDataset", "TransformedDataset", "WeightedRandomSampler",
-    "WorkerError", "WorkerInfo", "default_collate", "default_convert", "generator",
-    "get_worker_info", "random_split", "transforms",
+    "MNIST", "BatchSampler", "BundledDataset", "ChainDataset", "ConcatDataset", "DataLoader",
+    "Dataset", "DistributedSampler", "ImageFolder", "IterableDataset", "RandomSampler", "Sampler",
+    "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler", "Table", "TensorDataset",
+    "TransformedDataset", "WeightedRandomSampler", "WorkerError", "WorkerInfo", "bundled",
+    "default_collate", "default_convert", "generator", "get_worker_info", "random_split",
+    "read_csv", "read_idx", "read_image", "read_npy", "read_npz", "read_wav", "stdlib_text",
+    "transforms",
 ]  # fmt: skip

@@ -228,4 +228,5 @@ def rows_of(dataset: Any, indices: Order) -> list[Any] | None:
     """A batch of a data set that gives whole batches, a subset of such too; None of others."""
     while type(dataset) is Subset:
         dataset, indices = dataset.dataset, dataset.below(indices)
-    return dataset.rows(indices) if type(dataset) is TensorDataset else None
+    plain = getattr(type(dataset), "__getitem__", None) is TensorDataset.__getitem__
+    return dataset.rows(indices) if plain else None

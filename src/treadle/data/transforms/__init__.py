@@ -8,6 +8,7 @@ from treadle.data.transforms.general import (
     OneHot,
     RandomApply,
     ToDtype,
+    ToImage,
     ToTensor,
     Transform,
 )
@@ -25,5 +26,5 @@ from treadle.data.transforms.geometry import (
 __all__ = [
     "CenterCrop", "ColorJitter", "Compose", "Grayscale", "Lambda", "Normalize", "OneHot", "Pad",
     "RandomApply", "RandomCrop", "RandomHorizontalFlip", "RandomResizedCrop", "RandomRotation",
-    "RandomVerticalFlip", "Resize", "ToDtype", "ToTensor", "Transform",
+    "RandomVerticalFlip", "Resize", "ToDtype", "ToImage", "ToTensor", "Transform",
 ]  # fmt: skip

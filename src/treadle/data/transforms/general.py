@@ -69,8 +69,8 @@ class RandomApply(Transform):
         return sample
 
 
-class ToTensor(Transform):
-    """A picture (H, W, C) or (H, W), an array or Pillow's, as (C, H, W); uint8 as floats to 1."""
+class ToImage(Transform):
+    """Pillow's picture, or an array (H, W, C) or (H, W), as an array (C, H, W)."""
 
     def __call__(self, sample: Any) -> Array:
         array = np.asarray(sample)
@@ -78,8 +78,25 @@ class ToTensor(Transform):
             array = array[:, :, None]
         if array.ndim != 3:
             hint = "(height, width) or (height, width, channels)"
-            raise ShapeError(explain("ToTensor", "not a picture", hint, shape=array.shape))
-        array = np.ascontiguousarray(array.transpose(2, 0, 1))
+            raise ShapeError(explain("ToImage", "not a picture", hint, shape=array.shape))
+        return np.ascontiguousarray(array.transpose(2, 0, 1))
+
+
+class ToTensor(Transform):
+    """A picture as floats (C, H, W), uint8 from 0 to 1.
+
+    An array with 1, 3 or 4 channels first is an image already, whatever comes last; else the
+    channels are last, as in Pillow's pictures and PyTorch's ToTensor.
+    """
+
+    def __call__(self, sample: Any) -> Array:
+        array, few = np.asarray(sample), (1, 3, 4)
+        is_image = isinstance(sample, np.ndarray) and array.ndim == 3 and array.shape[0] in few
+        if not is_image:
+            if array.ndim == 3 and array.shape[-1] not in few:
+                hint = "1, 3 or 4 channels, first or last"
+                raise ShapeError(explain("ToTensor", "no channels", hint, shape=array.shape))
+            array = ToImage()(array)
         if array.dtype == np.uint8:
             return array.astype(np.float32) / np.float32(255)
         return array.astype(np.float32) if array.dtype == bool else array
