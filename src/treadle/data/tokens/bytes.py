@@ -24,8 +24,11 @@ class ByteTokenizer:
 
     def encode(self, text: Text, special: bool = True) -> list[int]:
         """The tokens of a text, or of bytes; special=False reads special tokens as plain text."""
+        whole = as_bytes("ByteTokenizer", text)
+        if not special or not self.special_tokens:
+            return list(whole)
         found: list[int] = []
-        for part in self._special.cut(text) if special else [text]:
+        for part in self._special.cut(whole):
             found += [part] if isinstance(part, int) else as_bytes("ByteTokenizer", part)
         return found
 

@@ -81,10 +81,8 @@ class BPETokenizer:
 
     def encode(self, text: Text, special: bool = True) -> list[int]:
         """The tokens of a text, or of bytes; special=False reads special tokens as plain text."""
-        if isinstance(text, bytes):
-            text = text.decode("utf-8", "surrogateescape")
-        elif not isinstance(text, str):
-            as_bytes("BPETokenizer", text)  # says what is wrong
+        if not isinstance(text, str):
+            text = as_bytes("BPETokenizer", text).decode("utf-8", "surrogateescape")
         found: list[int] = []
         known = self._known
         for part in self._special.cut(text) if special else [text]:
