@@ -158,9 +158,9 @@ def lines_of(layer: str) -> int:
 
 
 PUBLIC = {
-    "td": treadle, "td.nn": treadle.nn, "td.optim": treadle.optim, "td.random": treadle.random,
-    "td.amp": treadle.amp, "td.optim.lr_scheduler": treadle.optim.lr_scheduler,
-    "td.optim.swa_utils": treadle.optim.swa_utils,
+    "td": treadle, "td.amp": treadle.amp, "td.data": treadle.data, "td.nn": treadle.nn,
+    "td.optim": treadle.optim, "td.optim.lr_scheduler": treadle.optim.lr_scheduler,
+    "td.optim.swa_utils": treadle.optim.swa_utils, "td.random": treadle.random,
 }  # fmt: skip
 CONSTANTS = (str, float, type(None))  # have no docstring of their own
 
