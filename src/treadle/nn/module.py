@@ -146,6 +146,17 @@ class Module(Followed):
             raise OperandError(explain("setattr", wrong, hint, **facts))
         parameter.assign(value)
 
+    def __getattr__(self, name: str) -> Any:
+        """An attribute that is computed whenever it is read, such as a weight of norm 1."""
+        computed = self.__dict__.get("_computed", {})
+        if name in computed:
+            return computed[name](self)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _compute(self, name: str, rule: Callable[[Any], Tensor]) -> None:
+        self.__dict__.setdefault("_computed", {})[name] = rule
+        Followed.changes += 1
+
     def __delattr__(self, name: str) -> None:
         super().__delattr__(name)
         self.__dict__.get("_kept", {}).pop(name, None)
