@@ -10,6 +10,7 @@ from treadle.nn.hooks import Backward, Hook, RemovableHandle, Table, add_hook
 from treadle.nn.loading import Differences, load
 from treadle.nn.moving import moved, target_of
 from treadle.nn.parameter import Buffer, Parameter
+from treadle.nn.summary import Summary, summarize
 from treadle.nn.tree import indented, parts
 from treadle.tensor.gradients import is_grad_enabled
 from treadle.tensor.tensor import Tensor
@@ -356,6 +357,13 @@ class Module(Followed):
         return load(type(self).__name__, own, state_dict, strict, assign)
 
     # ---- text
+
+    def summary(self, *args: Any, **options: Any) -> Summary:
+        """A table of what every layer makes of such arguments: shapes, parameters, work, memory.
+
+        Nothing is computed, and what forward assigns to, such as running statistics, stays.
+        """
+        return summarize(self, args, options)
 
     def extra_repr(self) -> str:
         """What `repr` shows of this module besides the modules below."""
