@@ -2,6 +2,9 @@
 
 # isort: off
 # fmt: off
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from treadle import nn, optim, random
 from treadle.base.device import Device
 from treadle.base.dtypes import (
@@ -28,6 +31,10 @@ from treadle.transforms.grad import grad, jvp, value_and_grad, vjp
 from treadle.transforms.jacobian import hessian, jacobian
 from treadle.transforms.tune import tune
 
+if TYPE_CHECKING:
+    from treadle import io
+    from treadle.io import load, save
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -35,10 +42,10 @@ __all__ = [
     "__version__", "astype", "bfloat16", "bool", "broadcast_shapes", "can_cast", "checkpoint",
     "compile", "draw", "e", "enable_grad", "explain", "finfo", "float16", "float32", "float64",
     "float8_e4m3fn", "float8_e5m2", "grad", "gradients", "graph", "hessian", "iinfo", "inf",
-    "int16", "int32", "int64", "int8", "is_grad_enabled", "isdtype", "jacobian", "jvp",
-    "manual_seed", "memory_report", "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi",
-    "promote_types", "rand", "randint", "randn", "random", "randperm", "realize", "result_type",
-    "tune", "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
+    "int16", "int32", "int64", "int8", "io", "is_grad_enabled", "isdtype", "jacobian", "jvp",
+    "load", "manual_seed", "memory_report", "nan", "newaxis", "nn", "no_grad", "optim", "override",
+    "pi", "promote_types", "rand", "randint", "randn", "random", "randperm", "realize",
+    "result_type", "save", "tune", "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
 ]
 
 # <gen imports>
@@ -131,3 +138,15 @@ __all__ += [
 # <sums wcm3d3a27dntzumvpz2eifjw63gph6w5e2l3ilu37mb6yoz6li2u4hbhpm5bi3z6mps6x63kwbz26qae3tl4a>
 # <sums 2enomasku33befzfvqtrvcig32aud6qxd7rh3dw4ui6uamuu4ycox5x7gzj5rnvoire7p3k4xqy7c4vebxa3x>
 # </gen names 33itzslykrhso73la4yntj4ua47jxaioq6qaxnt4cljr4>
+
+# Loaded by who asks first: name, module, and the name there if it is not the module that is meant.
+LATE = {"io": ("treadle.io", ""), "load": ("treadle.io", "load"), "save": ("treadle.io", "save")}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in LATE:
+        raise AttributeError(f"module 'treadle' has no attribute {name!r}")
+    module, inside = LATE[name]
+    found = import_module(module)
+    globals()[name] = found = getattr(found, inside) if inside else found
+    return found
