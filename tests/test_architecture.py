@@ -113,7 +113,8 @@ def test_imports_stand_at_the_top(path):
 def test_nothing_depends_on_another_framework(path):
     lines = path.read_text(encoding="utf-8").splitlines()
     named = [line.strip() for line in lines if re.search(r"\btorch\b", line)]
-    assert not [line for line in named if "dlpack" not in line.lower()]
+    in_files = ['PACKAGE = "torch"'] if name_of(path) == "io/pytorch.py" else []
+    assert not [line for line in named if "dlpack" not in line.lower() and line not in in_files]
 
 
 def is_free_size(node: ast.expr) -> bool:
@@ -158,9 +159,10 @@ def lines_of(layer: str) -> int:
 
 
 PUBLIC = {
-    "td": treadle, "td.amp": treadle.amp, "td.data": treadle.data, "td.nn": treadle.nn,
-    "td.optim": treadle.optim, "td.optim.lr_scheduler": treadle.optim.lr_scheduler,
-    "td.optim.swa_utils": treadle.optim.swa_utils, "td.random": treadle.random,
+    "td": treadle, "td.amp": treadle.amp, "td.data": treadle.data, "td.io": treadle.io,
+    "td.nn": treadle.nn, "td.optim": treadle.optim, "td.random": treadle.random,
+    "td.optim.lr_scheduler": treadle.optim.lr_scheduler,
+    "td.optim.swa_utils": treadle.optim.swa_utils,
 }  # fmt: skip
 CONSTANTS = (str, float, type(None))  # have no docstring of their own
 
