@@ -37,14 +37,15 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Device", "Dim", "Tensor", "TreadleError", "__array_api_version__", "__array_namespace_info__",
-    "__version__", "astype", "bfloat16", "bool", "broadcast_shapes", "can_cast", "checkpoint",
-    "compile", "draw", "e", "enable_grad", "explain", "finfo", "float16", "float32", "float64",
-    "float8_e4m3fn", "float8_e5m2", "grad", "gradients", "graph", "hessian", "iinfo", "inf",
-    "int16", "int32", "int64", "int8", "is_grad_enabled", "isdtype", "jacobian", "jvp",
-    "manual_seed", "memory_report", "models", "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi",
-    "promote_types", "rand", "randint", "randn", "random", "randperm", "realize", "result_type",
-    "tune", "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
+    "Device", "Dim", "Tensor", "TreadleError", "__array_api_version__",
+    "__array_namespace_info__", "__version__", "astype", "bfloat16", "bool", "broadcast_shapes",
+    "can_cast", "checkpoint", "compile", "draw", "e", "enable_grad", "explain", "finfo",
+    "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2", "grad", "gradients",
+    "graph", "hessian", "iinfo", "inf", "int16", "int32", "int64", "int8", "is_grad_enabled",
+    "isdtype", "jacobian", "jvp", "manual_seed", "memory_report", "models", "nan", "newaxis",
+    "nn", "no_grad", "optim", "override", "pi", "promote_types", "rand", "randint", "randn",
+    "random", "randperm", "realize", "result_type", "tune", "uint16", "uint32", "uint64",
+    "uint8", "value_and_grad", "vjp",
 ]
 
 # <gen imports>

@@ -38,7 +38,10 @@ class Past:
         self, layer: int, q: Tensor, k: Tensor, v: Tensor,
         scale: float | None = None, dropout: float = 0.0,
     ) -> Tensor:  # fmt: skip
-        """q (batch, heads, length, width) mixed from the values it sees; k and v may have fewer heads."""
+        """q (batch, heads, length, width) mixed from the values it sees.
+
+        k and v may have fewer heads, which groups of q's share.
+        """
         options: Any = {"dropout_p": dropout, "scale": scale, "enable_gqa": True}
         if self.starts is None:
             return attention(q, k, v, is_causal=True, **options)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from treadle.base.errors import ArgumentError, explain
-from treadle.models.cache import Cache, Past
+from treadle.models.cache import Past
 from treadle.models.generate import Decoders, generate
 from treadle.nn import Module
 from treadle.tensor.tensor import Tensor
