@@ -113,7 +113,8 @@ def test_imports_stand_at_the_top(path):
 def test_nothing_depends_on_another_framework(path):
     lines = path.read_text(encoding="utf-8").splitlines()
     named = [line.strip() for line in lines if re.search(r"\btorch\b", line)]
-    assert not [line for line in named if "dlpack" not in line.lower()]
+    in_files = ['PACKAGE = "torch"'] if name_of(path) == "io/pytorch.py" else []
+    assert not [line for line in named if "dlpack" not in line.lower() and line not in in_files]
 
 
 def test_every_exception_is_still_needed():
@@ -135,7 +136,8 @@ def lines_of(layer: str) -> int:
 
 
 PUBLIC = {
-    "td": treadle, "td.nn": treadle.nn, "td.optim": treadle.optim, "td.random": treadle.random,
+    "td": treadle, "td.io": treadle.io, "td.nn": treadle.nn, "td.optim": treadle.optim,
+    "td.random": treadle.random,
 }  # fmt: skip
 CONSTANTS = (str, float, type(None))  # have no docstring of their own
 

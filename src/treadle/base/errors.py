@@ -43,6 +43,10 @@ class ExchangeError(TreadleError, BufferError):
     """Memory that cannot be shared with another library as asked."""
 
 
+class FileError(TreadleError, ValueError):
+    """A file that is damaged, or not what it says it is."""
+
+
 class GradientError(TreadleError, RuntimeError):
     """A gradient that does not exist or was not asked for."""
 

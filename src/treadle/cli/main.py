@@ -1,4 +1,4 @@
-"""The command line: `treadle gen` and `treadle ops`."""
+"""The command line: `treadle gen`, `treadle info` and `treadle ops`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import Any
 import treadle
 from treadle.cli.coverage import DEVICES, Support
 from treadle.cli.generate import Row, Target, outside_targets, own_rows, own_targets, page_of
+from treadle.cli.info import show_file
 from treadle.cli.merge import MarkerError, Merged, merge
 
 
@@ -31,6 +32,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ops.add_argument("--op", metavar="NAME", help="all about one op")
     ops.add_argument("--json", action="store_true", help="for programs")
     ops.set_defaults(run=list_ops)
+    info = commands.add_parser("info", help="what a file of tensors or a checkpoint holds")
+    info.add_argument("path", help="safetensors, .pt, .npz, .gguf, or a folder with a checkpoint")
+    info.add_argument("--json", action="store_true", help="for programs")
+    info.set_defaults(run=show_file)
     options = parser.parse_args(arguments)
     if options.command == "gen" and bool(options.table) != bool(options.into):
         parser.error("--table and --into go together")

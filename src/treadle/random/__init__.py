@@ -19,12 +19,19 @@ from treadle.random.distributions import (
     truncated_normal,
     uniform,
 )  # fmt: skip
-from treadle.random.keys import fold_in, key, manual_seed, split
+from treadle.random.keys import (
+    fold_in,
+    get_rng_state,
+    key,
+    manual_seed,
+    set_rng_state,
+    split,
+)  # fmt: skip
 
 randperm = permutation
 
 __all__ = [
-    "bernoulli", "categorical", "exponential", "fold_in", "gamma", "gumbel", "key", "laplace",
-    "manual_seed", "multinomial", "normal", "permutation", "poisson", "rand", "randint", "randn",
-    "randperm", "split", "truncated_normal", "uniform",
+    "bernoulli", "categorical", "exponential", "fold_in", "gamma", "get_rng_state", "gumbel",
+    "key", "laplace", "manual_seed", "multinomial", "normal", "permutation", "poisson", "rand",
+    "randint", "randn", "randperm", "set_rng_state", "split", "truncated_normal", "uniform",
 ]  # fmt: skip

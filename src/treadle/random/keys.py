@@ -30,6 +30,18 @@ def manual_seed(seed: int) -> None:
     GENERATOR.seed(_whole("manual_seed", "seed", seed))
 
 
+def get_rng_state() -> Tensor:
+    """Where the global generator stands: its key's two words, and how many draws were made."""
+    return tensor(GENERATOR.state(), dtype=uint64)
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Let the global generator go on from where get_rng_state() was called."""
+    if not isinstance(new_state, Tensor) or (new_state.shape, new_state.dtype) != ((3,), uint64):
+        raise ArgumentError(explain("set_rng_state", "no state", "td.random.get_rng_state() is"))
+    GENERATOR.go_on(*new_state.tolist())
+
+
 def key(seed: int, device: str | Device = CPU) -> Tensor:
     """A key made of a seed, for functions that should not read the global generator.
 

@@ -32,6 +32,16 @@ class Generator:
         self.key = (seed & 0xFFFFFFFF, (seed >> 32) & 0xFFFFFFFF)
         self.count = 0
 
+    def state(self) -> tuple[int, int, int]:
+        """The key and the count of draws."""
+        with self._lock:
+            return (*self.key, self.count)
+
+    def go_on(self, k0: int, k1: int, count: int) -> None:
+        """Go on from a state."""
+        with self._lock:
+            self.key, self.count = (k0 & 0xFFFFFFFF, k1 & 0xFFFFFFFF), count
+
     def take(self, draws: int, device: Device) -> Any:
         """Memory with (key 0, key 1, number of the first) of draws that nobody else gets."""
         with self._lock:
