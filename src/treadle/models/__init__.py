@@ -4,6 +4,11 @@
 from treadle.models.bert import Bert, BertConfig
 from treadle.models.generate import generate
 from treadle.models.gpt2 import GPT2, GPT2Config
-from treadle.models.llama import Llama, LlamaConfig
+from treadle.models.llama import Llama
+from treadle.models.llama_config import LlamaConfig
+from treadle.models.recurrent import CharRNN, CharRNNConfig, LSTMConfig, LSTMLanguageModel
 
-__all__ = ["GPT2", "Bert", "BertConfig", "GPT2Config", "Llama", "LlamaConfig", "generate"]
+__all__ = [
+    "GPT2", "Bert", "BertConfig", "CharRNN", "CharRNNConfig", "GPT2Config", "LSTMConfig",
+    "LSTMLanguageModel", "Llama", "LlamaConfig", "generate",
+]  # fmt: skip

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from treadle.base.errors import ArgumentError, explain
+from treadle.io import open as open_file
+from treadle.io import save
 from treadle.models.cache import Past
 from treadle.models.generate import Decoders, generate
 from treadle.nn import Module
-from treadle.tensor.tensor import Tensor
+from treadle.tensor.tensor import Tensor, realize
+
+CONFIG, WEIGHTS, PICKLED = "config.json", "model.safetensors", "pytorch_model.bin"
 
 
 class Pretrained(Module):
@@ -23,6 +30,42 @@ class Pretrained(Module):
         """A new model of a configuration: an object, or a dict such as config.json holds."""
         made = config if not isinstance(config, Mapping) else chosen(cls.config_class, config)
         return cls(made)
+
+    @classmethod
+    def from_pretrained(cls, path: Any, dtype: Any = "float32", device: Any = None) -> Self:
+        """A model in evaluation from files on this machine: nothing is fetched.
+
+        - **path**: a folder with config.json and model.safetensors (or its index, or
+          pytorch_model.bin)
+        - **dtype**: of the weights; None: as in the file, read as they are computed with
+        """
+        folder = Path(path)
+        if not (folder / CONFIG).is_file():
+            hint = "a folder as Hugging Face's save_pretrained writes it"
+            raise ArgumentError(explain("from_pretrained", f"no {CONFIG}", hint, path=folder))
+        config = json.loads((folder / CONFIG).read_text("utf-8"))
+        pickled = folder / PICKLED
+        with open_file(pickled if pickled.is_file() else folder) as file:
+            state = file.load(device)
+        return cls.from_config(config)._filled(state, dtype)
+
+    def _filled(self, state: Mapping[str, Any], dtype: Any) -> Self:
+        """The model with these weights, in evaluation."""
+        if dtype is not None:
+            state = {name: x.cast(dtype) if x.dtype.is_float else x for name, x in state.items()}
+        self.load_state_dict(state, assign=True)
+        realize(*self.parameters())
+        return self.eval()
+
+    def save_pretrained(self, path: Any) -> None:
+        """Write config.json and model.safetensors into a folder; shared weights once."""
+        folder = Path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        save(dict(self.named_parameters()) | dict(self.named_buffers()), folder / WEIGHTS)
+        text = json.dumps(dataclasses.asdict(self.config), indent=2)
+        part = folder / f".{CONFIG}.part"
+        part.write_text(text, "utf-8")
+        part.replace(folder / CONFIG)
 
     @classmethod
     def translated(cls, state: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from treadle.base.errors import NotSupported, explain
-from treadle.models.llama import LlamaConfig
+from treadle.models.llama_config import LlamaConfig
 from treadle.tensor.tensor import Tensor
 
 REORDERED = ("llama", "smollm3")

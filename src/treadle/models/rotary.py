@@ -119,11 +119,12 @@ class Rotary(Module):
         most: int = 2048,
     ) -> None:  # fmt: skip
         found, self.factor = frequencies(width, theta, scaling, most)
-        self.register_buffer("inv_freq", tensor(found), persistent=False)
+        self.frequencies = tensor(found)  # no buffer: angles need the digits of float32
 
     def forward(self, positions: Tensor, dtype: Any) -> tuple[Tensor, Tensor]:
         """(batch, 1, length, width / 2) each, of positions (batch, length)."""
-        angles = positions.cast("float32")[:, None, :, None] * self.inv_freq.cast("float32")
+        turns = self.frequencies.to(positions.device)
+        angles = positions.cast("float32")[:, None, :, None] * turns
         turned = (cos(angles) * self.factor, sin(angles) * self.factor)
         return turned[0].cast(dtype), turned[1].cast(dtype)
 
