@@ -7,8 +7,10 @@ from treadle.models.gpt2 import GPT2, GPT2Config
 from treadle.models.llama import Llama
 from treadle.models.llama_config import LlamaConfig
 from treadle.models.recurrent import CharRNN, CharRNNConfig, LSTMConfig, LSTMLanguageModel
+from treadle.models.whisper import Whisper, WhisperConfig
 
 __all__ = [
     "GPT2", "Bert", "BertConfig", "CharRNN", "CharRNNConfig", "GPT2Config", "LSTMConfig",
-    "LSTMLanguageModel", "Llama", "LlamaConfig", "generate",
+    "LSTMLanguageModel", "Llama", "LlamaConfig", "Whisper", "WhisperConfig",
+    "generate",
 ]  # fmt: skip

@@ -37,6 +37,7 @@ class Decoder:
         self.sized = self.device is CPU  # other backends take no Dims: all is read, and masked
         self.length, self.filled = (Dim(name, max=most) for name in ("prompt", "filled"))
         self._first, self._next = compiled(self._read), compiled(self._step)
+        self.remember = compiled(lambda memory: model.remember(memory, self.cache))
 
     def _read(self, tokens: Tensor, at: Tensor, starts: Any, how: tuple[Any, ...]) -> Any:
         logits = self.model.next_logits(tokens, self.cache.prompt(starts))
@@ -99,7 +100,8 @@ def generate(
     model: Any, prompt: Any, max_new_tokens: int = 20, *, temperature: float = 1.0,
     top_k: int | None = None, top_p: float | None = None, repetition_penalty: float = 1.0,
     stop: Any = None, seed: int | None = None, tokenizer: Any = None, stream: Stream | None = None,
-    capacity: int | None = None, suppress: Sequence[int] = (),
+    capacity: int | None = None, suppress: Sequence[int] = (), suppress_first: Sequence[int] = (),
+    memory: Any = None,
 ) -> Any:  # fmt: skip
     """What a model writes after a prompt: new tokens, or text if the prompt is text.
 
@@ -112,7 +114,8 @@ def generate(
     - **seed**: of the draws; the global generator's next number if left out
     - **stream**: called with each new token, or some text, and the number of the row
     - **capacity**: of the cache, in tokens, the prompt's included; another one is another program
-    - **suppress**: tokens that are never drawn
+    - **suppress**, **suppress_first**: tokens that are never drawn, or not first
+    - **memory**: what a model with an encoder writes about: its input
 
     Programs and cache are kept with the model: the next call with as many rows and the same
     capacity traces nothing.
@@ -129,30 +132,33 @@ def generate(
     with _evaluating(model), no_grad():
         keep = Decoders() if kept is None else kept
         decoder = keep.found(model, len(batch), room)
-        how = _how(decoder, batch, rules, numbers, seed, suppress)
+        if memory is not None:
+            decoder.remember(memory)
+        quiet = (_bias(decoder, [*suppress, *suppress_first]), _bias(decoder, suppress))
+        how = (rules, numbers.to(decoder.device), quiet[0], *_how(decoder, batch, rules, seed))
         rows = [
             Row(k, stops, tokenizer.decode if is_text else None, stream) for k in range(len(batch))
         ]
         late = None if starts is None else tensor(starts, device=decoder.device)
-        _write(decoder, rows, (tokens, late), max_new_tokens, how)
+        _write(decoder, rows, (tokens, late), max_new_tokens, (how, quiet[1]))
     found = [row.finish() for row in rows]
     return found[0] if is_one else found
 
 
 def _write(
     decoder: Decoder, rows: list[Row], given: tuple[Any, Tensor | None], count: int,
-    how: tuple[Any, ...],
+    hows: tuple[Any, Any],
 ) -> None:  # fmt: skip
     """Tokens for rows until all are done, or so many."""
-    tokens, starts = given
-    token, at, seen, key = decoder.first(tokens, starts, how)
+    (tokens, starts), (first, bias) = given, hows
+    token, at, seen, key = decoder.first(tokens, starts, first)
     for filled in range(tokens.shape[1] + 1, tokens.shape[1] + count + 1):
         for row, new in zip(rows, token.tolist(), strict=True):
             if not row.is_done:
                 row.add(new)
         if all(row.is_done for row in rows) or filled == tokens.shape[1] + count:
             return
-        how = (*how[:3], seen, key)
+        how = (*first[:2], bias, seen, key)
         token, at, seen, key = decoder.next(token, at, filled, starts, how)
 
 
@@ -200,24 +206,25 @@ def _capacity(model: Any, needed: int, wanted: int | None) -> int:
     return min(max(LEAST_CAPACITY, 1 << (needed - 1).bit_length()), most or needed * 2)
 
 
-def _how(
-    decoder: Decoder, batch: list[list[int]], rules: Rules, numbers: Tensor, seed: int | None,
-    suppress: Sequence[int],
-) -> tuple[Any, ...]:  # fmt: skip
-    """What a draw is made by: rules, numbers, what is added to logits, tokens seen, a key."""
-    tokens, device = decoder.model.vocabulary, decoder.device
-    bias = seen = None
-    if len(suppress):
-        added = np.zeros(tokens, np.float32)
-        added[list(suppress)] = -np.inf
-        bias = tensor(added, device=device)
+def _how(decoder: Decoder, batch: list[list[int]], rules: Rules, seed: int | None) -> Any:
+    """Which tokens were seen, if that matters, and a key to draw with."""
+    seen = None
     if rules.penalty:
-        found = np.zeros((len(batch), tokens), bool)
+        found = np.zeros((len(batch), decoder.model.vocabulary), bool)
         for row, given in zip(found, batch, strict=True):
             row[given] = True
-        seen = tensor(found, device=device)
+        seen = tensor(found, device=decoder.device)
     seed = int(randint(0, 2**31 - 1, (1,)).item()) if seed is None else seed
-    return rules, numbers.to(device), bias, seen, key_of(seed, device)
+    return seen, key_of(seed, decoder.device)
+
+
+def _bias(decoder: Decoder, suppress: Sequence[int]) -> Tensor | None:
+    """What is added to logits: -inf at tokens that are not to be drawn."""
+    if not len(suppress):
+        return None
+    added = np.zeros(decoder.model.vocabulary, np.float32)
+    added[list(suppress)] = -np.inf
+    return tensor(added, device=decoder.device)
 
 
 @contextmanager
