@@ -79,21 +79,22 @@ class Decoder:
         return tensor(number, device=self.device)
 
 
-class Decoders(dict[tuple[int, int], Decoder]):
-    """What a model keeps of texts it wrote: the decoder last used; no part of copies and files."""
+class Kept(dict[Any, Any]):
+    """What a model keeps of texts it wrote: programs and a cache; no part of copies and files."""
 
-    def found(self, model: Any, batch: int, capacity: int) -> Decoder:
-        """The one for so many rows and tokens."""
+    def decoder(self, model: Any, batch: int, capacity: int) -> Decoder:
+        """The one for so many rows and tokens; the one before is forgotten first."""
         if (batch, capacity) not in self:
-            self.clear()  # before another cache is made
+            self.clear()
             self[batch, capacity] = Decoder(model, batch, capacity)
-        return self[batch, capacity]
+        found: Decoder = self[batch, capacity]
+        return found
 
     def __reduce__(self) -> Any:
-        return Decoders, ()
+        return Kept, ()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Decoders:
-        return Decoders()
+    def __deepcopy__(self, memo: dict[int, Any]) -> Kept:
+        return Kept()
 
 
 def generate(
@@ -128,10 +129,8 @@ def generate(
         raise ArgumentError(explain("generate", "max_new_tokens is above 0", got=max_new_tokens))
     tokens, starts = _padded(batch)
     room = _capacity(model, tokens.shape[1] + max_new_tokens - 1, capacity)
-    kept = getattr(model, "_decoders", None)
-    with _evaluating(model), no_grad():
-        keep = Decoders() if kept is None else kept
-        decoder = keep.found(model, len(batch), room)
+    with evaluating(model), no_grad():
+        decoder = getattr(model, "_kept_programs", Kept()).decoder(model, len(batch), room)
         if memory is not None:
             decoder.remember(memory)
         quiet = (_bias(decoder, [*suppress, *suppress_first]), _bias(decoder, suppress))
@@ -228,7 +227,7 @@ def _bias(decoder: Decoder, suppress: Sequence[int]) -> Tensor | None:
 
 
 @contextmanager
-def _evaluating(model: Any) -> Iterator[None]:
+def evaluating(model: Any) -> Iterator[None]:
     """In evaluation; afterwards every module as it was."""
     learning = [module for module in model.modules() if module.training]
     for module in learning:

@@ -12,7 +12,7 @@ from treadle.base.errors import ArgumentError, explain
 from treadle.io import open as open_file
 from treadle.io import save
 from treadle.models.cache import Past
-from treadle.models.generate import Decoders, generate
+from treadle.models.generate import Kept, generate
 from treadle.nn import Module
 from treadle.tensor.tensor import Tensor, realize
 
@@ -101,7 +101,7 @@ class LanguageModel(Pretrained):
 
     def _writes(self) -> None:
         """Called once all layers are there: keeps room for what `generate` makes."""
-        self._decoders = Decoders()
+        self._kept_programs = Kept()
 
     def new_cache(self, batch: int, capacity: int) -> Any:
         """What the model remembers of so many rows of so many tokens."""
