@@ -117,6 +117,29 @@ def test_nothing_depends_on_another_framework(path):
     assert not [line for line in named if "dlpack" not in line.lower() and line not in in_files]
 
 
+def is_free_size(node: ast.expr) -> bool:
+    return isinstance(node, ast.UnaryOp) and ast.unparse(node) == "-1"
+
+
+def may_be_empty(node: ast.expr) -> bool:
+    """Could a part of a shape have the size 0?"""
+    if isinstance(node, ast.Starred):
+        return "(1,)" not in ast.unparse(node) and "behind" not in ast.unparse(node)
+    return not is_free_size(node) and not (isinstance(node, ast.Constant) and node.value)
+
+
+@every_module
+def test_no_size_is_left_open_beside_one_that_may_be_nothing(path):
+    """-1 beside a 0 could be anything: an empty batch would be refused."""
+    found = []
+    for node in ast.walk(syntax_of(path)):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "reshape":
+            tuples = [a.elts for a in node.args if isinstance(a, ast.Tuple)] or [node.args]
+            if any(any(map(is_free_size, s)) and any(map(may_be_empty, s)) for s in tuples):
+                found.append(f"line {node.lineno}: {ast.unparse(node)}")
+    assert not found
+
+
 def test_every_exception_is_still_needed():
     for name in LONG_FILES:
         assert line_count(SRC / name) > FILE_LINES, f"{name} fits by now: drop its row"
@@ -136,8 +159,10 @@ def lines_of(layer: str) -> int:
 
 
 PUBLIC = {
-    "td": treadle, "td.io": treadle.io, "td.nn": treadle.nn, "td.optim": treadle.optim,
-    "td.random": treadle.random,
+    "td": treadle, "td.amp": treadle.amp, "td.data": treadle.data, "td.io": treadle.io,
+    "td.nn": treadle.nn, "td.optim": treadle.optim, "td.random": treadle.random,
+    "td.optim.lr_scheduler": treadle.optim.lr_scheduler,
+    "td.optim.swa_utils": treadle.optim.swa_utils,
 }  # fmt: skip
 CONSTANTS = (str, float, type(None))  # have no docstring of their own
 

@@ -32,20 +32,21 @@ from treadle.transforms.jacobian import hessian, jacobian
 from treadle.transforms.tune import tune
 
 if TYPE_CHECKING:
-    from treadle import io, models, nn, optim
+    from treadle import amp, data, io, models, nn, optim
     from treadle.io import load, save
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Device", "Dim", "Tensor", "TreadleError", "__array_api_version__", "__array_namespace_info__",
-    "__version__", "astype", "bfloat16", "bool", "broadcast_shapes", "can_cast", "checkpoint",
-    "compile", "draw", "e", "enable_grad", "explain", "finfo", "float16", "float32", "float64",
-    "float8_e4m3fn", "float8_e5m2", "grad", "gradients", "graph", "hessian", "iinfo", "inf",
-    "int16", "int32", "int64", "int8", "io", "is_grad_enabled", "isdtype", "jacobian", "jvp",
-    "load", "manual_seed", "memory_report", "models", "nan", "newaxis", "nn", "no_grad", "optim",
-    "override", "pi", "promote_types", "rand", "randint", "randn", "random", "randperm", "realize",
-    "result_type", "save", "tune", "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
+    "Device", "Dim", "Tensor", "TreadleError", "__array_api_version__",
+    "__array_namespace_info__", "__version__", "amp", "astype", "bfloat16", "bool",
+    "broadcast_shapes", "can_cast", "checkpoint", "compile", "data", "draw", "e", "enable_grad",
+    "explain", "finfo", "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2", "grad",
+    "gradients", "graph", "hessian", "iinfo", "inf", "int16", "int32", "int64", "int8", "io",
+    "is_grad_enabled", "isdtype", "jacobian", "jvp", "load", "manual_seed", "memory_report",
+    "models", "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi", "promote_types", "rand",
+    "randint", "randn", "random", "randperm", "realize", "result_type", "save", "tune",
+    "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
 ]
 
 # <gen imports>
@@ -139,17 +140,14 @@ __all__ += [
 # <sums 2enomasku33befzfvqtrvcig32aud6qxd7rh3dw4ui6uamuu4ycox5x7gzj5rnvoire7p3k4xqy7c4vebxa3x>
 # </gen names 33itzslykrhso73la4yntj4ua47jxaioq6qaxnt4cljr4>
 
-# Loaded by who asks first: name, module, and the name there if it is not the module that is meant.
-LATE = {
-    "models": ("treadle.models", ""), "nn": ("treadle.nn", ""), "optim": ("treadle.optim", ""),
-    "io": ("treadle.io", ""), "load": ("treadle.io", "load"), "save": ("treadle.io", "save"),
-}
+LATE = ("amp", "data", "io", "models", "nn", "optim")
+FROM_FILES = ("load", "save")
+"""Parts that are loaded when somebody asks for them."""
 
 
 def __getattr__(name: str) -> Any:
-    if name not in LATE:
-        raise AttributeError(f"module 'treadle' has no attribute {name!r}")
-    module, inside = LATE[name]
-    found = import_module(module)
-    globals()[name] = found = getattr(found, inside) if inside else found
-    return found
+    if name in LATE:
+        return import_module(f"treadle.{name}")
+    if name in FROM_FILES:
+        return getattr(import_module("treadle.io"), name)
+    raise AttributeError(f"module 'treadle' has no attribute {name!r}")

@@ -136,7 +136,7 @@ def test_area_is_the_mean_of_regions():
 def test_losses_refuse_what_does_not_fit():
     with pytest.raises(ShapeError, match="shapes differ"):
         F.mse_loss(td.ones(4, 1), td.ones(4))
-    with pytest.raises(ArgumentError, match="none, mean, sum|mean, sum, none"):
+    with pytest.raises(ArgumentError, match="mean, sum"):
         F.l1_loss(td.ones(4), td.ones(4), reduction="average")
     with pytest.raises(IndexingError, match="range"):
         F.nll_loss(td.zeros(2, 3), td.tensor([0, 3]))

@@ -1,4 +1,4 @@
-"""What is wanted to be known about nodes while they are recorded: lines, traces, gradients."""
+"""What is wanted of nodes while they are recorded: lines, traces, gradients, casts."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ class Wishes(threading.local):
     def __init__(self) -> None:
         self.sites = bool(knobs.EXPLAIN.value or knobs.DEBUG.value >= 2)  # remember the line?
         self.made: set[Any] | None = None  # new nodes are added to it
+        self.policy: Any = None  # what operands are cast by before they are recorded
         self.watcher: Watcher | None = None  # there if one of these is wanted
 
 
@@ -60,13 +61,23 @@ class Recording:
     def sites(self) -> bool: return self.wishes.sites
     @property
     def made(self) -> set[Any] | None: return self.wishes.made
+    @property
+    def policy(self) -> Any: return self.wishes.policy
     # fmt: on
 
     def watch(self, sites: bool, made: set[Any] | None) -> None:
         """Should new nodes of this thread remember their line, and be added to a set?"""
+        self.wishes.sites, self.wishes.made = sites, made
+        self._keep_watching()
+
+    def cast_by(self, policy: Any) -> None:
+        """Cast the operands of what this thread records from now on: policy(op, operands)."""
+        self.wishes.policy = policy
+        self._keep_watching()
+
+    def _keep_watching(self) -> None:
         mine = self.wishes
-        mine.sites, mine.made = sites, made
-        if not sites and made is None:
+        if not mine.sites and mine.made is None and mine.policy is None:
             mine.watcher = None
         elif mine.watcher is None:
             mine.watcher = Watcher(self)

@@ -151,7 +151,9 @@ def _convolve(
     x = _padded(x, edges)
     if weight.shape[1] == 1 and outputs == groups > 1 and prod(sizes) <= MOST_TAPS:
         y = _by_taps(x, weight, strides, dilations)
-        return _with_bias(op, y.reshape((*y.shape[:2], -1)), bias, given, y.shape[2:])
+        return _with_bias(
+            op, y.reshape((*y.shape[:2], prod(y.shape[2:]))), bias, given, y.shape[2:]
+        )
     seen = windows(x, sizes, strides, dilations)
     spatial = seen.shape[-count:]
     batch, depth, points = x.shape[0], weight.shape[1] * prod(sizes), prod(spatial)
@@ -183,6 +185,7 @@ _CONV_CASES: dict[int, tuple[Any, ...]] = {
     2: (
         ((2, 3, 6, 7), (4, 3, 3, 2), (4,), {"stride": (2, 1), "padding": (1, 0)}),
         ((2, 4, 5, 6), (4, 1, 3, 3), (4,), {"padding": "same", "groups": 4}),
+        ((0, 4, 5, 6), (4, 1, 3, 3), (4,), {"padding": "same", "groups": 4}),
         ((4, 5, 6), (6, 2, 2, 2), {"groups": 2, "dilation": (1, 2)}),
         ((2, 3, 4, 4), (5, 3, 1, 1), {"stride": 2}),
     ),

@@ -269,7 +269,7 @@ def _unshuffled(np: Any, x: Any, downscale_factor: int) -> Any:
     r = downscale_factor
     parts = [x[..., i::r, j::r] for i in range(r) for j in range(r)]
     stacked = np.stack(parts, -3)
-    return stacked.reshape((*x.shape[:-3], -1, x.shape[-2] // r, x.shape[-1] // r))
+    return stacked.reshape((*x.shape[:-3], x.shape[-3] * r * r, *parts[0].shape[-2:]))
 
 
 @composite(

@@ -138,7 +138,7 @@ def unstack(x: Any, /, axis: int = 0) -> list[Any]:
     Samples(cases=(
         ((2, 3), {"repeats": 2}), ((2, 3), {"repeats": 3, "axis": 1}),
         ((3, 2), {"repeats": (2, 0, 3), "axis": 0}), ((3,), {"repeats": 0}),
-        ((2, 2), {"repeats": (1,), "axis": -1}),
+        ((2, 2), {"repeats": (1,), "axis": -1}), ((0, 2), {"repeats": (), "axis": 0}),
     )), inline=True, aliases=("repeat_interleave",),
 )  # fmt: skip
 def repeat(x: Any, /, repeats: Any, axis: int | None = None) -> Any:
@@ -164,7 +164,7 @@ def repeat(x: Any, /, repeats: Any, axis: int | None = None) -> Any:
         cut(x, at, k, k + 1).expand((*x.shape[:at], n, *x.shape[at + 1 :]))
         for k, n in enumerate(counts)
     ]
-    return concat(parts, axis=at)
+    return concat(parts, axis=at) if parts else x
 
 
 def _owners(counts: Any) -> Any:

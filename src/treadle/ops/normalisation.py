@@ -54,7 +54,7 @@ def _each(operands: Sequence[Any], names: Sequence[str], define: Any) -> Any:
 def _grouped(
     np: Any, x: Any, weight: Any = None, bias: Any = None, num_groups: int = 1, eps: float = 1e-5
 ) -> Any:  # fmt: skip
-    lines = x.reshape(x.shape[0], num_groups, -1)
+    lines = x.reshape(x.shape[0], num_groups, x[:1, 0].size * x.shape[1] // num_groups)
     y = (lines - lines.mean(-1, keepdims=True)) / np.sqrt(lines.var(-1, keepdims=True) + eps)
     shape = (-1, *(1,) * (x.ndim - 2))
     y = y.reshape(x.shape) * (1 if weight is None else weight.reshape(shape))

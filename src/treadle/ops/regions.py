@@ -203,9 +203,10 @@ def _fractional_row(count: int) -> Op:
         sizes = np.broadcast_to(kernel_size, count)
         outputs = output_size or [int(n * output_ratio) for n in spatial]
         outputs = np.broadcast_to(outputs, count)
-        planes = x.reshape((-1, *spatial))
+        planes = prod(x.shape[:-count])
+        places = samples.reshape((planes, count))
         found = []
-        for plane, drawn in zip(planes, samples.reshape((-1, count)), strict=True):
+        for plane, drawn in zip(x.reshape((planes, *spatial)), places, strict=True):
             regions = []
             for n, k, m, u in zip(
                 spatial, sizes, outputs, drawn[::-1] if count == 2 else drawn, strict=True

@@ -1,86 +1,332 @@
-"""What every update rule shares: parameters, their state, one step."""
+"""What every update rule shares: groups of parameters, their state, and the general step."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import SimpleNamespace
+from typing import Any, TypedDict
 
 from treadle.base.errors import ArgumentError, OperandError, explain
-from treadle.tensor.creation import tensor, zeros
-from treadle.tensor.gradients import no_grad
+from treadle.functions import where
+from treadle.optim.group import Group, Section
+from treadle.optim.saving import loaded, saved
+from treadle.optim.settings import check_setting
+from treadle.tensor.autocast import uncast
+from treadle.tensor.creation import full, tensor, zeros
+from treadle.tensor.gradients import enable_grad, no_grad
 from treadle.tensor.tensor import Tensor, realize
 from treadle.tensor.tracing import TRACE, Followed
 
+Numbers = SimpleNamespace
+"""A group's settings by name: numbers are tensors without axes, in the dtype of the update."""
+State = dict[str, Tensor]
+Params = Iterable[Tensor] | Iterable[Mapping[str, Any]] | Iterable[tuple[str, Tensor]]
+
+
+class How(TypedDict, total=False):
+    """Options of PyTorch's about how a step is run. Every step here is fused: they change nothing.
+
+    Only `differentiable=True` is refused: no gradient flows through a step.
+    """
+
+    foreach: bool | None
+    fused: bool | None
+    capturable: bool
+    differentiable: bool
+
 
 class Optimizer(Followed):
-    """Assigns new values to parameters from their gradients. State is made at construction."""
+    """Assigns new values to parameters from their gradients; rules are subclasses.
 
-    def __init__(self, parameters: Iterable[Tensor], lr: float) -> None:
-        self.parameters = list(parameters)
-        if not self.parameters:
+    - **params**: tensors, (name, tensor) pairs, or dicts of a group's `params` and settings
+    - **defaults**: settings of groups that do not say otherwise
+
+    `param_groups` holds the settings. Numbers in it are read by every call of a compiled step;
+    `optimizer.lr` and its like read the first group, and set all of them.
+    """
+
+    decay = "gradient"
+    """What weight decay is added to: "gradient", "parameter", or what the "rule" itself says."""
+    fixed: tuple[str, ...] = ()
+    """Settings that are whole numbers which decide what a step consists of."""
+    __slots__ = ("state",)
+
+    def __init__(self, params: Params, defaults: dict[str, Any], how: How | None = None) -> None:
+        self.defaults = dict(defaults)
+        self.state: dict[Tensor, State] = {}
+        self.param_groups: list[Group] = []
+        _check_how(how or {})
+        for name, value in defaults.items():
+            check_setting(name, value)
+        given = _listed(params)
+        if not given:
             raise ArgumentError(explain("optimizer", "got no parameters"))
-        for parameter in self.parameters:
-            if not isinstance(parameter, Tensor):
-                hint = "pass tensors, such as model.parameters()"
-                got = type(parameter).__name__
-                raise OperandError(explain("optimizer", "not a parameter", hint, got=got))
-        if not hasattr(lr, "__float__") or not float(lr) >= 0:
-            wrong = "a learning rate is a number, not negative"
-            raise ArgumentError(explain("optimizer", wrong, lr=repr(lr)))
-        device = self.parameters[0].device
-        self._lr = tensor(lr, "float32", device)
-        self.steps = tensor(0.0, "float32", device)
-        self.state: list[dict[str, Tensor]] = []
+        groups = given if isinstance(given[0], Mapping) else [{"params": given}]
+        for group in groups:
+            self.add_param_group(group)
+        device = self.param_groups[0].params[0].device
+        self.found_inf = tensor(-1.0, dtype="float32", device=device)  # see amp.GradScaler
 
-    @property
-    def lr(self) -> float:
-        """The learning rate; setting it reaches compiled steps too."""
-        return float(self._lr)
+    # ---- groups
 
-    @lr.setter
-    def lr(self, value: float) -> None:
-        self._lr.assign(tensor(value, "float32", self._lr.device))
+    def add_param_group(self, param_group: Mapping[str, Any]) -> None:
+        """Update further parameters too, with settings of their own: {"params": ..., "lr": ...}."""
+        if not isinstance(param_group, Mapping) or "params" not in param_group:
+            hint = 'a group is {"params": [...], "lr": 0.1}'
+            got = type(param_group).__name__
+            raise OperandError(explain("optimizer", "not a parameter group", hint, got=got))
+        names, params = _named(_listed(param_group["params"]))
+        known = {p for group in self.param_groups for p in group.params}
+        if len({*known, *params}) < len(known) + len(params):
+            wrong = "a parameter is there twice"
+            raise ArgumentError(explain("optimizer", wrong, "each belongs to one group, once"))
+        values = self.defaults | dict(param_group) | {"params": params}
+        for name in self.defaults:
+            check_setting(name, values[name])
+        if names:
+            values["param_names"] = names
+        group = Group(values, tuple(self.defaults), self.fixed, self._changed)
+        self.accept(group)
+        group.sections = self._sections(group)
+        group.settle()
+        self.param_groups = [*self.param_groups, group]
+        self._complete(group)
 
-    def zero_grad(self) -> None:
-        """Forget the gradients."""
+    def accept(self, group: Group) -> None:
+        """Raise for parameters or settings that the rule cannot use together."""
+
+    def _sections(self, group: Group) -> list[Section]:
+        kinds = dict.fromkeys((p.device, p.dtype.compute) for p in group.params)
+        return [
+            Section(device, kind, [
+                p for p in group.params if p.device is device and p.dtype.compute is kind
+            ], self.counters(group))
+            for device, kind in kinds
+        ]  # fmt: skip
+
+    def _changed(self, group: Group, name: str) -> None:
+        """A setting has another value."""
+        check_setting(name, group.values_[name], later=True)
+        self.accept(group)
+        self._complete(group)
+
+    def _complete(self, group: Group) -> None:
+        """Make the state that the settings ask for and that is not there yet."""
+        made: list[Tensor] = []
+        for section in group.sections:
+            for name, start in self.counters(group).items():
+                if name not in section.counters:
+                    section.counters[name] = section.counter(start)
+            for p in section.params:
+                state = self.state.setdefault(p, {})
+                for name, start in self.starts(group, p).items():
+                    if name not in state:
+                        state[name] = start
+                        made.append(start)
+        realize(*made)
+
+    def __getattr__(self, name: str) -> Any:
+        """The setting of the first group."""
+        if not name.startswith("_") and name in self.__dict__.get("defaults", ()):
+            return self.param_groups[0][name]
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """A setting is set for all groups."""
+        if name in self.__dict__.get("defaults", ()):
+            for group in self.param_groups:
+                group[name] = value
+        else:
+            super().__setattr__(name, value)
+
+    def _note(self) -> None:
+        super()._note()
+        for group in self.param_groups:
+            group._note()
+
+    def __repr__(self) -> str:
+        groups = "".join(f"  {group!r},\n" for group in self.param_groups)
+        return f"{type(self).__name__}(\n{groups})"
+
+    # ---- a step
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients, or make them zeros; without this, they add up over steps."""
         if TRACE:
             self._note()
-        for parameter in self.parameters:
-            parameter.grad = None
+        for group in self.param_groups:
+            for p in group.params:
+                if set_to_none:
+                    p.grad = None
+                elif p.grad is not None:
+                    p.grad = p.grad.zeros_like()
 
-    def step(self) -> None:
-        """Update every parameter that has a gradient."""
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Update every parameter that has a gradient.
+
+        - **closure**: computes the loss again, with its gradients, and is what `step` returns
+        """
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        self.advance()
+        return loss
+
+    def advance(self, skip: Tensor | None = None) -> None:
+        """One step of every group; where skip is true, everything stays as it was."""
         if TRACE:
             self._note()
-        with no_grad():
-            self.steps.assign(self.steps + 1.0)
-            changed = [self.steps]
-            update = self.begun()
-            for k, parameter in enumerate(self.parameters):
-                if parameter.grad is not None:
-                    state = self.state[k] if self.state else {}
-                    update(parameter, parameter.grad, state)
-                    changed += [parameter, *state.values()]
+        changed: list[Tensor] = []
+
+        def put(into: Tensor, value: Tensor) -> None:
+            value = value if value.dtype is into.dtype else value.cast(into.dtype)
+            into.assign(value if skip is None else where(skip, into, value))
+            changed.append(into)
+
+        with no_grad(), uncast():
+            for group in self.param_groups:
+                for section in group.sections:
+                    self._advance(group, section, put)
         if not TRACE:
             realize(*changed)
+        elif not changed:  # a compiled step for which there is nothing to do is a program too
+            self.found_inf.assign(self.found_inf)
 
-    def begun(self) -> Callable[[Tensor, Tensor, dict[str, Tensor]], None]:
-        """What updates a parameter in this step: a rule may compute here what all of them share."""
-        return self.update
+    def _advance(
+        self, group: Group, section: Section, put: Callable[[Tensor, Tensor], None]
+    ) -> None:
+        """One step of parameters that share their numbers."""
+        active = [k for k, p in enumerate(section.params) if p.grad is not None]
+        if not active:
+            return
+        if group.together and len(active) < len(section.params):
+            group.together = False
+        before = {name: x.detach() for name, x in section.counters.items()}
+        numbers = Numbers(**group.read(section), **before)
+        self.prepare(numbers)
+        for name, x in section.counters.items():
+            put(x, _counted(x, getattr(numbers, name), active))
+        own = _numbers_of(numbers, 0, section)
+        for k in active:
+            if not group.together:
+                own = _numbers_of(numbers, k, section)
+            p = section.params[k]
+            state = self.state[p]
+            values = dict(state)
+            new = self._updated(p, values, own)
+            for name, value in values.items():
+                if value is not state[name]:
+                    put(state[name], value)
+            put(p, new)
 
-    def update(self, parameter: Tensor, gradient: Tensor, state: dict[str, Tensor]) -> None:
-        """Assign the new value of one parameter and of its state."""
+    def _updated(self, p: Tensor, state: State, n: Numbers) -> Tensor:
+        """The new value of a parameter: the rule, and what all rules have in common."""
+        kind, gradient = p.dtype.compute, p.grad
+        g = gradient if gradient.dtype is kind else gradient.cast(kind)  # type: ignore[union-attr]
+        p = p if p.dtype is kind else p.cast(kind)
+        if getattr(n, "maximize", False):
+            g = -g  # type: ignore[operator]
+        decay = getattr(n, "weight_decay", None)
+        if decay is not None and self.decay != "rule":
+            if self.decays_parameter(n):
+                p = p * n.shrink
+            else:
+                g = g + p * decay
+        return self.update(p, g, state, n)  # type: ignore[arg-type]
+
+    def decays_parameter(self, n: Numbers) -> bool:
+        """Does weight decay shrink the parameter itself?"""
+        return self.decay == "parameter" or bool(getattr(n, "decoupled_weight_decay", False))
+
+    # ---- what a rule writes
+
+    def counters(self, group: Group) -> dict[str, float]:
+        """Numbers that each parameter counts with, and where they start."""
+        return {}
+
+    def starts(self, group: Group, p: Tensor) -> State:
+        """State of a parameter, at its start."""
+        return {}
+
+    def prepare(self, n: Numbers) -> None:
+        """Compute in float64, once for many parameters, what the rule needs besides settings."""
+        if getattr(n, "weight_decay", None) is not None:
+            n.shrink = 1.0 - n.lr * n.weight_decay
+
+    def update(self, p: Tensor, g: Tensor, state: State, n: Numbers) -> Tensor:
+        """The new value of a parameter with gradient g; new values of its state go into state."""
         raise NotImplementedError  # each rule writes its own
 
-    def _set(self, parameter: Tensor, value: Tensor) -> None:
-        """Assign a value computed with the float32 learning rate to a parameter of any dtype."""
-        same = value.dtype is parameter.dtype
-        parameter.assign(value if same else value.cast(parameter.dtype))
+    # ---- saving
 
-    def _zeros(self, *names: str) -> list[dict[str, Tensor]]:
-        """State of every parameter, in float32 at least: running means move by small steps."""
-        made = [
-            {name: zeros(p.shape, dtype=p.dtype.compute, device=p.device) for name in names}
-            for p in self.parameters
-        ]
-        realize(*(t for state in made for t in state.values()))
-        return made
+    def state_dict(self) -> dict[str, Any]:
+        """State by the number of the parameter, and settings: PyTorch's structure.
+
+        Values are those of now, and stay so whatever happens to the optimizer.
+        """
+        return saved(self)
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Take over what `state_dict` gave, here or in PyTorch; all of it, or nothing."""
+        loaded(self, state_dict)
+
+
+def zeros_of(p: Tensor) -> Tensor:
+    """Zeros in a parameter's shape, in float32 at least: running means move by small steps."""
+    return zeros(p.shape, dtype=p.dtype.compute, device=p.device)
+
+
+def full_of(p: Tensor, value: float) -> Tensor:
+    """The same with another number."""
+    return full(p.shape, value, dtype=p.dtype.compute, device=p.device)
+
+
+def _counted(counter: Tensor, value: Tensor, active: list[int]) -> Tensor:
+    """New values of a counter, for those parameters that have made a step."""
+    if len(active) == counter.size:
+        return value
+    mask = [k in active for k in range(counter.size)]
+    return where(tensor(mask, device=counter.device), value, counter)
+
+
+def _numbers_of(numbers: Numbers, k: int, section: Section) -> Numbers:
+    """The numbers of one parameter, in the dtype that it is updated in."""
+
+    def one(x: Any) -> Any:
+        if isinstance(x, tuple):
+            return tuple(one(part) for part in x)
+        if not isinstance(x, Tensor):
+            return x
+        x = x[k] if x.shape else x
+        return x.cast(section.kind) if x.dtype.is_float else x
+
+    return Numbers(**{name: one(x) for name, x in vars(numbers).items()})
+
+
+def _listed(params: Any) -> list[Any]:
+    return [params] if isinstance(params, Tensor) else list(params)
+
+
+def _named(given: list[Any]) -> tuple[list[str], list[Tensor]]:
+    """Names, if there are any, and parameters."""
+    pairs = [x if isinstance(x, tuple) and len(x) == 2 else (None, x) for x in given]
+    for _, p in pairs:
+        if not isinstance(p, Tensor):
+            hint, got = "pass tensors, such as model.parameters()", type(p).__name__
+            raise OperandError(explain("optimizer", "not a parameter", hint, got=got))
+        if not p.is_leaf:
+            hint = "make it with requires_grad_(), not from a tensor that has it"
+            raise OperandError(explain("optimizer", "a parameter is computed from another", hint))
+    names = [name for name, _ in pairs if name is not None]
+    return (names if len(names) == len(pairs) else []), [p for _, p in pairs]
+
+
+def _check_how(how: Mapping[str, Any]) -> None:
+    unknown = [name for name in how if name not in How.__annotations__]
+    if unknown:
+        raise TypeError(f"an optimizer takes no argument {', '.join(unknown)}")
+    if how.get("differentiable"):
+        hint = "td.grad of a function that computes the update"
+        wrong = "no gradient flows through a step"
+        raise ArgumentError(explain("optimizer", wrong, hint, differentiable=True))

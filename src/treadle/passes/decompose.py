@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isqrt, prod
 
 from treadle.base.dtypes import float32, float64
+from treadle.base.shapes import Shape
 from treadle.base.sizes import most
 from treadle.ir.node import Node, definition
 from treadle.ir.pattern import Rule
@@ -17,6 +18,7 @@ from treadle.ops.totals import prod_
 
 CHUNK = 4096  # elements of a partial total: more, added one by one, lose digits
 FEW_RESULTS = 64  # with more results than this there is enough to share out already
+SHORT, FAIR = 64, 512  # elements of a line: to be joined with others, long enough
 LONG = 64 * CHUNK  # elements of a line that is cut though it would be one pass
 NARROW, WIDE = 64, 256  # columns: fewer leave lanes empty, so many fill them
 MOST_STEPS = 128  # products that are added up as one
@@ -47,14 +49,24 @@ def _split(node: Node) -> Node | None:
         if axes[-1] != x.ndim - 1:
             return None  # the last axis stays: columns are summed in blocks of rows instead
         last = x.shape[-1]
-        if last < 64 and len(axes) == x.ndim:
-            return _in_chunks(op, x.reshape((1, -1))).reshape(node.shape)
         if len(axes) < 2:
             lines = x.reshape((prod(x.shape[:-1]), last))
             return _in_chunks(op, lines).reshape(node.shape) if last >= LONG else None
-        inner = op(x, axis=-1, keepdims=True)
-        return op(inner, axis=axes, keepdims=node.arg[1])
+        inside = _inner_axes(x.shape) if last < SHORT and len(axes) == x.ndim else (x.ndim - 1,)
+        if not inside:
+            return _in_chunks(op, x.reshape((1, -1))).reshape(node.shape)
+        return op(op(x, axis=inside, keepdims=True), axis=axes, keepdims=node.arg[1])
     return _in_chunks(op, x.reshape((1, -1))).reshape(node.shape)
+
+
+def _inner_axes(shape: Shape) -> tuple[int, ...]:
+    """The last axes that make a line of fair length, if any do: no element is looked for then."""
+    length = 1
+    for axis in range(len(shape) - 1, 0, -1):
+        length *= shape[axis]
+        if length >= FAIR:
+            return tuple(range(axis, len(shape))) if length <= 4 * CHUNK else ()
+    return ()
 
 
 def _columns(node: Node) -> tuple[int, int, int] | None:
@@ -85,7 +97,7 @@ def _in_chunks(op: Op, x: Node) -> Node:
     """Totals of lines; at once, as the total of a reshape is the total of what it reshapes."""
     lines, size = x.shape
     whole = size // CHUNK * CHUNK
-    totals = op(m.cut(x, 1, 0, whole).reshape((lines, -1, CHUNK)), axis=2)
+    totals = op(m.cut(x, 1, 0, whole).reshape((lines, size // CHUNK, CHUNK)), axis=2)
     if whole < size:
         totals = m.concat([totals, op(m.cut(x, 1, whole, size), axis=1, keepdims=True)], axis=1)
     return op(totals, axis=1)

@@ -19,6 +19,8 @@ from treadle.ir.node import Node, leaf, type_of
 from treadle.runtime.realize import TRACED
 from treadle.runtime.stacks import ThreadStack
 
+_WORD = (1 << 64) - 1
+
 
 class Generator:
     """The global source of keys."""
@@ -44,10 +46,24 @@ class Generator:
 
     def take(self, draws: int, device: Device) -> Any:
         """Memory with (key 0, key 1, number of the first) of draws that nobody else gets."""
-        with self._lock:
-            first, self.count = self.count, self.count + draws
+        first = self._next(draws)
         words = array("I", (*self.key, first & 0xFFFFFFFF))
         return backend_of(device).upload(words, type_of((3,), uint32, device), copy=True)
+
+    def number(self) -> int:
+        """63 bits that nobody else gets, for what is drawn outside of tensors."""
+        mixed = 0
+        for word in (*self.key, self._next(1)):  # the finalizer of splitmix64, once for each
+            mixed = (mixed + word + 0x9E3779B97F4A7C15) & _WORD
+            mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _WORD
+            mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _WORD
+            mixed ^= mixed >> 31
+        return mixed >> 1
+
+    def _next(self, draws: int) -> int:
+        with self._lock:
+            first, self.count = self.count, self.count + draws
+        return first
 
 
 GENERATOR = Generator(0)

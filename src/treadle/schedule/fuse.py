@@ -215,7 +215,7 @@ class Fusion:
             cluster = self.of.get(node)
             if cluster is None or cluster.kind != "loop":
                 continue
-            for source in _sources(node):
+            for source in self._read_sideways(node, cluster):
                 if source.type.size == cluster.size and source.type.size > 1:
                     group = readers.setdefault((source, cluster.size), [])
                     if cluster not in group:
@@ -225,6 +225,13 @@ class Fusion:
             for first, second in pairwise(alive):
                 if first in self.clusters and second in self.clusters:
                     self._merge(second, first)
+
+    def _read_sideways(self, node: Node, cluster: Cluster) -> list[Node]:
+        """What node reads; of maps in other groups also what these read: they may be run again."""
+        found = _sources(node)
+        for x in [x for x in found if x.op.kind is Kind.ELEMENTWISE and self.of[x] is not cluster]:
+            found += _sources(x)
+        return found
 
     def _join_products(self) -> None:
         """Maps over the result of a product run on its tiles while they are in registers."""

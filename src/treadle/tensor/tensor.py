@@ -73,14 +73,14 @@ class Tensor(Readable, Methods):
             x = self._node
             call = recorded_call((op, arg, x.call.type))
             if call is None or call.casts or RECORDING.watched:
-                _note(operands)
-                return Tensor(apply(op, (x,), arg))
+                (x,) = _noted(op, operands)
+                return Tensor(apply(op, (x._node,), arg))
             made = new(Tensor)
             made._node = record(call, (x,), x.needs_grad and GRADIENTS.on and call.smooth)
             made._grad = None
             return made
         if RECORDING.watched:
-            _note(operands)
+            operands = _noted(op, operands)
         if len(operands) == 2:
             a, b = operands
             a = a._node if a.__class__ is Tensor else _operand(op, a, self)
@@ -176,6 +176,13 @@ def _note(operands: tuple[Any, ...]) -> None:
         for x in operands:
             if isinstance(x, Tensor):
                 TRACE.top.read.setdefault(x._node, x)
+
+
+def _noted(op: Op, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Operands as they are recorded: noted by a trace, and cast if there is a policy for that."""
+    _note(operands)
+    policy = RECORDING.policy
+    return operands if policy is None else policy(op, operands)
 
 
 def _operand(op: Op, x: Any, like: Tensor) -> Any:

@@ -200,7 +200,8 @@ class Simulation(Driver):
         yield
         first = number * height + rows.start
         if kernel is None:
-            out = self.cells(work.node, work.node.dtype).reshape(-1, width)
+            out = self.cells(work.node, work.node.dtype)
+            out = out.reshape(out.size // width, width)
             out[first : first + len(tile), columns[:1].item() : columns[-1:].item() + 1] = tile
             return
         points: list[Axes] = [{kernel.loops.inner[-1]: columns}]

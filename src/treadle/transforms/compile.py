@@ -2,7 +2,8 @@
 
 Forward, backward and update become one call. What decides a trace is what it is known by: types and
 forms of the arguments, Python values among them, which of them are the same tensor, whether
-gradients are recorded, and whatever else the trace found true while it was made (`Traced.holds`).
+gradients are recorded, what operands are cast by, and whatever else the trace found true while it
+was made (`Traced.holds`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from treadle.base.errors import ArgumentError, explain, require_function
 from treadle.base.knobs import MEANING
 from treadle.base.shapes import Dim
 from treadle.base.trees import Structure, flatten
-from treadle.ir.recording import GRADIENTS
+from treadle.ir.recording import GRADIENTS, RECORDING
 from treadle.runtime.families import Family
 from treadle.runtime.once import once
 from treadle.runtime.stacks import ThreadStack
@@ -63,7 +64,7 @@ class Compiled:
     def __call__(self, *args: Any, **options: Any) -> Any:
         if TRACE.items or INLINE.items:
             return self.function(*args, **options)  # part of what is traced or differentiated
-        if not options and not MEANING.value:
+        if not options and not MEANING.value and not RECORDING.watched:
             try:  # an argument that collects gradients makes a key that is never there
                 key = tuple([x._node.needs_grad or x._node.call.type for x in args])
                 traced = self.short[GRADIENTS.on].get(key)
@@ -85,7 +86,7 @@ class Compiled:
         shape = flatten((args, options), Tensor, leaves)
         types = tuple((general_type(t._node.type, sizes), t.requires_grad) for t in leaves)
         twins = _twins(leaves)
-        key = (shape, types, twins, MEANING.value, GRADIENTS.on)
+        key = (shape, types, twins, MEANING.value, GRADIENTS.on, RECORDING.policy)
         try:
             hash(key)
         except TypeError:
@@ -100,7 +101,11 @@ class Compiled:
         if sizes:
             return traced.at(sizes).call(leaves)
         plain = all(isinstance(x, Tensor) and not x.requires_grad for x in args)
-        if plain and traced.known_by_types and not (options or twins or MEANING.value):
+        if (
+            plain
+            and traced.known_by_types
+            and not (options or twins or MEANING.value or RECORDING.policy)
+        ):
             self.short[GRADIENTS.on][tuple(t._node.type for t in leaves)] = traced
         return traced.call(leaves)
 

@@ -13,7 +13,7 @@ from treadle.tensor.tensor import Tensor
 
 def scaled_dot_product_attention(
     query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
-    dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None,
+    dropout_p: float = 0.0, is_causal: bool = False, *, scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:  # fmt: skip
     """softmax(query keyᵀ scale + attn_mask) value over the last two axes.
@@ -74,20 +74,24 @@ def multi_head_attention_forward(
     _require_heads(query, key, value, embed_dim_to_check, num_heads, (attn_mask, is_causal))
     batched = query.ndim == 3
     if not batched:
+        together = query is key is value
         query, key, value = (x.unsqueeze(1) for x in (query, key, value))
+        key, value = (query, query) if together else (key, value)
         if key_padding_mask is not None:
             key_padding_mask = key_padding_mask.unsqueeze(0)
-    batch = query.shape[1]
-    separate = (q_proj_weight, k_proj_weight, v_proj_weight)
-    weights = separate if use_separate_proj_weight else _thirds(in_proj_weight)
-    q, k, v = _projected((query, key, value), weights, in_proj_bias)
+    batch, inputs = query.shape[1], (query, key, value)
+    if use_separate_proj_weight:
+        weights = (q_proj_weight, k_proj_weight, v_proj_weight)
+        q, k, v = _projected(inputs, weights, in_proj_bias)
+    else:
+        q, k, v = _projected_together(inputs, in_proj_weight, in_proj_bias)
     k, v, extra = _with_biases(k, v, bias_k, bias_v, (static_k, static_v))
     heads = [_split(x, num_heads) for x in (q, k, v)]
     for at, given in ((1, static_k), (2, static_v)):
         if given is not None:
             heads[at] = given.reshape((batch, num_heads, *given.shape[1:]))
     if add_zero_attn:
-        heads[1:] = [f.concat([x, x[:, :, :1] * 0.0], 2) for x in heads[1:]]
+        heads[1:] = [_with_zero(x) for x in heads[1:]]
         extra += 1
     p = dropout_p if training else 0.0
     causal_alone = is_causal and key_padding_mask is None and not need_weights and not extra
@@ -98,7 +102,8 @@ def multi_head_attention_forward(
         found = dropout(found, p) if p else found
         mixed = found @ heads[2]
     else:
-        mixed = scaled_dot_product_attention(*heads, mask, p, causal_alone)
+        q, k, v = heads
+        mixed = scaled_dot_product_attention(q, k, v, mask, p, causal_alone)
     output = f.linear(_joined(mixed), out_proj_weight, out_proj_bias)
     if found is not None and average_attn_weights:
         found = found.mean(1)
@@ -107,29 +112,41 @@ def multi_head_attention_forward(
     return output.squeeze(1), None if found is None else found.squeeze(0)
 
 
-def _thirds(weight: Tensor | None) -> tuple[Tensor | None, ...]:
-    if weight is None:
+def _thirds(x: Tensor | None) -> tuple[Tensor | None, ...]:
+    if x is None:
         return (None, None, None)
-    size = weight.shape[0] // 3
-    return tuple(weight[k * size : (k + 1) * size] for k in range(3))
+    return tuple(f.split(x, x.shape[0] // 3))
+
+
+def _projected_together(
+    inputs: tuple[Tensor, Tensor, Tensor], weight: Tensor | None, bias: Tensor | None
+) -> list[Tensor]:
+    """Query, key and value times three weights in one: one product if they are the same tensor."""
+    if weight is not None and inputs[0] is inputs[1] is inputs[2]:
+        return f.split(f.linear(inputs[0], weight, bias), weight.shape[0] // 3, -1)
+    return _projected(inputs, _thirds(weight), bias)
 
 
 def _projected(
     inputs: tuple[Tensor, Tensor, Tensor], weights: tuple[Tensor | None, ...], bias: Tensor | None
 ) -> list[Tensor]:
     """Query, key and value times a weight each; biases are three in one."""
-    biases = _thirds(bias)
     made = []
-    for x, weight, shift in zip(inputs, weights, biases, strict=True):
+    for x, weight, shift in zip(inputs, weights, _thirds(bias), strict=True):
         if weight is None:
-            hint = (
-                "in_proj_weight, or all of q_, k_ and v_proj_weight with use_separate_proj_weight"
-            )
+            hint = "in_proj_weight, or with use_separate_proj_weight a weight each"
             raise ArgumentError(
                 explain("multi_head_attention_forward", "a projection is missing", hint)
             )
         made.append(f.linear(x, weight, shift))
     return made
+
+
+def _with_zero(x: Tensor) -> Tensor:
+    """(N, heads, length, width) with a line of zeros at the end."""
+    batch, heads, _, width = x.shape
+    none = zeros((batch, heads, 1, width), dtype=x.dtype, device=x.device)
+    return f.concat([x, none], 2)
 
 
 def _with_biases(

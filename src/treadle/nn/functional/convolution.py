@@ -27,9 +27,10 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
         raise ShapeError(explain("bilinear", "shapes do not fit", hint, **facts))
     out, first, second = weight.shape
     lead = input1.shape[:-1]
-    rows = input1.reshape((math.prod(lead), first))
+    count = math.prod(lead)
+    rows = input1.reshape((count, first))
     half = rows @ weight.permute(1, 0, 2).reshape((first, out * second))
-    whole = half.reshape((-1, out, second)) * input2.reshape((-1, 1, second))
+    whole = half.reshape((count, out, second)) * input2.reshape((count, 1, second))
     y = whole.sum(-1).reshape((*lead, out))
     return y if bias is None else y + bias
 

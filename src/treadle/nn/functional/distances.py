@@ -121,9 +121,10 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     if p < 0:
         raise ArgumentError(explain("pdist", "p is not negative", got=p))
     n = input.shape[0]
-    first = f.repeat(arange(n, device=input.device), list(range(n - 1, -1, -1)))
-    before = first * (2 * n - 1 - first) // 2  # pairs of earlier rows
-    second = arange(n * (n - 1) // 2, device=input.device) - before + first + 1
+    rows, pairs = (arange(k, device=input.device) for k in (n, n * (n - 1) // 2))
+    before = rows * (2 * n - 1 - rows) // 2  # how many pairs earlier rows have
+    first = f.searchsorted(before[1:], pairs, side="right")
+    second = pairs - f.take(before, first, 0) + first + 1
     return f.norm(f.take(input, first, 0) - f.take(input, second, 0), p, axis=-1)
 
 

@@ -58,7 +58,7 @@ def grid_sample(
     aligned = bool(align_corners)
     places = []
     for k, n in enumerate(spatial):  # the last number of a place is for the first axis
-        place = grid[..., count - 1 - k].reshape((input.shape[0], -1))
+        place = grid[..., count - 1 - k].reshape((input.shape[0], math.prod(grid.shape[1:-1])))
         scale, shift = ((n - 1) / 2, (n - 1) / 2) if aligned else (n / 2, (n - 1) / 2)
         places.append(place * scale + shift)
     if mode != "bicubic":

@@ -1,0 +1,1 @@
+"""Text as numbers: bytes, byte pairs, and other tokenizers' files."""
