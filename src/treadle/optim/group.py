@@ -109,7 +109,7 @@ class Group(MutableMapping[str, Any], Followed):
     def __len__(self) -> int:
         return len(self.values_)
 
-    __hash__ = object.__hash__  # type: ignore[assignment]
+    __hash__ = object.__hash__
 
     def __eq__(self, other: object) -> bool:
         return self is other

@@ -119,10 +119,9 @@ class Optimizer(Followed):
                     section.counters[name] = section.counter(start)
             for p in section.params:
                 state = self.state.setdefault(p, {})
-                for name, start in self.starts(group, p).items():
-                    if name not in state:
-                        state[name] = start
-                        made.append(start)
+                new = {k: x for k, x in self.starts(group, p).items() if k not in state}
+                state.update(new)
+                made += new.values()
         realize(*made)
 
     def __getattr__(self, name: str) -> Any:
