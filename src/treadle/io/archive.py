@@ -103,7 +103,9 @@ class Archive:
         if not self.is_stored(name):
             raw = np.frombuffer(self._inflated(name, raw, info.file_size + 1), np.uint8)
         if raw.size != info.file_size or zlib.crc32(raw) != info.CRC:
-            raise self.source.wrong("a member is damaged: its checksum differs", member=shown(name))
+            hint = "if PyTorch was told to leave checksums out: mmap=True does not look at them"
+            wrong = "a member is damaged: its checksum differs"
+            raise self.source.wrong(wrong, hint, member=shown(name))
         return raw
 
     def read(self, name: str) -> bytes:
