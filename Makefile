@@ -41,7 +41,7 @@ $(READY): pyproject.toml
 
 .venv-torch/.ready: pyproject.toml
 	$(PYTHON) -m venv .venv-torch
-	$(TORCH)/python $(PIP) -e ".[dev]" "torch==2.13.0"
+	$(TORCH)/python $(PIP) -e ".[dev]" "torch==2.13.0" gguf
 	@touch $@
 
 lint: $(READY)

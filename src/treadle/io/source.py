@@ -62,7 +62,7 @@ class Source:
             raise self.wrong("the file ends before what it says it holds", **facts)
         if self._map is not None:
             return self._map[start : start + count]
-        array = np.empty(count, np.uint8)
+        array: Any = np.empty(count, np.uint8)
         with self._lock:
             self._file.seek(start)
             for first in range(0, count, PIECE):
@@ -71,7 +71,7 @@ class Source:
                     raise self.wrong("the file became shorter while it was read")
         return array
 
-    def bytes(self, start: int, count: int) -> bytes:
+    def read(self, start: int, count: int) -> bytes:
         """count bytes."""
         found: bytes = self.array(start, count).tobytes()
         return found
