@@ -44,8 +44,8 @@ __all__ = [
     "explain", "finfo", "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2", "grad",
     "gradients", "graph", "hessian", "iinfo", "inf", "int16", "int32", "int64", "int8", "io",
     "is_grad_enabled", "isdtype", "jacobian", "jvp", "load", "logs", "manual_seed",
-    "memory_report", "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi", "promote_types", "rand",
-    "randint", "randn", "random", "randperm", "realize", "result_type", "save", "tune",
+    "memory_report", "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi", "promote_types",
+    "rand", "randint", "randn", "random", "randperm", "realize", "result_type", "save", "tune",
     "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
 ]
 
