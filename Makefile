@@ -9,7 +9,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 TRITON := .venv-triton/bin
 TORCH := .venv-torch/bin
-CUDA_TESTS = $(wildcard tests/backends/test_cuda_*.py)
+CUDA_TESTS = $(wildcard tests/backends/test_cuda_*.py) tests/data/test_loader_gpu.py
 
 .PHONY: help test test-optimized test-torch lint gen demo bench bench-quick bench-rows test-gpu test-triton fuzz mutate format clean
 .DELETE_ON_ERROR:
