@@ -32,19 +32,20 @@ from treadle.transforms.jacobian import hessian, jacobian
 from treadle.transforms.tune import tune
 
 if TYPE_CHECKING:
-    from treadle import nn, optim
+    from treadle import models, nn, optim
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Device", "Dim", "Tensor", "TreadleError", "__array_api_version__", "__array_namespace_info__",
-    "__version__", "astype", "bfloat16", "bool", "broadcast_shapes", "can_cast", "checkpoint",
-    "compile", "draw", "e", "enable_grad", "explain", "finfo", "float16", "float32", "float64",
-    "float8_e4m3fn", "float8_e5m2", "grad", "gradients", "graph", "hessian", "iinfo", "inf",
-    "int16", "int32", "int64", "int8", "is_grad_enabled", "isdtype", "jacobian", "jvp",
-    "manual_seed", "memory_report", "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi",
-    "promote_types", "rand", "randint", "randn", "random", "randperm", "realize", "result_type",
-    "tune", "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
+    "Device", "Dim", "Tensor", "TreadleError", "__array_api_version__",
+    "__array_namespace_info__", "__version__", "astype", "bfloat16", "bool", "broadcast_shapes",
+    "can_cast", "checkpoint", "compile", "draw", "e", "enable_grad", "explain", "finfo",
+    "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2", "grad", "gradients",
+    "graph", "hessian", "iinfo", "inf", "int16", "int32", "int64", "int8", "is_grad_enabled",
+    "isdtype", "jacobian", "jvp", "manual_seed", "memory_report", "models", "nan", "newaxis",
+    "nn", "no_grad", "optim", "override", "pi", "promote_types", "rand", "randint", "randn",
+    "random", "randperm", "realize", "result_type", "tune", "uint16", "uint32", "uint64",
+    "uint8", "value_and_grad", "vjp",
 ]
 
 # <gen imports>
@@ -138,7 +139,7 @@ __all__ += [
 # <sums 2enomasku33befzfvqtrvcig32aud6qxd7rh3dw4ui6uamuu4ycox5x7gzj5rnvoire7p3k4xqy7c4vebxa3x>
 # </gen names 33itzslykrhso73la4yntj4ua47jxaioq6qaxnt4cljr4>
 
-LATE = ("nn", "optim")
+LATE = ("models", "nn", "optim")
 """Parts that are loaded when somebody asks for them."""
 
 
