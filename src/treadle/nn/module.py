@@ -10,6 +10,7 @@ from treadle.nn.hooks import Backward, Hook, RemovableHandle, Table, add_hook
 from treadle.nn.loading import Differences, load
 from treadle.nn.moving import moved, target_of
 from treadle.nn.parameter import Buffer, Parameter
+from treadle.nn.summary import Summary, summarize
 from treadle.nn.tree import indented, parts
 from treadle.tensor.gradients import is_grad_enabled
 from treadle.tensor.tensor import Tensor
@@ -145,6 +146,17 @@ class Module(Followed):
             facts: dict[str, object] = {"name": name, "module": type(self).__name__}
             raise OperandError(explain("setattr", wrong, hint, **facts))
         parameter.assign(value)
+
+    def __getattr__(self, name: str) -> Any:
+        """An attribute that is computed whenever it is read, such as a weight of norm 1."""
+        computed = self.__dict__.get("_computed", {})
+        if name in computed:
+            return computed[name](self)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _compute(self, name: str, rule: Callable[[Any], Tensor]) -> None:
+        self.__dict__.setdefault("_computed", {})[name] = rule
+        Followed.changes += 1
 
     def __delattr__(self, name: str) -> None:
         super().__delattr__(name)
@@ -345,6 +357,13 @@ class Module(Followed):
         return load(type(self).__name__, own, state_dict, strict, assign)
 
     # ---- text
+
+    def summary(self, *args: Any, **options: Any) -> Summary:
+        """A table of what every layer makes of such arguments: shapes, parameters, work, memory.
+
+        Nothing is computed, and what forward assigns to, such as running statistics, stays.
+        """
+        return summarize(self, args, options)
 
     def extra_repr(self) -> str:
         """What `repr` shows of this module besides the modules below."""
