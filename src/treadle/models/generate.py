@@ -34,7 +34,8 @@ class Decoder:
         self.capacity = capacity
         self.device = next(iter(model.parameters())).device
         most = max(capacity, 2)
-        self.sized = self.device is CPU  # other backends take no Dims: all is read, and masked
+        # Other backends take no Dims: all is read there, and masked. States have no length.
+        self.sized = self.device is CPU and self.cache.reads_prompts
         self.length, self.filled = (Dim(name, max=most) for name in ("prompt", "filled"))
         self._first, self._next = compiled(self._read), compiled(self._step)
         self.remember = compiled(lambda memory: model.remember(memory, self.cache))
@@ -202,7 +203,8 @@ def _capacity(model: Any, needed: int, wanted: int | None) -> int:
         raise ArgumentError(explain("generate", "the text would become too long", hint, **facts))
     if wanted is not None:
         return wanted
-    return min(max(LEAST_CAPACITY, 1 << (needed - 1).bit_length()), most or needed * 2)
+    enough = max(LEAST_CAPACITY, 1 << (needed - 1).bit_length())
+    return enough if most is None else min(enough, most)
 
 
 def _how(decoder: Decoder, batch: list[list[int]], rules: Rules, seed: int | None) -> Any:
