@@ -128,6 +128,8 @@ def generate(
     rules, numbers = rules_of(temperature, top_k, top_p, repetition_penalty)
     if max_new_tokens < 1:
         raise ArgumentError(explain("generate", "max_new_tokens is above 0", got=max_new_tokens))
+    _require_known(model.vocabulary, "prompt", *batch)
+    _require_known(model.vocabulary, "suppress", suppress, suppress_first)
     tokens, starts = _padded(batch)
     room = _capacity(model, tokens.shape[1] + max_new_tokens - 1, capacity)
     with evaluating(model), no_grad():
@@ -185,6 +187,13 @@ def _prompts(prompt: Any, tokenizer: Any) -> tuple[list[list[int]], bool, bool]:
         return [[int(x) for x in row] for row in batch], is_one, tokenizer is not None
     made = [tokenizer.encode(row) for row in batch]
     return [list(getattr(x, "ids", x)) for x in made], is_one, True
+
+
+def _require_known(count: int, name: str, *rows: Sequence[int]) -> None:
+    wrong = [token for row in rows for token in row if not 0 <= token < count]
+    if wrong:
+        hint = f"tokens are from 0 to {count - 1}"
+        raise ArgumentError(explain("generate", "no such token", hint, **{name: wrong[0]}))
 
 
 def _padded(batch: list[list[int]]) -> tuple[Any, Any]:
