@@ -71,7 +71,7 @@ def train(model, rule, schedule, steps):
         schedule.value += 1
         x = td.randn((5, 4))
         loss = (model(x) ** 2).mean() * (1 + schedule.value % 3)
-        rule.step(td.gradients(loss, model.parameters()))
+        rule.step(td.gradients(loss, list(model.parameters())))
         losses.append(loss.item())
     return losses
 

@@ -23,26 +23,28 @@ ERRORS = (
 )  # fmt: skip
 
 
+def members_of(source: Source) -> list[zipfile.ZipInfo]:
+    """What the directory at the end of a zip file says; nothing is checked yet."""
+    try:
+        with open(source.path, "rb") as file, zipfile.ZipFile(file) as found:
+            return found.infolist()
+    except ERRORS as error:
+        reason = shown(str(error) or type(error).__name__)
+        raise source.wrong("the zip directory is damaged", reason=reason) from None
+
+
 class Archive:
     """A zip file's members. None overlap, none is encrypted, none becomes larger than it says."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        infos = self._infos()
+        infos = members_of(source)
         self.members = {info.filename: info for info in infos}
         if len(self.members) != len(infos):
             raise source.wrong("two members of the archive have one name")
         if len(infos) != self._count():
             raise source.wrong("the zip directory is damaged", found=len(infos))
         self._check()
-
-    def _infos(self) -> list[zipfile.ZipInfo]:
-        try:
-            with open(self.source.path, "rb") as file, zipfile.ZipFile(file) as found:
-                return found.infolist()
-        except ERRORS as error:
-            reason = shown(str(error) or type(error).__name__)
-            raise self.source.wrong("the zip directory is damaged", reason=reason) from None
 
     def _count(self) -> int:
         """How many members there are, as the end of the file says; zipfile does not look."""
