@@ -262,6 +262,25 @@ def test_a_saved_file_does_not_change_what_was_mapped(tmp_path):
     assert td.load(path)["w"].sum().item() == 1000
 
 
+def test_a_closed_file_says_so(tmp_path):
+    td.save({"w": td.ones(3)}, tmp_path / "x.td")
+    for mmap in (False, True):
+        with td.io.open(tmp_path / "x.td", mmap=mmap) as file:
+            pass
+        with pytest.raises(ArgumentError, match="was closed"):
+            file["w"]
+
+
+def test_a_value_inside_a_trace_is_not_saved(tmp_path):
+    def leaky(x):
+        td.save({"x": x * 2}, tmp_path / "x.td")
+        return x
+
+    with pytest.raises(td.TreadleError):
+        td.compile(leaky)(td.ones(3))
+    assert not os.listdir(tmp_path)
+
+
 def test_tensors_at_odd_places_are_copied(tmp_path):
     header = {
         "b": {"dtype": "U8", "shape": [3], "data_offsets": [0, 3]},

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from treadle.base.errors import FileError, explain
+from treadle.base.errors import ArgumentError, FileError, explain
 from treadle.io.atomic import PathLike
 
 PIECE = 1 << 28
@@ -57,6 +57,8 @@ class Source:
 
     def array(self, start: int, count: int) -> Any:
         """count bytes as an array of them."""
+        if self._file.closed:
+            raise ArgumentError(explain("load", "the file was closed", file=str(self.path)))
         if start < 0 or count < 0 or start + count > self.size:
             facts = {"from": start, "bytes": count, "file_bytes": self.size}
             raise self.wrong("the file ends before what it says it holds", **facts)
