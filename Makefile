@@ -10,7 +10,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 TRITON := .venv-triton/bin
 TORCH := .venv-torch/bin
-CUDA_TESTS = $(wildcard tests/backends/test_cuda_*.py)
+CUDA_TESTS = $(wildcard tests/backends/test_cuda_*.py) tests/data/test_loader_gpu.py
 
 .PHONY: help test test-optimized test-torch lint gen demo bench bench-quick bench-rows test-gpu test-triton fuzz mutate format clean
 .DELETE_ON_ERROR:
@@ -42,7 +42,7 @@ $(READY): pyproject.toml
 
 .venv-torch/.ready: pyproject.toml
 	$(PYTHON) -m venv .venv-torch
-	$(TORCH)/python $(PIP) -e ".[dev]" "torch==2.13.0"
+	$(TORCH)/python $(PIP) -e ".[dev]" "torch==2.13.0" gguf
 	@touch $@
 
 lint: $(READY)

@@ -45,9 +45,8 @@ __all__ = [
     "gradients", "graph", "hessian", "iinfo", "inf", "int16", "int32", "int64", "int8", "io",
     "is_grad_enabled", "isdtype", "jacobian", "jvp", "load", "logs", "manual_seed",
     "memory_report", "models", "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi",
-    "promote_types", "rand",
-    "randint", "randn", "random", "randperm", "realize", "result_type", "save", "tune",
-    "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
+    "promote_types", "rand", "randint", "randn", "random", "randperm", "realize", "result_type",
+    "save", "tune", "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
 ]
 
 # <gen imports>

@@ -34,7 +34,8 @@ class Decoder:
         self.capacity = capacity
         self.device = next(iter(model.parameters())).device
         most = max(capacity, 2)
-        self.sized = self.device is CPU  # other backends take no Dims: all is read, and masked
+        # Other backends take no Dims: all is read there, and masked. States have no length.
+        self.sized = self.device is CPU and self.cache.reads_prompts
         self.length, self.filled = (Dim(name, max=most) for name in ("prompt", "filled"))
         self._first, self._next = compiled(self._read), compiled(self._step)
         self.remember = compiled(lambda memory: model.remember(memory, self.cache))
@@ -127,6 +128,8 @@ def generate(
     rules, numbers = rules_of(temperature, top_k, top_p, repetition_penalty)
     if max_new_tokens < 1:
         raise ArgumentError(explain("generate", "max_new_tokens is above 0", got=max_new_tokens))
+    _require_known(model.vocabulary, "prompt", *batch)
+    _require_known(model.vocabulary, "suppress", suppress, suppress_first)
     tokens, starts = _padded(batch)
     room = _capacity(model, tokens.shape[1] + max_new_tokens - 1, capacity)
     with evaluating(model), no_grad():
@@ -186,6 +189,13 @@ def _prompts(prompt: Any, tokenizer: Any) -> tuple[list[list[int]], bool, bool]:
     return [list(getattr(x, "ids", x)) for x in made], is_one, True
 
 
+def _require_known(count: int, name: str, *rows: Sequence[int]) -> None:
+    wrong = [token for row in rows for token in row if not 0 <= token < count]
+    if wrong:
+        hint = f"tokens are from 0 to {count - 1}"
+        raise ArgumentError(explain("generate", "no such token", hint, **{name: wrong[0]}))
+
+
 def _padded(batch: list[list[int]]) -> tuple[Any, Any]:
     """(rows, longest) tokens that end together; where each begins, None if all at 0."""
     longest = max(map(len, batch))
@@ -202,7 +212,8 @@ def _capacity(model: Any, needed: int, wanted: int | None) -> int:
         raise ArgumentError(explain("generate", "the text would become too long", hint, **facts))
     if wanted is not None:
         return wanted
-    return min(max(LEAST_CAPACITY, 1 << (needed - 1).bit_length()), most or needed * 2)
+    enough = max(LEAST_CAPACITY, 1 << (needed - 1).bit_length())
+    return enough if most is None else min(enough, most)
 
 
 def _how(decoder: Decoder, batch: list[list[int]], rules: Rules, seed: int | None) -> Any:
