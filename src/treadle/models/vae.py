@@ -36,7 +36,7 @@ class VAE(nn.Module):
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """What is made of the rows, and the means and logarithms of variances in between."""
-        mu, logvar = self.encode(x.reshape(-1, self.inputs))
+        mu, logvar = self.encode(x.reshape(x.size // self.inputs, self.inputs))
         return self.decode(self.reparameterize(mu, logvar)), mu, logvar
 
 
