@@ -73,7 +73,9 @@ class RNNBase(Module):
         for layer in range(num_layers):
             given = input_size if layer == 0 else width * (1 + bidirectional)
             for suffix in self._suffixes(layer):
-                shapes = {"weight_ih": (gates, given), "weight_hh": (gates, width)}
+                shapes: dict[str, tuple[int, ...]] = {
+                    "weight_ih": (gates, given), "weight_hh": (gates, width),
+                }  # fmt: skip
                 if bias:
                     shapes |= {"bias_ih": (gates,), "bias_hh": (gates,)}
                 if proj_size:
