@@ -165,6 +165,9 @@ REFUSED = {
     "heads": (ArgumentError, "heads", lambda: nn.MultiheadAttention(5, 2)),
     "projection": (ArgumentError, "proj_size", lambda: nn.RNNBase("GRU", 3, 4, proj_size=2)),
     "hx": (ShapeError, "hx", lambda: nn.GRU(3, 4)(td.ones(2, 1, 3), td.ones(1, 1, 5))),
+    "steps": (ShapeError, "steps", lambda: nn.LSTM(3, 4)(td.ones(0, 1, 3))),
+    "padding": (ShapeError, "key_padding_mask", lambda: nn.MultiheadAttention(
+        4, 2, num_kv_heads=1)(*[td.ones(3, 2, 4)] * 3, key_padding_mask=td.zeros(3, 3))),
     "input": (ShapeError, "input_size", lambda: nn.LSTM(3, 4)(td.ones(2, 1, 4))),
     "reduction": (ArgumentError, "reduction", lambda: nn.MSELoss(reduction="average")),
     "cutoffs": (ArgumentError, "cutoffs", lambda: nn.AdaptiveLogSoftmaxWithLoss(4, 8, [5, 3])),
@@ -183,3 +186,26 @@ def test_what_does_not_fit_is_refused(what):
     with pytest.raises(TreadleError, match=words) as caught:
         call()
     assert isinstance(caught.value, kind)
+
+
+EMPTY = {
+    "linear": lambda: nn.Linear(0, 3)(td.zeros(2, 0)),
+    "no rows": lambda: nn.Linear(3, 2)(td.zeros(0, 3)),
+    "conv": lambda: nn.Conv2d(1, 2, 3)(td.zeros(0, 1, 5, 5)),
+    "embedding": lambda: nn.Embedding(3, 2, padding_idx=0)(td.zeros(0, dtype="int64")),
+    "lstm": lambda: nn.LSTM(3, 4)(td.zeros(2, 0, 3))[0],
+    "attention": lambda: nn.MultiheadAttention(4, 2)(*[td.zeros(3, 0, 4)] * 3)[0],
+    "groups": lambda: nn.MultiheadAttention(4, 2, num_kv_heads=1)(*[td.zeros(3, 0, 4)] * 3)[0],
+    "graph": lambda: nn.GATConv(3, 2)(td.ones(4, 3), td.zeros(2, 0, dtype="int64")),
+    "nodes": lambda: nn.GCNConv(3, 2)(td.ones(0, 3), td.zeros(2, 0, dtype="int64")),
+    "rotary": lambda: nn.RotaryEmbedding(4)(td.zeros(2, 0, 4)),
+}
+SHAPES = [
+    (2, 3), (0, 2), (0, 2, 3, 3), (0, 2), (2, 0, 4), (3, 0, 4), (3, 0, 4), (4, 2), (0, 2),
+    (2, 0, 4),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "shape"), zip(EMPTY, SHAPES, strict=True))
+def test_nothing_goes_in_and_nothing_comes_out(name, shape):
+    assert EMPTY[name]().numpy().shape == shape

@@ -229,8 +229,8 @@ class MultiheadAttention(Module):
             shape = (1, 1, length, count) if mask.ndim == 2 else (batch, heads, length, count)
             total = total + _added(mask, q).reshape(shape)
         if padding is not None:
-            if padding.shape[-1] != count:
-                facts = {"keys": count, "key_padding_mask": padding.shape}
+            if padding.shape not in ((batch, count), (count,)):
+                facts = {"expected": (batch, count), "key_padding_mask": padding.shape}
                 raise ShapeError(explain("MultiheadAttention", "sizes differ", **facts))
             total = total + _added(padding, q).reshape(batch, 1, 1, count)
         return expand(total, (batch, heads, length, count))

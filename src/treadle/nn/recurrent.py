@@ -125,6 +125,8 @@ class RNNBase(Module):
             raise ShapeError(explain(type(self).__name__, wrong, **facts))
         alone = input.ndim == 2
         axis = 1 if self.batch_first and not alone else 0
+        if not input.shape[axis]:
+            raise ShapeError(explain(type(self).__name__, "no steps", shape=input.shape))
         x = input.unsqueeze(1) if alone else input
         states = self._first(hx, x, alone, x.shape[1 - axis])
         found, last = self._layers(x, states, axis, None)
