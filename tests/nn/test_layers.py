@@ -206,6 +206,6 @@ SHAPES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "shape"), zip(EMPTY, SHAPES, strict=True))
+@pytest.mark.parametrize(("name", "shape"), list(zip(EMPTY, SHAPES, strict=True)))
 def test_nothing_goes_in_and_nothing_comes_out(name, shape):
     assert EMPTY[name]().numpy().shape == shape
