@@ -40,7 +40,6 @@ class WhisperConfig:
     dropout: float = 0.0
     attention_dropout: float = 0.0
     init_std: float = 0.02
-    scale_embedding: bool = False
     max_source_positions: int = 1500
     max_target_positions: int = 448
     decoder_start_token_id: int = 50258
@@ -160,7 +159,6 @@ class Decoder(Module):
         self.embed_positions = Embedding(config.max_target_positions, width)
         self.layers = [DecoderLayer(config) for _ in range(config.decoder_layers)]
         self.layer_norm = LayerNorm(width)
-        self.scale = math.sqrt(width) if config.scale_embedding else 1.0
         self.drop = Dropout(config.dropout)
 
     def pairs(self, sound: Tensor) -> list[Pair]:
@@ -169,8 +167,8 @@ class Decoder(Module):
 
     def forward(self, input_ids: Tensor, past: Past, sound: Sequence[Pair]) -> Tensor:
         """(batch, length, d_model)."""
-        x = self.embed_tokens(input_ids) * self.scale
-        x = self.drop(x + self.embed_positions(past.positions(input_ids)))
+        x = self.embed_tokens(input_ids) + self.embed_positions(past.positions(input_ids))
+        x = self.drop(x)
         for number, layer in enumerate(self.layers):
             x = layer(x, past, number, sound[number])
         return self.layer_norm(x)
