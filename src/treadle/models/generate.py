@@ -133,7 +133,8 @@ def generate(
     tokens, starts = _padded(batch)
     room = _capacity(model, tokens.shape[1] + max_new_tokens - 1, capacity)
     with evaluating(model), no_grad():
-        decoder = getattr(model, "_kept_programs", Kept()).decoder(model, len(batch), room)
+        kept: Kept = getattr(model, "_kept_programs", Kept())
+        decoder = kept.decoder(model, len(batch), room)
         if memory is not None:
             decoder.remember(memory)
         quiet = (_bias(decoder, [*suppress, *suppress_first]), _bias(decoder, suppress))
