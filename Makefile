@@ -3,13 +3,14 @@ PYTHON ?= python3
 WORKERS ?= 2
 BENCH ?=
 MINUTES ?= 2
+DEMO ?=
 FUZZ ?=
 PIP := -m pip --disable-pip-version-check install -qq
 BIN := .venv/bin
 READY := .venv/.ready
 TRITON := .venv-triton/bin
 TORCH := .venv-torch/bin
-CUDA_TESTS = $(wildcard tests/backends/test_cuda_*.py)
+CUDA_TESTS = $(wildcard tests/backends/test_cuda_*.py) tests/data/test_loader_gpu.py
 
 .PHONY: help test test-optimized test-torch lint gen demo bench bench-quick bench-rows test-gpu test-triton fuzz mutate format clean
 .DELETE_ON_ERROR:
@@ -17,7 +18,7 @@ CUDA_TESTS = $(wildcard tests/backends/test_cuda_*.py)
 help:
 	@echo "make test         lint, types, layers and tests        (.venv)"
 	@echo "make test-optimized  the tests under python -O         (.venv)"
-	@echo "make demo         train a small GPT                    (.venv)"
+	@echo "make demo         train a small GPT; DEMO=--resume     (.venv)"
 	@echo "make bench        compare with PyTorch and JAX         (.bench, or BENCH_ROOT)"
 	@echo "make bench-quick  the same for a few rows"
 	@echo "make test-gpu     the tests that need a GPU, with the current python"
@@ -31,7 +32,7 @@ help:
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python $(PIP) -e ".[dev,cli]"
+	$(BIN)/python $(PIP) -e ".[dev,demo]"
 	@touch $@
 
 .venv-triton/.ready: pyproject.toml
@@ -41,7 +42,7 @@ $(READY): pyproject.toml
 
 .venv-torch/.ready: pyproject.toml
 	$(PYTHON) -m venv .venv-torch
-	$(TORCH)/python $(PIP) -e ".[dev]" "torch==2.13.0"
+	$(TORCH)/python $(PIP) -e ".[dev]" "torch==2.13.0" gguf
 	@touch $@
 
 lint: $(READY)
@@ -69,7 +70,7 @@ fuzz: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m treadle.testing.fuzz --minutes $(MINUTES) --workers $(WORKERS) $(FUZZ)
 
 demo: $(READY)
-	$(BIN)/python examples/train_gpt.py
+	$(BIN)/treadle train gpt-stdlib $(DEMO)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.run --setup --limits --redo $(BENCH)

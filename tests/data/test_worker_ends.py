@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -131,13 +133,38 @@ def test_time_runs_out():
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_loop_that_is_left_ends_its_workers(method):
-    epoch = iter(data.DataLoader(Squares(), 2, num_workers=2, multiprocessing_context=method))
-    next(epoch)
-    processes = pids(epoch)
-    assert all(map(alive, processes))
-    del epoch
-    assert gone(processes, 2)
+@pytest.mark.parametrize("width", [3, 40000])
+def test_a_loop_that_is_left_ends_its_workers_quietly(method, width, capfd):
+    for given in range(4 if method == "fork" else 1):
+        sets = Squares(100, width)
+        epoch = iter(data.DataLoader(sets, 2, num_workers=2, multiprocessing_context=method))
+        for _ in range(given):
+            next(epoch)
+        processes = pids(epoch)
+        assert all(map(alive, processes))
+        del epoch
+        assert gone(processes, 2)
+    assert capfd.readouterr().err == ""
+
+
+def test_what_a_collate_function_gives_must_be_sent():
+    loader = data.DataLoader(Squares(), num_workers=1, collate_fn=lambda x: lambda: x)
+    with pytest.raises((AttributeError, pickle.PicklingError, data.WorkerError), match="pickle"):
+        list(loader)
+
+
+def test_a_loop_in_a_thread():
+    found = []
+
+    def loop():
+        found.extend(len(batch["index"]) for batch in data.DataLoader(Squares(), 4, num_workers=2))
+
+    threads = [threading.Thread(target=loop) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert sum(found) == 3 * 23
 
 
 def test_a_loader_that_is_dropped_ends_persistent_workers():

@@ -80,6 +80,8 @@ def test_pad_names_the_last_axis_first():
     close(F.pad(x, (2, 2), mode="reflect"), np.pad(X, ((0, 0),) * 3 + ((2, 2),), "reflect"))
     with pytest.raises(ArgumentError, match="last axis first"):
         F.pad(x, (1, 2, 3))
+    with pytest.raises(ArgumentError, match="last axis first"):
+        F.pad(x, 1)
 
 
 def test_dropout_keeps_the_mean():

@@ -18,7 +18,6 @@ torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.filterwarnings("ignore:Detected call of `lr_scheduler.step")
 STEPS = 20
 SHAPES = ((4, 3), (3, 5), (5,), (), (2, 3, 4), (1, 1))
-COMPARED: set[str] = set()
 
 
 @pytest.fixture(autouse=True)
@@ -28,19 +27,6 @@ def _numbers_in_double():
     torch.set_default_dtype(torch.float64)
     yield
     torch.set_default_dtype(before)
-
-
-@pytest.fixture(autouse=True)
-def _counted(request):
-    COMPARED.add(request.node.name)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _printed(request):
-    yield
-    reporter = request.config.pluginmanager.getplugin("terminalreporter")
-    if reporter is not None:
-        reporter.write_line(f"{len(COMPARED)} cases of optim compared with PyTorch")
 
 
 def grid(**options):
@@ -584,3 +570,12 @@ def test_autocast_gives_the_same_dtypes_and_values(name, half):
     expected = z.to(torch.float32).numpy()
     unit = {"bfloat16": 2.0**-8, "float16": 2.0**-11}[half]
     np.testing.assert_allclose(y.cast("float32").numpy(), expected, rtol=4 * unit, atol=4 * unit)
+
+
+def test_how_many_cases_are_compared(request, capsys):
+    here = [item for item in request.session.items if item.path == request.node.path]
+    rules = f"{len(GRIDS) + 2} rules with {len(CASES) + len(LBFGS)} sets of options"
+    schedules = f"{len(SCHEDULED) + len(PLATEAUS)} schedules"
+    with capsys.disabled():
+        print(f"\noptim: {len(here) - 1} cases: {rules}, {schedules}, means, scaling")  # noqa: T201
+    assert len(CASES) >= 190

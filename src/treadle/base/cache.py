@@ -94,18 +94,25 @@ def write(key: str, body: bytes) -> None:
         trim(store.root)
 
 
-def trim(root: Path) -> None:
-    """Remove the least recently written entries until the cache fits TREADLE_CACHE_BYTES."""
-    entries = []
+def entries(root: Path) -> list[tuple[float, int, Path]]:
+    """(time of writing, bytes, file) of every entry."""
+    found = []
     for path in root.glob("??/*"):
         try:
             status = path.stat()
         except OSError:
             continue
-        entries.append((status.st_mtime, status.st_size, path))
-    total = sum(size for _, size, _ in entries)
-    for _, size, path in sorted(entries, key=lambda entry: entry[0]):
-        if total <= CACHE_BYTES.value:
+        found.append((status.st_mtime, status.st_size, path))
+    return found
+
+
+def trim(root: Path, most: int | None = None) -> None:
+    """Remove the least recently written entries until at most so many bytes are left."""
+    most = CACHE_BYTES.value if most is None else most
+    found = entries(root)
+    total = sum(size for _, size, _ in found)
+    for _, size, path in sorted(found, key=lambda entry: entry[0]):
+        if total <= most:
             break
         path.unlink(missing_ok=True)
         total -= size

@@ -80,7 +80,7 @@ def _show(found: Found) -> None:
         print(f"  {clean(name)}: {_short(value)}")
     if not found.entries:
         return
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (clean(name), entry.dtype, _shape(entry.shape), f"{entry.nbytes:,}")
         for name, entry in found.entries.items()
     ]

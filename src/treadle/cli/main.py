@@ -1,4 +1,4 @@
-"""The command line: `treadle gen`, `treadle info` and `treadle ops`."""
+"""The command line: `treadle cache`, `gen`, `info`, `ops` and `train`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import treadle
+from treadle.cli import train
+from treadle.cli.cached import show_cache
 from treadle.cli.coverage import DEVICES, Support
 from treadle.cli.generate import Row, Target, outside_targets, own_rows, own_targets, page_of
 from treadle.cli.info import show_file
@@ -36,6 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     info.add_argument("path", help="safetensors, .pt, .npz, .gguf, or a folder with a checkpoint")
     info.add_argument("--json", action="store_true", help="for programs")
     info.set_defaults(run=show_file)
+    cache = commands.add_parser("cache", help="compiled kernels on disk")
+    cache.add_argument("what", nargs="?", choices=("size", "where", "clear"), default="size")
+    cache.set_defaults(run=show_cache)
+    train.add_options(commands.add_parser("train", help="train a preset or what a TOML file says"))
     options = parser.parse_args(arguments)
     if options.command == "gen" and bool(options.table) != bool(options.into):
         parser.error("--table and --into go together")

@@ -89,7 +89,7 @@ def work(
             worker.introduce(0)
             initialise(number)
     except Exception as error:
-        sender.send((None, failure_of(error)))
+        _answer(sender, None, failure_of(error))
         return
     while (request := requests.get()) is not None:
         wanted, returned = request
@@ -97,7 +97,7 @@ def work(
         if isinstance(wanted, Begin):
             worker.begin(wanted)
         elif wanted is not None:
-            sender.send((wanted.number, worker.read(wanted)))
+            _answer(sender, wanted.number, worker.read(wanted))
 
 
 class _Worker:
@@ -131,6 +131,15 @@ class _Worker:
             return failure_of(error)
 
 
+def _answer(sender: Sender, number: int | None, value: Any) -> None:
+    try:
+        sender.send((number, value))
+    except (BrokenPipeError, ConnectionResetError):
+        os._exit(0)  # nobody waits for it any more
+    except Exception as error:  # it cannot be pickled, or there is no memory for it
+        sender.send((number, failure_of(error)))
+
+
 def failure_of(error: Exception) -> Failure:
     """An exception as it can be sent."""
     text = "".join(traceback.format_exception(error)).rstrip()
@@ -154,6 +163,8 @@ def _listen(here: connection.Connection[Any, Any], requests: queue.SimpleQueue[A
                 request = here.recv()
             except (EOFError, OSError):
                 os._exit(1)
+            while request is None and not requests.empty():
+                requests.get()  # what was asked for before is wanted no more
             requests.put(request)
             if request is None:
                 return

@@ -15,11 +15,22 @@ LARGEST_RATIO = 1032
 """Bytes that one byte of a deflated stream can stand for."""
 SUSPICIOUS_RATIO, SUSPICIOUS_BYTES = 100, 1 << 30
 """A compressed archive that unpacks to more of both is taken for a bomb."""
-LOCAL_BYTES = 30
+LOCAL_BYTES, IS_UTF8 = 30, 0x800
+END_BYTES, LONGEST_COMMENT = 22, 0xFFFF
 ERRORS = (
     zipfile.BadZipFile, zipfile.LargeZipFile, struct.error, NotImplementedError, RuntimeError,
     ValueError, OverflowError, EOFError, OSError, IndexError, KeyError,
 )  # fmt: skip
+
+
+def members_of(source: Source) -> list[zipfile.ZipInfo]:
+    """What the directory at the end of a zip file says; nothing is checked yet."""
+    try:
+        with open(source.path, "rb") as file, zipfile.ZipFile(file) as found:
+            return found.infolist()
+    except ERRORS as error:
+        reason = shown(str(error) or type(error).__name__)
+        raise source.wrong("the zip directory is damaged", reason=reason) from None
 
 
 class Archive:
@@ -27,22 +38,32 @@ class Archive:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.members = {info.filename: info for info in self._infos()}
+        infos = members_of(source)
+        self.members = {info.filename: info for info in infos}
+        if len(self.members) != len(infos):
+            raise source.wrong("two members of the archive have one name")
+        if len(infos) != self._count():
+            raise source.wrong("the zip directory is damaged", found=len(infos))
         self._check()
 
-    def _infos(self) -> list[zipfile.ZipInfo]:
-        try:
-            with open(self.source.path, "rb") as file, zipfile.ZipFile(file) as found:
-                return found.infolist()
-        except ERRORS as error:
-            reason = shown(str(error) or type(error).__name__)
-            raise self.source.wrong("the zip directory is damaged", reason=reason) from None
+    def _count(self) -> int:
+        """How many members there are, as the end of the file says; zipfile does not look."""
+        size = min(self.source.size, END_BYTES + LONGEST_COMMENT)
+        tail = self.source.read(self.source.size - size, size)
+        place = tail.rfind(b"PK\5\6")
+        if place < 0 or place + END_BYTES > size:
+            return -1
+        (count,) = struct.unpack_from("<H", tail, place + 10)
+        large = tail.rfind(b"PK\6\6", 0, place) if count == 0xFFFF else -1
+        if 0 <= large <= place - 40:  # too many for 16 bits
+            (count,) = struct.unpack_from("<Q", tail, large + 32)
+        return int(count)
 
     def _check(self) -> None:
         """No member where another is; no encryption; compression that can be."""
         last, total = 0, 0
         for name, info in sorted(self.members.items(), key=lambda item: item[1].header_offset):
-            facts = {"member": shown(name)}
+            facts: dict[str, object] = {"member": shown(name)}
             stored = info.compress_type == zipfile.ZIP_STORED
             if info.flag_bits & 1 or not (stored or info.compress_type == zipfile.ZIP_DEFLATED):
                 raise self.source.wrong("a member is encrypted or packed in another way", **facts)
@@ -56,17 +77,20 @@ class Archive:
             total += info.file_size
         if total > max(SUSPICIOUS_BYTES, SUSPICIOUS_RATIO * self.source.size):
             hint = "if you trust the file, unpack it with another program"
-            facts = {"unpacked": total, "file_bytes": self.source.size}
-            raise self.source.wrong("the archive looks like a zip bomb", hint, **facts)
+            sizes = {"unpacked": total, "file_bytes": self.source.size}
+            raise self.source.wrong("the archive looks like a zip bomb", hint, **sizes)
 
     def start(self, name: str) -> int:
         """Where the bytes of a member begin, behind its own header."""
         info = self.members[name]
-        local = self.source.bytes(info.header_offset, LOCAL_BYTES)
+        local = self.source.read(info.header_offset, LOCAL_BYTES)
         name_bytes, more = struct.unpack_from("<HH", local, LOCAL_BYTES - 4)
-        if local[:4] != b"PK\3\4":
-            raise self.source.wrong("a member of the archive is missing", member=shown(name))
-        return int(info.header_offset + LOCAL_BYTES + name_bytes + more)
+        begin = info.header_offset + LOCAL_BYTES
+        code = "utf-8" if info.flag_bits & IS_UTF8 else "cp437"
+        own = self.source.read(begin, name_bytes).decode(code, "replace")
+        if local[:4] != b"PK\3\4" or own != info.orig_filename:
+            raise self.source.wrong("a member is not where the archive says", member=shown(name))
+        return int(begin + name_bytes + more)
 
     def is_stored(self, name: str) -> bool:
         """Does a member lie in the file as it is?"""
@@ -81,10 +105,12 @@ class Archive:
         if not self.is_stored(name):
             raw = np.frombuffer(self._inflated(name, raw, info.file_size + 1), np.uint8)
         if raw.size != info.file_size or zlib.crc32(raw) != info.CRC:
-            raise self.source.wrong("a member is damaged: its checksum differs", member=shown(name))
+            hint = "if PyTorch was told to leave checksums out: mmap=True does not look at them"
+            wrong = "a member is damaged: its checksum differs"
+            raise self.source.wrong(wrong, hint, member=shown(name))
         return raw
 
-    def bytes(self, name: str) -> bytes:
+    def read(self, name: str) -> bytes:
         """A member's bytes."""
         found: bytes = self.array(name).tobytes()
         return found

@@ -249,7 +249,7 @@ def manifest_of(folder: Path) -> tuple[Source, dict[str, Any]]:
     try:
         if source.size > LARGEST_MANIFEST:
             raise source.wrong("too long for a manifest", file_bytes=source.size)
-        sum_, _, body = source.bytes(0, source.size).partition(b"\n")
+        sum_, _, body = source.read(0, source.size).partition(b"\n")
         if hashlib.sha256(body).hexdigest().encode() != sum_:
             raise source.wrong("the manifest is damaged: its checksum differs")
         facts: dict[str, Any] = source.json(body)

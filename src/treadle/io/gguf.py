@@ -81,7 +81,7 @@ class GGUF(TensorFile):
         first = self._place - self._begin
         if first + count > len(self._window):
             size = max(count, min(WINDOW, self.source.size - self._place))
-            self._window, self._begin = self.source.bytes(self._place, size), self._place
+            self._window, self._begin = self.source.read(self._place, size), self._place
             first = 0
         self._place += count
         return self._window[first : first + count]

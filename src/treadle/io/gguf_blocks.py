@@ -84,7 +84,8 @@ def _q8(b: Any) -> Any:
 def _pairs_of_bits(quants: Any, groups: int) -> Any:
     """Groups of bytes, each read four times: by its lowest two bits, the next two, and so on."""
     shifts = np.arange(0, 8, 2, dtype=np.uint8)[:, None]
-    return quants.reshape(len(quants), groups, 1, -1) >> shifts & 3
+    count, size = quants.shape
+    return quants.reshape(count, groups, 1, size // groups) >> shifts & 3
 
 
 def _q2_k(b: Any) -> Any:

@@ -73,7 +73,7 @@ class NPZ(TensorFile):
     def _note(self) -> dict[str, Any]:
         if NOTE not in self.archive.members:
             return {}
-        found = self.source.json(self.archive.bytes(NOTE))
+        found = self.source.json(self.archive.read(NOTE))
         if not isinstance(found, dict) or not isinstance(found.get("dtypes"), dict):
             raise self.source.wrong("the note on dtypes is damaged")
         noted: dict[str, Any] = found["dtypes"]

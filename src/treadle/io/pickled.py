@@ -73,7 +73,7 @@ class Machine:
         place = self.end - self._begin
         if place + count > len(self._window):
             size = min(max(count, WINDOW), self._limit - self.end)
-            self._window, self._begin, place = self.source.bytes(self.end, size), self.end, 0
+            self._window, self._begin, place = self.source.read(self.end, size), self.end, 0
         self.end += count
         return self._window[place : place + count]
 

@@ -69,6 +69,8 @@ class Placed:
     @property
     def in_order(self) -> bool:
         """Do the elements follow each other?"""
+        if 0 in self.shape:
+            return True
         expected = 1
         for size, stride in zip(self.shape[::-1], self.stride[::-1], strict=True):
             if size != 1 and stride != expected:
@@ -161,8 +163,8 @@ class Rebuilder:
         held = storage.nbytes // kind.size
         steps = [(n - 1) * step for n, step in zip(shape, stride, strict=True)]
         if prod(shape) and storage.start + offset + sum(steps) >= held:
-            facts = {"shape": shown(shape), "stride": shown(stride), "storage": held}
-            raise self.source.wrong("a tensor reaches beyond its storage", **facts)
+            facts = {"shape": shown(shape), "stride": shown(stride)}
+            raise self.source.wrong("a tensor reaches beyond its storage", **facts, storage=held)
         return Placed(storage, kind, storage.start + offset, shape, tuple(stride))
 
 
@@ -179,7 +181,7 @@ class PyTorchFile(TensorFile):
     def _read(self) -> None:
         self._rebuild = Rebuilder(self.source)
         self._copied = 0
-        is_zip = self.source.size >= 4 and self.source.bytes(0, 4) == b"PK\3\4"
+        is_zip = self.source.size >= 4 and self.source.read(0, 4) == b"PK\3\4"
         self._places: dict[str, int] = {}
         self.archive = Archive(self.source) if is_zip else None
         self._tree = self._zipped(self.archive) if self.archive else self._legacy()
@@ -199,12 +201,12 @@ class PyTorchFile(TensorFile):
         if len(found) != 1 or not all(map(archive.is_stored, archive.members)):
             raise self.source.wrong("a zip file that is no checkpoint of PyTorch")
         root = self._root = found[0].removesuffix("data.pkl")
-        order = archive.bytes(f"{root}byteorder") if f"{root}byteorder" in archive.members else b""
+        order = archive.read(f"{root}byteorder") if f"{root}byteorder" in archive.members else b""
         if order not in (b"", b"little", b"big"):
             raise self.source.wrong("no byte order", got=shown(order))
         self._swapped = order == b"big"
         if not self.source.mapped:
-            archive.bytes(found[0])  # looks at its checksum
+            archive.read(found[0])  # looks at its checksum
         start = archive.start(found[0])
         tree, _ = self._pickle(start, start + archive.members[found[0]].file_size)
         for key, storage in self._rebuild.storages.items():
@@ -230,7 +232,7 @@ class PyTorchFile(TensorFile):
         if len(set(keys)) != len(keys) or set(keys) != set(known):
             raise self.source.wrong("the storages are not those that the tensors need")
         for key in keys:
-            count = int.from_bytes(self.source.bytes(end, 8), "big" if self._swapped else "little")
+            count = int.from_bytes(self.source.read(end, 8), "big" if self._swapped else "little")
             if count != known[key].count or end + 8 + known[key].nbytes > size:
                 facts = {"key": shown(key), "elements": count, "needed": known[key].count}
                 raise self.source.wrong("a storage is cut off or of another size", **facts)
@@ -273,10 +275,11 @@ class PyTorchFile(TensorFile):
         if self._copied > max(LEAST_COPIES, COPIES * self.source.size):
             hint = "make the tensors contiguous before they are saved"
             raise self.source.wrong("its views are many times larger than the file", hint)
-        flat = typed(self.source, raw, placed.kind, (raw.size // size,))
+        flat = raw[placed.offset * size : raw.size // size * size].view(f"u{size}")
         steps = tuple(step * size for step in placed.stride)
-        view = np.lib.stride_tricks.as_strided(flat[placed.offset :], placed.shape, steps)
-        return np.ascontiguousarray(view)
+        view = np.lib.stride_tricks.as_strided(flat, placed.shape, steps)
+        ordered = np.ascontiguousarray(view).reshape(-1).view(np.uint8)
+        return typed(self.source, ordered, placed.kind, placed.shape)
 
     def _bytes(self, storage: Stored) -> Any:
         if self.archive is not None:

@@ -85,7 +85,7 @@ class SafeTensors(TensorFile):
         wanted = self.metadata.get(CHECKSUM)
         if wanted is None:
             return
-        sum_ = zlib.crc32(_blank(self.source.bytes(8, self._begin - 8), wanted))
+        sum_ = zlib.crc32(_blank(self.source.read(8, self._begin - 8), wanted))
         for start, end in sorted(self._places.values()):
             sum_ = zlib.crc32(self.source.array(self._begin + start, end - start), sum_)
         if f"{sum_:08x}" != wanted:
@@ -112,10 +112,10 @@ def _header(source: Source) -> tuple[dict[str, Any], int]:
     """The header, and where it ends."""
     if source.size < 8:
         raise source.wrong("too short for a safetensors file", file_bytes=source.size)
-    length = int.from_bytes(source.bytes(0, 8), "little")
+    length = int.from_bytes(source.read(0, 8), "little")
     if length > min(LARGEST_HEADER, source.size - 8):
         raise source.wrong("no such header fits", header_bytes=length, file_bytes=source.size)
-    header = source.json(source.bytes(8, length))
+    header = source.json(source.read(8, length))
     if not isinstance(header, dict):
         raise source.wrong("the header is no JSON object")
     return header, 8 + length
@@ -230,8 +230,8 @@ def _header_for(
             raise ArgumentError(explain("save", "no name for a tensor", name=shown(name)))
         sizes = [int(size) for size in shape]
         header[name] = {"dtype": NAMES[kind], "shape": sizes, "data_offsets": places[name]}
-    text = json.dumps(header, separators=(",", ":")).encode()
-    if len(text) > LARGEST_HEADER:
+    made = json.dumps(header, separators=(",", ":")).encode()
+    if len(made) > LARGEST_HEADER:
         hint = "fewer names, or a file for each part"
-        raise ArgumentError(explain("save", "no file has so long a header", hint, bytes=len(text)))
-    return text + b" " * (-len(text) % 8)
+        raise ArgumentError(explain("save", "no file has so long a header", hint, bytes=len(made)))
+    return made + b" " * (-len(made) % 8)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from treadle.base.errors import ArgumentError, explain
-from treadle.io.archive import Archive
+from treadle.io.archive import members_of
 from treadle.io.atomic import PathLike
 from treadle.io.files import TensorFile, Where
 from treadle.io.gguf import GGUF, MAGIC
@@ -107,7 +107,7 @@ def _is_checkpoint(path: Path) -> bool:
     """Is a zip file one of PyTorch's?"""
     source = Source(path)
     try:
-        return any(name.rpartition("/")[2] == "data.pkl" for name in Archive(source).members)
+        return any(x.filename.rpartition("/")[2] == "data.pkl" for x in members_of(source))
     finally:
         source.close()
 

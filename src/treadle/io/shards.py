@@ -33,7 +33,7 @@ class Shards(TensorFile):
     def _read(self) -> None:
         if self.source.size > LARGEST_HEADER:
             raise self.source.wrong("too long for an index", file_bytes=self.source.size)
-        index = self.source.json(self.source.bytes(0, self.source.size))
+        index = self.source.json(self.source.read(0, self.source.size))
         names = index.get("weight_map") if isinstance(index, dict) else None
         if not isinstance(names, dict):
             raise self.source.wrong("an index has a weight_map", "open the model's own file")
@@ -91,7 +91,8 @@ def save_safetensors(
         return [target]
     index.unlink(missing_ok=True)
     flush_folder(target.parent)
-    names, written = {}, []
+    names: dict[str, str] = {}
+    written = []
     for number, group in enumerate(groups, 1):
         part = target.with_name(f"{target.stem}-{number:05}-of-{len(groups):05}{target.suffix}")
         write(part, {name: tensors[name] for name in group}, said)

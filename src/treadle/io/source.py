@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from treadle.base.errors import FileError, explain
+from treadle.base.errors import ArgumentError, FileError, explain
 from treadle.io.atomic import PathLike
 
 PIECE = 1 << 28
@@ -57,12 +57,14 @@ class Source:
 
     def array(self, start: int, count: int) -> Any:
         """count bytes as an array of them."""
+        if self._file.closed:
+            raise ArgumentError(explain("load", "the file was closed", file=str(self.path)))
         if start < 0 or count < 0 or start + count > self.size:
             facts = {"from": start, "bytes": count, "file_bytes": self.size}
             raise self.wrong("the file ends before what it says it holds", **facts)
         if self._map is not None:
             return self._map[start : start + count]
-        array = np.empty(count, np.uint8)
+        array: Any = np.empty(count, np.uint8)
         with self._lock:
             self._file.seek(start)
             for first in range(0, count, PIECE):
@@ -71,7 +73,7 @@ class Source:
                     raise self.wrong("the file became shorter while it was read")
         return array
 
-    def bytes(self, start: int, count: int) -> bytes:
+    def read(self, start: int, count: int) -> bytes:
         """count bytes."""
         found: bytes = self.array(start, count).tobytes()
         return found

@@ -49,7 +49,7 @@ class Attention(Module):
             q, k = rotated(q, turned), rotated(k, turned)
         dropout = self.dropout if self.training else 0.0
         mixed = past.attend(self.layer, q, k, v, dropout=dropout).transpose(1, 2)
-        return self.o_proj(mixed.reshape((batch, length, -1)))
+        return self.o_proj(mixed.flatten(2))
 
 
 class MLP(Module):

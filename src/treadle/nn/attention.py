@@ -232,7 +232,7 @@ class MultiheadAttention(Module):
             if padding.shape[-1] != count:
                 facts = {"keys": count, "key_padding_mask": padding.shape}
                 raise ShapeError(explain("MultiheadAttention", "sizes differ", **facts))
-            total = total + _added(padding, q).reshape(-1, 1, 1, count)
+            total = total + _added(padding, q).reshape(batch, 1, 1, count)
         return expand(total, (batch, heads, length, count))
 
     def _attend(

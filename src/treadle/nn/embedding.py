@@ -24,6 +24,8 @@ class _Table(Module):
     padding_idx: int | None
     max_norm: float | None
     norm_type: float
+    scale_grad_by_freq: bool
+    sparse: bool
     weight: Tensor
 
     def _place(self, padding_idx: int | None) -> int | None:
@@ -71,7 +73,9 @@ class _Table(Module):
             text += f", padding_idx={self.padding_idx}"
         if self.max_norm is not None:
             text += f", max_norm={self.max_norm}"
-        return text + (f", norm_type={self.norm_type}" if self.norm_type != 2.0 else "")
+        text += f", norm_type={self.norm_type}" if self.norm_type != 2.0 else ""
+        text += ", scale_grad_by_freq=True" if self.scale_grad_by_freq else ""
+        return text + (", sparse=True" if self.sparse else "")
 
 
 class Embedding(_Table):

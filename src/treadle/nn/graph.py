@@ -29,7 +29,7 @@ def scattered(values: Tensor, index: Tensor, count: int, reduce: str = "sum") ->
         hint = ", ".join(POOLS)
         raise ArgumentError(explain("scattered", "unknown reduce", hint, got=repr(reduce)))
     nothing = zeros(count, *values.shape[1:], dtype=values.dtype, device=values.device)
-    places = index.reshape(-1, *[1] * (values.ndim - 1))
+    places = index.reshape(index.size, *[1] * (values.ndim - 1))
     places = expand(places, values.shape)
     return scatter_reduce(nothing, places, values, 0, POOLS[reduce], include_self=False)
 
@@ -223,7 +223,7 @@ class GATConv(_Graph):
         weight = f.dropout(_softmax(score, target, count), self.dropout, self.training)
         sent = take(heads, source, axis=0) * weight.unsqueeze(-1)
         found = scattered(sent, target, count)
-        found = found.reshape(count, -1) if self.concat else found.mean(1)
+        found = found.flatten(1) if self.concat else found.mean(1)
         return self._shifted(found)
 
     def extra_repr(self) -> str:

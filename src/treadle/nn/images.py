@@ -23,7 +23,8 @@ class Upsample(Module):
     ) -> None:  # fmt: skip
         self.size, self.mode, self.align_corners = size, mode, align_corners
         scale = scale_factor
-        self.scale_factor = tuple(scale) if isinstance(scale, Sequence) else scale
+        several = isinstance(scale, Sequence)
+        self.scale_factor = tuple(map(float, scale)) if several else scale and float(scale)
         self.recompute_scale_factor = recompute_scale_factor
 
     def forward(self, input: Tensor) -> Any:

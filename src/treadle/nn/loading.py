@@ -10,6 +10,7 @@ from treadle.tensor.creation import tensor
 from treadle.tensor.tensor import Tensor
 
 SHOWN = 20  # names in one message
+COUNTER = "num_batches_tracked"  # files older than it lack it, and load all the same
 
 
 class Differences(NamedTuple):
@@ -32,7 +33,8 @@ def load(
         hint = "a dict of tensors by name, such as another module's state_dict()"
         got = type(state).__name__
         raise ArgumentError(explain("load_state_dict", "not a dict", hint, got=got))
-    found = Differences([n for n in own if n not in state], [n for n in state if n not in own])
+    missing = [n for n in own if n not in state and not n.endswith(COUNTER)]
+    found = Differences(missing, [n for n in state if n not in own])
     given = {name: _tensor(name, state[name], own[name]) for name in own if name in state}
     wrong = [
         f"{name}: {own[name].shape} here, {value.shape} in the state"

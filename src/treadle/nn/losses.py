@@ -12,6 +12,7 @@ from typing import Any
 
 from treadle.base.errors import ArgumentError, explain
 from treadle.nn import functional as f
+from treadle.nn.images import PairwiseDistance
 from treadle.nn.linear import Linear
 from treadle.nn.module import Module
 from treadle.nn.tree import shown
@@ -350,7 +351,8 @@ class TripletMarginWithDistanceLoss(_Loss):
         margin: float = 1.0, swap: bool = False, reduction: str = "mean",
     ) -> None:  # fmt: skip
         super().__init__(reduction=reduction)
-        self.distance_function = distance_function
+        distance: Any = PairwiseDistance() if distance_function is None else distance_function
+        self.distance_function = distance
         self.margin, self.swap = margin, swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Any:

@@ -47,12 +47,12 @@ class _Statistics(_Scaled):
 
     def _make(
         self, num_features: int, eps: float, momentum: float | None, affine: bool,
-        track_running_stats: bool, device: Any, dtype: Any,
+        track_running_stats: bool, device: Any, dtype: Any, bias: bool,
     ) -> None:  # fmt: skip
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         place = {"device": device, "dtype": dtype}
-        self._scale((num_features,), affine, affine, place)
+        self._scale((num_features,), affine, affine and bias, place)
         tracked = track_running_stats
         self.register_buffer("running_mean", zeros(num_features, **place) if tracked else None)
         self.register_buffer("running_var", ones(num_features, **place) if tracked else None)
@@ -80,17 +80,18 @@ class _Statistics(_Scaled):
 
     def extra_repr(self) -> str:
         """The options, by name."""
-        names = ("eps", "momentum", "affine", "track_running_stats")
-        return f"{self.num_features}, {shown(self, *names)}"
+        first = shown(self, "eps", "momentum", "affine")
+        rest = f"bias={self.bias is not None}, {shown(self, 'track_running_stats')}"
+        return f"{self.num_features}, {first}, {rest}"
 
 
 class _BatchNorm(_Statistics):
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
         affine: bool = True, track_running_stats: bool = True, device: Any = None,
-        dtype: Any = None,
+        dtype: Any = None, *, bias: bool = True,
     ) -> None:  # fmt: skip
-        self._make(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+        self._make(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias)
 
     def forward(self, input: Tensor) -> Any:
         """Apply to channels (axis 1); while training, the running statistics are assigned to."""
@@ -128,9 +129,10 @@ class BatchNorm3d(_BatchNorm):
 class _InstanceNorm(_Statistics):
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = False,
-        track_running_stats: bool = False, device: Any = None, dtype: Any = None,
+        track_running_stats: bool = False, device: Any = None, dtype: Any = None, *,
+        bias: bool = True,
     ) -> None:  # fmt: skip
-        self._make(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+        self._make(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias)
 
     def forward(self, input: Tensor) -> Any:
         """Apply to each channel of each instance."""
@@ -240,7 +242,8 @@ class GroupNorm(_Scaled):
 
     def extra_repr(self) -> str:
         """The options, by name."""
-        return f"{self.num_groups}, {self.num_channels}, {shown(self, 'eps', 'affine')}"
+        options = f"{shown(self, 'eps', 'affine')}, bias={self.bias is not None}"
+        return f"{self.num_groups}, {self.num_channels}, {options}"
 
 
 class LocalResponseNorm(Module):

@@ -14,7 +14,7 @@ HEADS = ("layer", "output", "parameters", "flops", "memory")
 
 
 class Row:
-    """One call of a module: what it gave, and what it cost; flops without those of modules below."""
+    """One call of a module: what it gave and cost, flops without those of modules below."""
 
     def __init__(self, name: str, module: Any, depth: int) -> None:
         self.name, self.kind, self.depth = name, type(module).__name__, depth

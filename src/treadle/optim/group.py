@@ -24,6 +24,7 @@ class Section:
     ) -> None:
         self.device, self.kind, self.params = device, kind, params
         self.numbers = full((0,), 0.0, dtype="float64", device=device)
+        self.parts: list[Tensor] = []  # the numbers one by one, if somebody wants them so
         self.counters = {name: self.counter(value) for name, value in starts.items()}
 
     def counter(self, start: float) -> Tensor:
@@ -34,10 +35,20 @@ class Section:
     def set(self, numbers: list[float]) -> None:
         """Let steps read other numbers from now on."""
         value = tensor(numbers, dtype="float64", device=self.device)
+        self.parts = []
         if value.shape != self.numbers.shape:
             self.numbers = value
         else:
             self.numbers.assign(value)
+
+    def number(self, k: int) -> Tensor:
+        """One of the numbers: a trace reads all of them as one tensor, which calls are given."""
+        if TRACE:
+            return self.numbers[k]
+        if not self.parts:
+            values = self.numbers.tolist()
+            self.parts = [tensor(x, dtype="float64", device=self.device) for x in values]
+        return self.parts[k]
 
 
 class Read(Followed):
@@ -109,7 +120,7 @@ class Group(MutableMapping[str, Any], Followed):
     def __len__(self) -> int:
         return len(self.values_)
 
-    __hash__ = object.__hash__  # type: ignore[assignment]
+    __hash__ = object.__hash__
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -161,13 +172,13 @@ class Group(MutableMapping[str, Any], Followed):
                 found[name] = value.cast("float64") if isinstance(value, Tensor) else value
             elif isinstance(value, tuple | list):
                 found[name] = tuple(
-                    None if part is None else section.numbers[place + k]
+                    None if part is None else section.number(place + k)
                     for k, part in enumerate(value)
                 )
             elif name in LEFT_OUT and not value:
                 found[name] = None
             else:
-                found[name] = section.numbers[place]
+                found[name] = section.number(place)
             place += count
         return found
 

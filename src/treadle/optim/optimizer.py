@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import SimpleNamespace
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
+from treadle.base.dtypes import DType
 from treadle.base.errors import ArgumentError, OperandError, explain
 from treadle.functions import where
 from treadle.optim.group import Group, Section
@@ -17,8 +18,39 @@ from treadle.tensor.gradients import enable_grad, no_grad
 from treadle.tensor.tensor import Tensor, realize
 from treadle.tensor.tracing import TRACE, Followed
 
-Numbers = SimpleNamespace
-"""A group's settings by name: numbers are tensors without axes, in the dtype of the update."""
+
+class Numbers(SimpleNamespace):
+    """A group's settings, and what a rule makes of them: float64 tensors, flags, None."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def of(self, k: int, kind: DType) -> Numbers:
+        """The numbers of one parameter, in the dtype that it is updated in."""
+        return Converted(self, k, kind)
+
+
+class Converted(Numbers):
+    """Numbers of one parameter: each is made when a rule first asks for it."""
+
+    def __init__(self, numbers: Numbers, k: int, kind: DType) -> None:
+        super().__init__(_all=numbers, _k=k, _kind=kind)
+
+    def __getattr__(self, name: str) -> Any:
+        found = self._one(getattr(self._all, name))
+        setattr(self, name, found)
+        return found
+
+    def _one(self, x: Any) -> Any:
+        if isinstance(x, tuple):
+            return tuple([self._one(part) for part in x])
+        if not isinstance(x, Tensor):
+            return x
+        x = x[self._k] if x.shape else x
+        return x.cast(self._kind) if x.dtype.is_float else x
+
+
 State = dict[str, Tensor]
 Params = Iterable[Tensor] | Iterable[Mapping[str, Any]] | Iterable[tuple[str, Tensor]]
 
@@ -119,10 +151,9 @@ class Optimizer(Followed):
                     section.counters[name] = section.counter(start)
             for p in section.params:
                 state = self.state.setdefault(p, {})
-                for name, start in self.starts(group, p).items():
-                    if name not in state:
-                        state[name] = start
-                        made.append(start)
+                new = {k: x for k, x in self.starts(group, p).items() if k not in state}
+                state.update(new)
+                made += new.values()
         realize(*made)
 
     def __getattr__(self, name: str) -> Any:
@@ -207,10 +238,10 @@ class Optimizer(Followed):
         self.prepare(numbers)
         for name, x in section.counters.items():
             put(x, _counted(x, getattr(numbers, name), active))
-        own = _numbers_of(numbers, 0, section)
+        own = numbers.of(0, section.kind)
         for k in active:
             if not group.together:
-                own = _numbers_of(numbers, k, section)
+                own = numbers.of(k, section.kind)
             p = section.params[k]
             state = self.state[p]
             values = dict(state)
@@ -288,20 +319,6 @@ def _counted(counter: Tensor, value: Tensor, active: list[int]) -> Tensor:
         return value
     mask = [k in active for k in range(counter.size)]
     return where(tensor(mask, device=counter.device), value, counter)
-
-
-def _numbers_of(numbers: Numbers, k: int, section: Section) -> Numbers:
-    """The numbers of one parameter, in the dtype that it is updated in."""
-
-    def one(x: Any) -> Any:
-        if isinstance(x, tuple):
-            return tuple(one(part) for part in x)
-        if not isinstance(x, Tensor):
-            return x
-        x = x[k] if x.shape else x
-        return x.cast(section.kind) if x.dtype.is_float else x
-
-    return Numbers(**{name: one(x) for name, x in vars(numbers).items()})
 
 
 def _listed(params: Any) -> list[Any]:

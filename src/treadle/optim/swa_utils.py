@@ -72,6 +72,8 @@ class AveragedModel(Module):
     - **use_buffers**: take means of buffers too; else they are those of the model shown last
     """
 
+    n_averaged: Tensor
+
     def __init__(
         self, model: Module, device: Any = None, avg_fn: Average | None = None,
         multi_avg_fn: AverageMany | None = None, use_buffers: bool = False,

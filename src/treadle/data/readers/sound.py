@@ -25,7 +25,8 @@ def read_wav(path: str | os.PathLike[str], normalize: bool = True) -> tuple[Arra
     with open(path, "rb") as file:
         content = file.read()
     kind, bits, channels, rate, sound = _parts(path, content)
-    samples = _samples(kind, bits, sound).reshape(-1, channels).T
+    flat = _samples(kind, bits, sound)
+    samples = flat.reshape(flat.size // channels, channels).T
     if not normalize:
         return np.ascontiguousarray(samples), rate
     if kind == FLOAT:

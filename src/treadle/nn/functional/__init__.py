@@ -1,4 +1,16 @@
-"""Layers without parameters: the names, arguments, defaults and meaning of PyTorch's functional."""
+"""Layers without parameters: the names, arguments, defaults and meaning of PyTorch's functional.
+
+`td.*` has the same functions under Treadle's own conventions (`axis`, classes at the end). What is
+not as in PyTorch:
+
+- `inplace` is taken and means nothing: values never change. There are no names such as `relu_`.
+- `size_average` and `reduce` are not taken, `reduction` says it; what stands behind them is by
+  keyword.
+- Losses broadcast nothing: where PyTorch warns of shapes that differ, a ShapeError says so.
+- `ctc_loss` has the gradient of its own argument; PyTorch's is the same below `log_softmax`.
+- A query that sees no key gives 0, also where weights are asked for; PyTorch gives NaN there.
+- `max_unpool` of places that meet keeps the last, and only that has a gradient.
+"""
 
 # isort: off
 # fmt: off

@@ -27,10 +27,10 @@ def pad(
     >>> pad(td.ones(2, 2), (1, 0)).tolist()
     [[0.0, 1.0, 1.0], [0.0, 1.0, 1.0]]
     """
-    edges = tuple(pad)
-    if len(edges) % 2 or len(edges) > 2 * input.ndim:
+    edges = () if isinstance(pad, int) else tuple(pad)
+    if isinstance(pad, int) or len(edges) % 2 or len(edges) > 2 * input.ndim:
         hint = "two numbers for each axis, the last axis first"
-        raise ArgumentError(explain("pad", "edges do not fit", hint, pad=edges, shape=input.shape))
+        raise ArgumentError(explain("pad", "edges do not fit", hint, pad=pad, shape=input.shape))
     if mode != "constant" and value:
         raise ArgumentError(explain("pad", "value goes with mode 'constant' only", mode=mode))
     pairs = [(edges[k], edges[k + 1]) for k in range(len(edges) - 2, -1, -2)]

@@ -102,7 +102,7 @@ class SpectralNorm:
     def matrix(self, weight: Tensor) -> Tensor:
         """The weight as rows: one axis, and all others."""
         moved = weight.movedim(self.dim, 0) if self.dim else weight
-        return moved.reshape(moved.shape[0], -1)
+        return moved.flatten(1)
 
     def _unit(self, x: Tensor) -> Tensor:
         return normalize(x, axis=0, eps=self.eps)

@@ -79,7 +79,7 @@ def packed_steps(padded: Tensor, sizes: Sequence[int]) -> Tensor:
     """The steps of (steps, batch, ...) that sequences have, one after the other."""
     batch = padded.shape[1]
     rows = [t * batch + b for t, count in enumerate(sizes) for b in range(count)]
-    flat = padded.reshape(-1, *padded.shape[2:])
+    flat = padded.flatten(0, 1)
     return take(flat, tensor(rows, device=padded.device), axis=0)
 
 
