@@ -33,6 +33,7 @@ class BertConfig:
     initializer_range: float = 0.02
     layer_norm_eps: float = 1e-12
     pad_token_id: int | None = 0
+    model_type: str = "bert"
 
 
 class Encoded(NamedTuple):

@@ -35,6 +35,7 @@ class GPT2Config:
     scale_attn_by_inverse_layer_idx: bool = False
     tie_word_embeddings: bool = True
     eos_token_id: int | None = 50256
+    model_type: str = "gpt2"
 
 
 class Conv1D(Module):

@@ -89,6 +89,7 @@ class CharRNNConfig:
     num_layers: int = 2
     model: str = "lstm"
     dropout: float = 0.0
+    model_type: str = "char-rnn"
 
 
 class CharRNN(_Recurrent):
@@ -129,6 +130,7 @@ class LSTMConfig:
     nlayers: int = 2
     dropout: float = 0.2
     tie_weights: bool = False
+    model_type: str = "lstm"
 
 
 class LSTMLanguageModel(_Recurrent):

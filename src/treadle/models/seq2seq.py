@@ -35,6 +35,7 @@ class Seq2SeqConfig:
     dim_feedforward: int = 512
     dropout: float = 0.1
     maxlen: int = 5000
+    model_type: str = "seq2seq"
 
 
 class TokenEmbedding(Module):

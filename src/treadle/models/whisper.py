@@ -47,6 +47,7 @@ class WhisperConfig:
     forced_decoder_ids: Sequence[Sequence[int]] | None = None
     suppress_tokens: Sequence[int] | None = None
     begin_suppress_tokens: Sequence[int] | None = None
+    model_type: str = "whisper"
 
 
 class Attention(Module):
