@@ -12,6 +12,7 @@ from treadle.models.llama import Llama
 from treadle.models.llama_config import LlamaConfig
 from treadle.models.mlp import MLP
 from treadle.models.mobilenet import MobileNetV2, mobilenet_v2
+from treadle.models.pretrained import from_pretrained
 from treadle.models.recurrent import CharRNN, CharRNNConfig, LSTMConfig, LSTMLanguageModel
 from treadle.models.resnet import ResNet, resnet18, resnet34, resnet50
 from treadle.models.seq2seq import Seq2SeqConfig, Seq2SeqTransformer
@@ -48,6 +49,7 @@ __all__ = [
     "Whisper",
     "WhisperConfig",
     "efficientnet_lite0",
+    "from_pretrained",
     "generate",
     "mobilenet_v2",
     "resnet18",
