@@ -200,7 +200,7 @@ def trained(name, compiled, steps=3):
     return losses, {key: value.numpy() for key, value in model.state_dict().items()}
 
 
-@pytest.mark.parametrize("name", [name for name in SMALL if name != "bottleneck"])
+@pytest.mark.parametrize("name", [name for name in SMALL if name not in ("bilinear", "bottleneck")])
 def test_training_lowers_the_loss_and_compiled_steps_are_the_same(name):
     lazily, state = trained(name, compiled=False)
     assert lazily[-1] < lazily[0]
