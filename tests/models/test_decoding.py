@@ -150,6 +150,16 @@ def test_compiled_is_lazy(name):
     np.testing.assert_allclose(compiled.numpy(), lazy.numpy(), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("name", ["gpt2", "llama3", "lstm"])
+def test_a_model_that_was_moved_or_cast_writes_there(name):
+    """Other backends know no sizes that vary: the cache is read whole, and masked."""
+    model, rows = made(name), [text(5), text(3, 1)]
+    options = {"temperature": 0, "repetition_penalty": 1.2}
+    here = model.generate(rows, 8, **options)
+    assert model.to("reference").generate(rows, 8, **options) == here
+    assert model.to("cpu", "float64").generate(rows, 8, **options) == here
+
+
 def test_half_precision_decodes():
     model = made("llama").bfloat16()
     assert len(model.generate(text(5), 6, temperature=0)) == 6

@@ -12,6 +12,7 @@ from treadle.models.llama import Llama
 from treadle.models.llama_config import LlamaConfig
 from treadle.models.mlp import MLP
 from treadle.models.mobilenet import MobileNetV2, mobilenet_v2
+from treadle.models.pretrained import from_pretrained
 from treadle.models.recurrent import CharRNN, CharRNNConfig, LSTMConfig, LSTMLanguageModel
 from treadle.models.resnet import ResNet, resnet18, resnet34, resnet50
 from treadle.models.seq2seq import Seq2SeqConfig, Seq2SeqTransformer
@@ -21,38 +22,10 @@ from treadle.models.vit import VisionTransformer, vit_b_16
 from treadle.models.whisper import Whisper, WhisperConfig
 
 __all__ = [
-    "GAT",
-    "GCN",
-    "GPT2",
-    "MLP",
-    "VAE",
-    "Bert",
-    "BertConfig",
-    "CharRNN",
-    "CharRNNConfig",
-    "DCGANDiscriminator",
-    "DCGANGenerator",
-    "EfficientNet",
-    "GPT2Config",
-    "LSTMConfig",
-    "LSTMLanguageModel",
-    "LeNet",
-    "Llama",
-    "LlamaConfig",
-    "MobileNetV2",
-    "ResNet",
-    "Seq2SeqConfig",
-    "Seq2SeqTransformer",
-    "UNet",
-    "VisionTransformer",
-    "Whisper",
-    "WhisperConfig",
-    "efficientnet_lite0",
-    "generate",
-    "mobilenet_v2",
-    "resnet18",
-    "resnet34",
-    "resnet50",
-    "vae_loss",
-    "vit_b_16",
+    "GAT", "GCN", "GPT2", "MLP", "VAE", "Bert", "BertConfig", "CharRNN", "CharRNNConfig",
+    "DCGANDiscriminator", "DCGANGenerator", "EfficientNet", "GPT2Config", "LSTMConfig",
+    "LSTMLanguageModel", "LeNet", "Llama", "LlamaConfig", "MobileNetV2", "ResNet",
+    "Seq2SeqConfig", "Seq2SeqTransformer", "UNet", "VisionTransformer", "Whisper",
+    "WhisperConfig", "efficientnet_lite0", "from_pretrained", "generate", "mobilenet_v2",
+    "resnet18", "resnet34", "resnet50", "vae_loss", "vit_b_16",
 ]  # fmt: skip

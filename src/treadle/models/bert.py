@@ -33,6 +33,7 @@ class BertConfig:
     initializer_range: float = 0.02
     layer_norm_eps: float = 1e-12
     pad_token_id: int | None = 0
+    model_type: str = "bert"
 
 
 class Encoded(NamedTuple):
@@ -126,8 +127,9 @@ class Bert(Pretrained):
 
     config_class = BertConfig
 
-    def __init__(self, config: BertConfig | None = None) -> None:
-        self.config = config = config or BertConfig()
+    def __init__(self, config: Any = None) -> None:
+        super().__init__(config)
+        config = self.config
         self.embeddings = Embeddings(config)
         self.encoder = {"layer": [Layer(config) for _ in range(config.num_hidden_layers)]}
         self.pooler = {"dense": Linear(config.hidden_size, config.hidden_size)}

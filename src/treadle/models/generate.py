@@ -85,10 +85,12 @@ class Kept(dict[Any, Any]):
 
     def decoder(self, model: Any, batch: int, capacity: int) -> Decoder:
         """The one for so many rows and tokens; the one before is forgotten first."""
-        if (batch, capacity) not in self:
+        weight = next(iter(model.parameters()))  # the model may have been moved, or cast
+        wanted = (batch, capacity, weight.device, weight.dtype)
+        if wanted not in self:
             self.clear()
-            self[batch, capacity] = Decoder(model, batch, capacity)
-        found: Decoder = self[batch, capacity]
+            self[wanted] = Decoder(model, batch, capacity)
+        found: Decoder = self[wanted]
         return found
 
     def __reduce__(self) -> Any:
@@ -133,7 +135,8 @@ def generate(
     tokens, starts = _padded(batch)
     room = _capacity(model, tokens.shape[1] + max_new_tokens - 1, capacity)
     with evaluating(model), no_grad():
-        decoder = getattr(model, "_kept_programs", Kept()).decoder(model, len(batch), room)
+        kept: Any = getattr(model, "_kept_programs", Kept())
+        decoder = kept.decoder(model, len(batch), room)
         if memory is not None:
             decoder.remember(memory)
         quiet = (_bias(decoder, [*suppress, *suppress_first]), _bias(decoder, suppress))

@@ -9,7 +9,7 @@ from typing import Any
 
 from treadle.models.activations import activation
 from treadle.models.cache import Cache, Past
-from treadle.models.language import LanguageModel
+from treadle.models.language import LanguageModel, tie
 from treadle.nn import Dropout, Embedding, LayerNorm, Linear, Module, Parameter, init
 from treadle.tensor.creation import empty, zeros
 from treadle.tensor.tensor import Tensor
@@ -35,6 +35,7 @@ class GPT2Config:
     scale_attn_by_inverse_layer_idx: bool = False
     tie_word_embeddings: bool = True
     eos_token_id: int | None = 50256
+    model_type: str = "gpt2"
 
 
 class Conv1D(Module):
@@ -133,14 +134,15 @@ class GPT2(LanguageModel):
 
     config_class = GPT2Config
 
-    def __init__(self, config: GPT2Config | None = None) -> None:
-        self.config = config = config or GPT2Config()
+    def __init__(self, config: Any = None) -> None:
+        super().__init__(config)
+        config = self.config
         self.vocabulary, self.max_length = config.vocab_size, config.n_positions
         self.end_of_text = config.eos_token_id
         self.transformer = Transformer(config)
         self.lm_head = Linear(config.n_embd, config.vocab_size, bias=False)
         if config.tie_word_embeddings:
-            self.lm_head.weight = self.transformer.wte.weight
+            tie(self.lm_head, self.transformer.wte)
         else:
             init.normal_(self.lm_head.weight, 0.0, config.initializer_range)
         self._writes()

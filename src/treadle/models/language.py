@@ -25,6 +25,9 @@ class Pretrained(Module):
     config: Any
     config_class: ClassVar[type[Any]]
 
+    def __init__(self, config: Any = None) -> None:
+        self.config = self.config_class() if config is None else config
+
     @classmethod
     def from_config(cls, config: Mapping[str, Any] | Any) -> Self:
         """A new model of a configuration: an object, or a dict such as config.json holds."""
@@ -90,6 +93,11 @@ def chosen(kind: type[Any], given: Mapping[str, Any]) -> Any:
     """A configuration from what it knows of a dict; originals hold much else."""
     known = {field.name for field in dataclasses.fields(kind)}
     return kind(**{name: value for name, value in given.items() if name in known})
+
+
+def tie(layer: Any, table: Any) -> None:
+    """Let an output layer and an embedding be one parameter."""
+    layer.weight = table.weight
 
 
 class LanguageModel(Pretrained):

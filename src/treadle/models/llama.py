@@ -9,7 +9,7 @@ from typing import Any, Self
 from treadle.io import open as open_file
 from treadle.models.activations import activation
 from treadle.models.cache import Cache, Past
-from treadle.models.language import LanguageModel
+from treadle.models.language import LanguageModel, tie
 from treadle.models.llama_config import LlamaConfig
 from treadle.models.llama_gguf import config_of, weights_of
 from treadle.models.rotary import rotated
@@ -108,8 +108,9 @@ class Llama(LanguageModel):
 
     config_class = LlamaConfig
 
-    def __init__(self, config: LlamaConfig | None = None) -> None:
-        self.config = config = config or LlamaConfig()
+    def __init__(self, config: Any = None) -> None:
+        super().__init__(config)
+        config = self.config
         self.vocabulary, self.max_length = config.vocab_size, config.max_position_embeddings
         self.end_of_text = config.eos_token_id
         self.model = Body(config)
@@ -120,7 +121,7 @@ class Llama(LanguageModel):
             elif name.endswith("bias"):
                 init.zeros_(own)
         if config.tie_word_embeddings:
-            self.lm_head.weight = self.model.embed_tokens.weight
+            tie(self.lm_head, self.model.embed_tokens)
         self._writes()
 
     @classmethod

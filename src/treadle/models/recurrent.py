@@ -7,7 +7,7 @@ from typing import Any
 
 from treadle.base.errors import ArgumentError, explain
 from treadle.functions import one_hot, where
-from treadle.models.language import LanguageModel
+from treadle.models.language import LanguageModel, tie
 from treadle.nn import GRU, LSTM, RNN, Dropout, Embedding, Linear, init
 from treadle.tensor.creation import zeros
 from treadle.tensor.tensor import Tensor
@@ -89,6 +89,7 @@ class CharRNNConfig:
     num_layers: int = 2
     model: str = "lstm"
     dropout: float = 0.0
+    model_type: str = "char-rnn"
 
 
 class CharRNN(_Recurrent):
@@ -101,8 +102,9 @@ class CharRNN(_Recurrent):
 
     config_class = CharRNNConfig
 
-    def __init__(self, config: CharRNNConfig | None = None) -> None:
-        self.config = config = config or CharRNNConfig()
+    def __init__(self, config: Any = None) -> None:
+        super().__init__(config)
+        config = self.config
         if config.model not in KINDS:
             known = ", ".join(KINDS)
             raise ArgumentError(explain("CharRNN", "no such layer", known, model=config.model))
@@ -128,6 +130,7 @@ class LSTMConfig:
     nlayers: int = 2
     dropout: float = 0.2
     tie_weights: bool = False
+    model_type: str = "lstm"
 
 
 class LSTMLanguageModel(_Recurrent):
@@ -138,8 +141,9 @@ class LSTMLanguageModel(_Recurrent):
 
     config_class = LSTMConfig
 
-    def __init__(self, config: LSTMConfig | None = None) -> None:
-        self.config = config = config or LSTMConfig()
+    def __init__(self, config: Any = None) -> None:
+        super().__init__(config)
+        config = self.config
         self.vocabulary = config.ntoken
         self.drop = Dropout(config.dropout)
         self.encoder = Embedding(config.ntoken, config.ninp)
@@ -154,7 +158,7 @@ class LSTMLanguageModel(_Recurrent):
                 wrong = "tied weights need nhid equal to ninp"
                 facts = {"nhid": config.nhid, "ninp": config.ninp}
                 raise ArgumentError(explain("LSTMLanguageModel", wrong, **facts))
-            self.decoder.weight = self.encoder.weight
+            tie(self.decoder, self.encoder)
         self._writes()
 
     def embedded(self, input_ids: Tensor) -> Tensor:

@@ -35,6 +35,7 @@ class Seq2SeqConfig:
     dim_feedforward: int = 512
     dropout: float = 0.1
     maxlen: int = 5000
+    model_type: str = "seq2seq"
 
 
 class TokenEmbedding(Module):
@@ -73,8 +74,9 @@ class Seq2SeqTransformer(Pretrained):
 
     config_class = Seq2SeqConfig
 
-    def __init__(self, config: Seq2SeqConfig | None = None) -> None:
-        self.config = config = config or Seq2SeqConfig()
+    def __init__(self, config: Any = None) -> None:
+        super().__init__(config)
+        config = self.config
         self.transformer = Transformer(
             config.emb_size, config.nhead, config.num_encoder_layers, config.num_decoder_layers,
             config.dim_feedforward, config.dropout, batch_first=True,
@@ -129,8 +131,8 @@ class Seq2SeqTransformer(Pretrained):
             raise ArgumentError(explain("translate", "a sentence has no tokens"))
         length = _size(max(map(len, src)))
         rows = np.zeros((len(src), length), np.int64)
-        for row, given in zip(rows, src, strict=True):
-            row[: len(given)] = given
+        for number, given in enumerate(src):
+            rows[number, : len(given)] = given
         hidden = np.arange(length) >= np.array([[len(given)] for given in src])
         device = self.generator.weight.device
         found: list[list[int]] = [[] for _ in src]

@@ -47,7 +47,7 @@ def end_of(content: Any, words: Sequence[Any]) -> int | None:
 
 def held_back(content: Any, words: Sequence[Any]) -> int:
     """How many elements at the end may be the beginning of a word."""
-    kind: type = str if isinstance(content, str) else tuple
+    kind: Any = str if isinstance(content, str) else tuple
     longest = 0
     for word in words:
         if not isinstance(word, kind):

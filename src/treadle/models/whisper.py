@@ -13,7 +13,7 @@ from treadle.models.activations import activation
 from treadle.models.audio import LogMel, pieces
 from treadle.models.cache import Cache, Past
 from treadle.models.generate import generate
-from treadle.models.language import LanguageModel
+from treadle.models.language import LanguageModel, tie
 from treadle.nn import Conv1d, Dropout, Embedding, LayerNorm, Linear, Module, init
 from treadle.nn.functional import scaled_dot_product_attention
 from treadle.tensor.creation import tensor, zeros
@@ -40,7 +40,6 @@ class WhisperConfig:
     dropout: float = 0.0
     attention_dropout: float = 0.0
     init_std: float = 0.02
-    scale_embedding: bool = False
     max_source_positions: int = 1500
     max_target_positions: int = 448
     decoder_start_token_id: int = 50258
@@ -48,6 +47,7 @@ class WhisperConfig:
     forced_decoder_ids: Sequence[Sequence[int]] | None = None
     suppress_tokens: Sequence[int] | None = None
     begin_suppress_tokens: Sequence[int] | None = None
+    model_type: str = "whisper"
 
 
 class Attention(Module):
@@ -160,7 +160,6 @@ class Decoder(Module):
         self.embed_positions = Embedding(config.max_target_positions, width)
         self.layers = [DecoderLayer(config) for _ in range(config.decoder_layers)]
         self.layer_norm = LayerNorm(width)
-        self.scale = math.sqrt(width) if config.scale_embedding else 1.0
         self.drop = Dropout(config.dropout)
 
     def pairs(self, sound: Tensor) -> list[Pair]:
@@ -169,8 +168,8 @@ class Decoder(Module):
 
     def forward(self, input_ids: Tensor, past: Past, sound: Sequence[Pair]) -> Tensor:
         """(batch, length, d_model)."""
-        x = self.embed_tokens(input_ids) * self.scale
-        x = self.drop(x + self.embed_positions(past.positions(input_ids)))
+        x = self.embed_tokens(input_ids) + self.embed_positions(past.positions(input_ids))
+        x = self.drop(x)
         for number, layer in enumerate(self.layers):
             x = layer(x, past, number, sound[number])
         return self.layer_norm(x)
@@ -198,11 +197,12 @@ class Whisper(LanguageModel):
 
     config_class = WhisperConfig
 
-    def __init__(self, config: WhisperConfig | None = None) -> None:
-        self.config = config = config or WhisperConfig()
+    def __init__(self, config: Any = None) -> None:
+        super().__init__(config)
+        config = self.config
         self.vocabulary, self.max_length = config.vocab_size, config.max_target_positions
         self.end_of_text = config.eos_token_id
-        self.model = {"encoder": Encoder(config), "decoder": Decoder(config)}
+        self.model: dict[str, Any] = {"encoder": Encoder(config), "decoder": Decoder(config)}
         self.proj_out = Linear(config.d_model, config.vocab_size, bias=False)
         self.log_mel = LogMel(config.num_mel_bins)
         for name, own in self.named_parameters():
@@ -210,7 +210,7 @@ class Whisper(LanguageModel):
                 init.normal_(own, 0.0, config.init_std)
             elif name.endswith("bias"):
                 init.zeros_(own)
-        self.proj_out.weight = self.model["decoder"].embed_tokens.weight
+        tie(self.proj_out, self.decoder.embed_tokens)
         self._writes()
 
     @property
@@ -232,7 +232,9 @@ class Whisper(LanguageModel):
             return dict(state)
         return {f"model.{name}": value for name, value in state.items()}
 
-    def forward(self, input_features: Tensor, decoder_input_ids: Tensor) -> Tensor:
+    def forward(  # type: ignore[override]  # sound comes first
+        self, input_features: Tensor, decoder_input_ids: Tensor
+    ) -> Tensor:
         """Logits (batch, length, tokens) of the token after each; input_features: bands."""
         sound = self.decoder.pairs(self.encoder(input_features))
         return self.logits(self.decoder(decoder_input_ids, Past(), sound))
