@@ -160,7 +160,7 @@ def lines_of(layer: str) -> int:
 
 PUBLIC = {
     "td": treadle, "td.amp": treadle.amp, "td.data": treadle.data, "td.io": treadle.io,
-    "td.logs": treadle.logs,
+    "td.logs": treadle.logs, "td.models": treadle.models,
     "td.nn": treadle.nn, "td.optim": treadle.optim, "td.random": treadle.random,
     "td.optim.lr_scheduler": treadle.optim.lr_scheduler,
     "td.optim.swa_utils": treadle.optim.swa_utils,

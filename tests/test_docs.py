@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import doctest
 import importlib
-import os
 import re
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -74,24 +71,3 @@ def test_the_walk_shows_what_the_compiler_does_now():
     if version.findall(stored) != version.findall(now):  # another LLVM, another assembly
         stored, now = (text.split(tool["ASSEMBLY"])[0] for text in (stored, now))
     assert now == stored, "run python tools/walk.py and read the difference"
-
-
-@pytest.mark.parametrize(
-    ("script", "options", "wanted"),
-    [
-        ("train_gpt.py", ["--tiny", "--steps", "150"], r"loss 5\.\d+ -> [0-4]\.\d+"),
-        ("train_mlp.py", ["60"], r"[89]\d\.\d % on the right arm|100\.0 %"),
-    ],
-)
-def test_examples_learn(script, options, wanted):
-    environment = os.environ | {"PYTHONPATH": str(SRC.parent), "PYTHONIOENCODING": "utf-8"}
-    command = [sys.executable, str(ROOT / "examples" / script), *options]
-    done = subprocess.run(command, capture_output=True, env=environment, check=False)
-    out = done.stdout.decode("utf-8", "replace")
-    assert done.returncode == 0, done.stderr.decode("utf-8", "replace")
-    assert re.search(wanted, out), out
-
-
-def test_examples_are_short():
-    for path in (ROOT / "examples").glob("*.py"):
-        assert len(path.read_text("utf-8").splitlines()) <= 180, path.name

@@ -13,7 +13,6 @@ class VAE(nn.Module):
     """Rows of numbers in [0, 1] to rows like them, by way of a few normally distributed ones."""
 
     def __init__(self, inputs: int = 784, hidden: int = 400, latent: int = 20) -> None:
-        self.inputs = inputs
         self.fc1 = nn.Linear(inputs, hidden)
         self.fc21 = nn.Linear(hidden, latent)
         self.fc22 = nn.Linear(hidden, latent)
@@ -36,7 +35,7 @@ class VAE(nn.Module):
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """What is made of the rows, and the means and logarithms of variances in between."""
-        mu, logvar = self.encode(x.reshape(x.size // self.inputs, self.inputs))
+        mu, logvar = self.encode(x.flatten(1))
         return self.decode(self.reparameterize(mu, logvar)), mu, logvar
 
 

@@ -169,9 +169,9 @@ class MultiheadAttention(Module):
                 query, key, value, key_padding_mask, need_weights, attn_mask,
                 average_attn_weights, cache,
             )  # fmt: skip
-        parts = [x.swapaxes(0, 1) if turned else x for x in (query, key, value)]
+        q, k, v = (x.swapaxes(0, 1) if turned else x for x in (query, key, value))
         found, weights = f.multi_head_attention_forward(
-            *parts, self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias,
+            q, k, v, self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias,
             self.bias_k, self.bias_v, self.add_zero_attn, self.dropout, self.out_proj.weight,
             self.out_proj.bias, self.training, key_padding_mask, need_weights, attn_mask,
             self.in_proj_weight is None, self.q_proj_weight, self.k_proj_weight,
@@ -215,7 +215,7 @@ class MultiheadAttention(Module):
         found = []
         for k, x in enumerate(rows):
             part = slice(ends[k], ends[k + 1])
-            weight = own[k] if whole is None else whole[part]
+            weight: Any = own[k] if whole is None else whole[part]
             y = f.linear(x, weight, None if bias is None else bias[part])
             heads = self.num_heads if k == 0 else self.num_kv_heads
             found.append(y.reshape(*y.shape[:2], heads, self.head_dim).swapaxes(1, 2))
@@ -229,8 +229,8 @@ class MultiheadAttention(Module):
             shape = (1, 1, length, count) if mask.ndim == 2 else (batch, heads, length, count)
             total = total + _added(mask, q).reshape(shape)
         if padding is not None:
-            if padding.shape[-1] != count:
-                facts = {"keys": count, "key_padding_mask": padding.shape}
+            if padding.shape not in ((batch, count), (count,)):
+                facts = {"expected": (batch, count), "key_padding_mask": padding.shape}
                 raise ShapeError(explain("MultiheadAttention", "sizes differ", **facts))
             total = total + _added(padding, q).reshape(batch, 1, 1, count)
         return expand(total, (batch, heads, length, count))

@@ -22,9 +22,9 @@ class Upsample(Module):
         recompute_scale_factor: bool | None = None,
     ) -> None:  # fmt: skip
         self.size, self.mode, self.align_corners = size, mode, align_corners
-        scale = scale_factor
-        several = isinstance(scale, Sequence)
-        self.scale_factor = tuple(map(float, scale)) if several else scale and float(scale)
+        several = isinstance(scale_factor, Sequence)
+        given: Any = scale_factor
+        self.scale_factor = tuple(map(float, given)) if several else given and float(given)
         self.recompute_scale_factor = recompute_scale_factor
 
     def forward(self, input: Tensor) -> Any:

@@ -96,7 +96,7 @@ class PoissonNLLLoss(_Loss):
 
     def forward(self, log_input: Tensor, target: Tensor) -> Any:
         """The loss."""
-        options = {"eps": self.eps, "reduction": self.reduction}
+        options: dict[str, Any] = {"eps": self.eps, "reduction": self.reduction}
         return f.poisson_nll_loss(log_input, target, self.log_input, self.full, **options)
 
 
@@ -126,8 +126,9 @@ class NLLLoss(_Weighted):
 
     def forward(self, input: Tensor, target: Tensor) -> Any:
         """The loss."""
-        options = {"ignore_index": self.ignore_index, "reduction": self.reduction}
-        return f.nll_loss(input, target, self.weight, **options)
+        return f.nll_loss(
+            input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction
+        )
 
 
 class NLLLoss2d(NLLLoss):
@@ -239,9 +240,10 @@ class CTCLoss(_Loss):
         self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any
     ) -> Any:
         """The loss."""
-        lengths = (input_lengths, target_lengths)
-        options = (self.blank, self.reduction, self.zero_infinity)
-        return f.ctc_loss(log_probs, targets, *lengths, *options)
+        return f.ctc_loss(
+            log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction,
+            self.zero_infinity,
+        )  # fmt: skip
 
 
 # ---- margins

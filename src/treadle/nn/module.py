@@ -304,8 +304,9 @@ class Module(Followed):
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients of every parameter; set_to_none=False: make them zeros."""
         for parameter in self.parameters():
-            if parameter.grad is not None:
-                parameter.grad = None if set_to_none else parameter.grad.zeros_like()
+            found: Any = parameter.grad
+            if found is not None:
+                parameter.grad = None if set_to_none else found.zeros_like()
 
     def to(self, *args: Any, **options: Any) -> Self:
         """Move parameters and buffers to a device, floats to a dtype: to("cuda", td.float16).

@@ -73,7 +73,9 @@ class RNNBase(Module):
         for layer in range(num_layers):
             given = input_size if layer == 0 else width * (1 + bidirectional)
             for suffix in self._suffixes(layer):
-                shapes = {"weight_ih": (gates, given), "weight_hh": (gates, width)}
+                shapes: dict[str, tuple[int, ...]] = {
+                    "weight_ih": (gates, given), "weight_hh": (gates, width),
+                }  # fmt: skip
                 if bias:
                     shapes |= {"bias_ih": (gates,), "bias_hh": (gates,)}
                 if proj_size:
@@ -123,6 +125,8 @@ class RNNBase(Module):
             raise ShapeError(explain(type(self).__name__, wrong, **facts))
         alone = input.ndim == 2
         axis = 1 if self.batch_first and not alone else 0
+        if not input.shape[axis]:
+            raise ShapeError(explain(type(self).__name__, "no steps", shape=input.shape))
         x = input.unsqueeze(1) if alone else input
         states = self._first(hx, x, alone, x.shape[1 - axis])
         found, last = self._layers(x, states, axis, None)

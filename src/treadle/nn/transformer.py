@@ -36,8 +36,8 @@ class _Layer(Module):
         if isinstance(activation, str) and activation not in ("relu", "gelu"):
             wrong = "activation is 'relu', 'gelu' or a function"
             raise ArgumentError(explain(type(self).__name__, wrong, got=repr(activation)))
-        chosen = {"relu": f.relu, "gelu": f.gelu}
-        self.activation = chosen[activation] if isinstance(activation, str) else activation
+        chosen: dict[Any, Any] = {"relu": f.relu, "gelu": f.gelu}
+        self.activation: Any = chosen.get(activation, activation)
 
     def _feed(self, x: Tensor) -> Any:
         return self.linear2(self.dropout(self.activation(self.linear1(x))))

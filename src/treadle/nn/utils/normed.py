@@ -31,10 +31,12 @@ def _take_over(what: str, module: Module, name: str) -> Parameter:
     return found
 
 
-def _give_back(what: str, module: Module, name: str, kind: type, others: tuple[str, ...]) -> Any:
+def _give_back(
+    what: str, module: Module, name: str, kind: type[Any], others: tuple[str, ...]
+) -> Any:
     """The value of a computed attribute as a parameter again."""
     computed = module.__dict__.get("_computed", {})
-    rule = computed.get(name)
+    rule: Any = computed.get(name)
     if not isinstance(rule, kind):
         wrong = f"{name!r} of {type(module).__name__} is not computed so"
         raise ArgumentError(explain(what, wrong))
@@ -147,7 +149,7 @@ def spectral_norm(
     rule = SpectralNorm(name, n_power_iterations, axis, eps)
     rows, columns = rule.matrix(weight).shape
     module.register_parameter(f"{name}_orig", weight)
-    place = {"dtype": weight.dtype, "device": weight.device}
+    place: dict[str, Any] = {"dtype": weight.dtype, "device": weight.device}
     for part, size in (("u", rows), ("v", columns)):
         module.register_buffer(f"{name}_{part}", rule._unit(normal((size,), **place)).detach())
     rule.improve(module, 15)

@@ -77,6 +77,8 @@ def modes_of(seed: int, number: int, program: Program, small: bool) -> list[str]
         unfit.add("by differences")
     if not all(s.is_pure or s.form == "number" for s in program.statements):
         unfit.add("sparingly")
+    if any("td.compile(" in s.text and len(s.targets) > 1 for s in program.statements):
+        unfit.add("sparingly")  # computes results together of which nobody may need the others
     return [m for m in found if m not in unfit] or ["lazily"]
 
 
