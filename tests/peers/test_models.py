@@ -177,6 +177,7 @@ RUNS = {
 }
 
 
+@pytest.mark.timeout(600)  # minutes of float64 where the machine is in use
 @pytest.mark.parametrize("name", RUNS)
 def test_fifty_steps_of_training_track(name):
     shape, classes, dtype, lr = RUNS[name]
