@@ -9,7 +9,7 @@ from typing import Any
 from treadle.base.dtypes import int64
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import Shape
-from treadle.ops.composite import as_float, composite, take
+from treadle.ops.composite import as_float, composite, mean, take
 from treadle.ops.contract import gather, matrix_product
 from treadle.ops.defs import Op, Samples
 from treadle.ops.elementwise import cast, minimum, where
@@ -30,7 +30,7 @@ def _bounds(o: Any, n: int, m: int) -> tuple[Any, Any]:
     return o * n // m, ((o + 1) * n + (m - 1)) // m
 
 
-def _adaptive(op: str, count: int, x: Any, output_size: Outputs, mean: bool) -> Any:
+def _adaptive(op: str, count: int, x: Any, output_size: Outputs, average: bool) -> Any:
     require_axes(op, x, count)
     spatial = x.shape[x.ndim - count :]
     wanted = output_size if isinstance(output_size, tuple | list) else (output_size,) * count
@@ -39,10 +39,12 @@ def _adaptive(op: str, count: int, x: Any, output_size: Outputs, mean: bool) -> 
     outputs = per_axis(op, "output_size", wanted, count, 0)
     if 0 in spatial and 0 not in outputs:
         raise ShapeError(explain(op, "nothing to pool", shape=x.shape))
+    if average and set(outputs) == {1}:  # one region, which fuses as any mean does
+        return mean(as_float(x), axis=tuple(range(x.ndim - count, x.ndim)), keepdims=True)
     if all(m and n % m == 0 for n, m in zip(spatial, outputs, strict=True)):
         sizes = tuple([n // m for n, m in zip(spatial, outputs, strict=True)])
-        return pool(x, sizes, how="avg" if mean else "max")
-    return _averaged(as_float(x), outputs) if mean else _largest(x, outputs)
+        return pool(x, sizes, how="avg" if average else "max")
+    return _averaged(as_float(x), outputs) if average else _largest(x, outputs)
 
 
 def along(matrix: Any, x: Any, axis: int) -> Any:
@@ -101,6 +103,7 @@ def _adaptive_row(count: int, how: str) -> Op:
         ((3, *(8, 5, 4)[:count]), {"output_size": sizes}),
         ((1, 2, *(6, 4, 2)[:count]), {"output_size": 2}),
         ((2, *(3, 2, 2)[:count]), {"output_size": 5}),
+        ((2, 3, *(5, 3, 4)[:count]), {"output_size": 1}),
     )
     word = "Mean" if how == "avg" else "Largest element"
     doc = f"""{word} of output_size regions that cover the last {count} axes.

@@ -71,7 +71,8 @@ def _follow(state: Tensor | None, found: Tensor, momentum: float | Tensor) -> No
     """Assign a running statistic anew: a part of momentum comes from what was found."""
     if state is not None:
         with no_grad():
-            new = f.lerp(state, found.detach().astype(state.dtype), momentum)
+            seen = found.detach().astype(state.dtype)
+            new = state * (1.0 - momentum) + seen * momentum
             state.assign(new.astype(state.dtype))
 
 
