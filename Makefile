@@ -42,7 +42,7 @@ $(READY): pyproject.toml
 
 .venv-torch/.ready: pyproject.toml
 	$(PYTHON) -m venv .venv-torch
-	$(TORCH)/python $(PIP) -e ".[dev]" "torch==2.13.0" "torchvision==0.28.0" timm gguf
+	$(TORCH)/python $(PIP) -e ".[dev]" "torch==2.13.0" "torchvision==0.28.0" timm transformers gguf
 	@touch $@
 
 lint: $(READY)

@@ -272,7 +272,9 @@ def test_mistakes_are_refused_with_what_would_work(prompt, options, said):
         made("gpt2").generate(prompt, **options)
 
 
-@pytest.mark.parametrize("prompt", [[3, 1], (3, 1), np.array([3, 1]), td.tensor([3, 1])])
+@pytest.mark.parametrize(
+    "prompt", [[3, 1], (3, 1), list(np.array([3, 1])), np.array([3, 1]), td.tensor([3, 1])]
+)
 def test_a_prompt_may_be_any_row_of_tokens(prompt):
     model = made("gpt2")
     assert model.generate(prompt, 5, temperature=0) == model.generate([3, 1], 5, temperature=0)

@@ -9,7 +9,9 @@ from typing import Any
 
 from treadle.base.errors import ArgumentError, FileError, TreadleError, explain
 from treadle.data import BPETokenizer, ByteTokenizer, Tokenizer
+from treadle.io import open as open_file
 from treadle.models import from_pretrained
+from treadle.models.gguf_tokens import tokenizer_in
 from treadle.models.language import CONFIG
 
 TOKENIZER, MODEL = "tokenizer.json", "model"
@@ -48,7 +50,7 @@ def _write(options: argparse.Namespace) -> None:
     model = from_pretrained(folder, options.dtype)
     if not hasattr(model, "generate"):
         raise ArgumentError(explain("generate", f"{type(model).__name__} writes no text"))
-    tokenizer = tokenizer_of(options.tokenizer or folder / TOKENIZER, model)
+    tokenizer = tokenizer_of(options.tokenizer, folder, model)
     prompt = options.prompt or "\n"
     longest = getattr(model, "max_length", None)
     room = options.tokens if longest is None else longest + 1 - len(tokenizer.encode(prompt))
@@ -64,9 +66,13 @@ def _write(options: argparse.Namespace) -> None:
     print()
 
 
-def tokenizer_of(path: Path, model: Any) -> Any:
+def tokenizer_of(given: Path | None, folder: Path, model: Any) -> Any:
     """The tokenizer of a file; bytes for a model of so few tokens that has none."""
-    if path.is_file():
+    if given is None and folder.suffix == ".gguf":
+        with open_file(folder) as file:
+            return tokenizer_in(file.metadata)
+    path = given or folder / TOKENIZER
+    if given is not None or path.is_file():
         try:
             return BPETokenizer.from_file(path)
         except FileError:  # another kind

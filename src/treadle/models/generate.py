@@ -176,7 +176,7 @@ def _prompts(prompt: Any, tokenizer: Any) -> tuple[list[list[int]], bool, bool]:
         prompt = prompt.tolist()
     prompt = prompt.tolist() if isinstance(prompt, np.ndarray) else prompt
     is_one = isinstance(prompt, str) or (
-        isinstance(prompt, Sequence) and all(isinstance(x, int) for x in prompt)
+        isinstance(prompt, Sequence) and all(isinstance(x, int | np.integer) for x in prompt)
     )
     batch = [prompt] if is_one else list(prompt)
     if not batch or any(not len(row) for row in batch):
