@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from treadle.base import knobs
+from treadle.cli.main import main
+from treadle.tensor.tensor import Tensor, realize
 
 ROOT = Path(__file__).parent.parent
 SRC = ROOT / "src" / "treadle"
@@ -41,7 +43,8 @@ def test_examples_in_docstrings_are_true(path):
 @every_page
 def test_links_and_paths_on_the_page_exist(page):
     text = page.read_text("utf-8")
-    links = [x for x in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in x]
+    prose = re.sub(r"`[^`\n]*`\ |", "|", text)  # of tables of code
+    links = [x for x in re.findall(r"\]\(([^)#]+)\)", prose) if "://" not in x]
     assert not [x for x in links if not (page.parent / x).exists()]
     paths = re.findall(r"`([a-z_]+(?:/\w+)*/\w+\.py)`", text)
     assert not [x for x in paths if not (SRC / x).exists() and not (ROOT / x).exists()]
@@ -71,3 +74,45 @@ def test_the_walk_shows_what_the_compiler_does_now():
     if version.findall(stored) != version.findall(now):  # another LLVM, another assembly
         stored, now = (text.split(tool["ASSEMBLY"])[0] for text in (stored, now))
     assert now == stored, "run python tools/walk.py and read the difference"
+
+
+def test_the_site_has_every_page_and_no_other():
+    """Without a parser of YAML: an entry is `- Title: page.md`."""
+    text = (ROOT / "mkdocs.yml").read_text("utf-8")
+    named = re.findall(r"^ +- [\w ]+: ([\w-]+\.md)$", text, re.MULTILINE)
+    assert len(set(named)) == len(named)
+    assert set(named) == {path.name for path in (ROOT / "docs").glob("*.md")}
+
+
+@every_page
+def test_links_to_places_on_pages_exist(page):
+    for target, place in re.findall(r"\]\(([\w./-]*\.md)#([\w-]+)\)", page.read_text("utf-8")):
+        heads = re.findall(r"^#+ (.*)$", (page.parent / target).read_text("utf-8"), re.MULTILINE)
+        slugs = {re.sub(r"[^\w -]", "", head).strip().lower().replace(" ", "-") for head in heads}
+        assert place in slugs, f"{target}#{place}"
+
+
+@pytest.mark.parametrize("name", ["from-pytorch.md", "from-jax.md"])
+def test_our_side_of_the_tables_runs(name):
+    """Against the other side in tests/peers, where that is installed."""
+    text = (ROOT / "docs" / name).read_text("utf-8")
+    first = re.search(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)[1]
+    rows = re.findall(
+        r"^\| `[^`]*` \| `([^`]*)` \|$", re.split("## Lazy|`jax.vmap`", text)[0], re.MULTILINE
+    )
+    assert len(rows) > 25
+    space: dict = {}
+    exec(compile(first, name, "exec", optimize=0), space)
+    found = [eval(row, dict(space)) for row in rows]
+    realize(*(x for x in found if isinstance(x, Tensor)))
+
+
+def test_settings_on_the_page_train(tmp_path, monkeypatch, capsys):
+    """The TOML of the command line's page, for two steps."""
+    pytest.importorskip("sklearn")
+    text = (ROOT / "docs" / "command-line.md").read_text("utf-8")
+    (tmp_path / "own.toml").write_text(
+        re.search(r"^```toml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)[1], "utf-8"
+    )
+    monkeypatch.chdir(tmp_path)
+    assert main(["train", "own.toml", "--steps", "2"]) == 0

@@ -69,7 +69,7 @@ def _train(options: argparse.Namespace) -> int:
     with interrupts() as stopping, progress(*sizes) as show:
         ended = run.train(show, stopping)
     if not ended:
-        words = [sys.argv[0], "train", options.what, "--into", str(run.folder), "--resume"]
+        words = [*_command(), "train", options.what, "--into", str(run.folder), "--resume"]
         print(f"stopped after step {run.done}, which is saved. To go on:\n  {shlex.join(words)}")
         return 130
     _end(run, time.perf_counter() - started)
@@ -91,6 +91,13 @@ def _numbers(name: str) -> list[int]:
 
 
 # ---- what is said
+
+
+def _command() -> list[str]:
+    """How this program was started."""
+    program = sys.argv[0]
+    is_module = program.endswith("__main__.py")
+    return [sys.executable, "-m", "treadle"] if is_module else [program]
 
 
 def _facts(run: Run) -> str:

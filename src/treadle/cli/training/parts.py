@@ -50,7 +50,7 @@ def _layer(line: Any) -> nn.Module:
 def optimizer_of(table: Mapping[str, Any], parameters: Iterable[Any]) -> Any:
     """An optimizer of `td.optim`."""
     options = {name: tuple(x) if type(x) is list else x for name, x in table.items()}
-    kind = options.pop("kind", "AdamW")
+    kind = str(options.pop("kind", "AdamW"))
     if kind == "LBFGS":
         hint = "its steps call a function; the loop here does not give one"
         raise ArgumentError(explain("optimizer", "not for this loop", hint, kind=kind))

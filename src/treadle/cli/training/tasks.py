@@ -109,10 +109,11 @@ def _bundled(seed: int, name: str, valid: float = 0.2) -> Task:
     if inputs.ndim == 2:
         seen = inputs[train.indices]
         inputs = (inputs - seen.mean(0)) / (seen.std(0) + np.float32(1e-6))
-    parts = [data.TensorDataset(inputs[p.indices], targets[p.indices]) for p in (train, test)]
+    places = (train.indices, test.indices)
+    known, unseen = (data.TensorDataset(inputs[at], targets[at]) for at in places)
     if targets.dtype == np.float32:
-        return Task(*parts, _distance)
-    return Task(*parts, _class, _count_right)
+        return Task(known, unseen, _distance)
+    return Task(known, unseen, _class, _count_right)
 
 
 def _images(seed: int, path: str, size: int = 64, valid: float = 0.1) -> Task:
