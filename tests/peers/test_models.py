@@ -146,6 +146,17 @@ def test_results_and_gradients(name, training, dtype, tolerance):
         assert_same(value, statistics[key], tolerance, 1e-12, key)
 
 
+@pytest.mark.parametrize("name", ["resnet18", "mobilenet_v2", "vit", "gat"])
+@pytest.mark.parametrize("is_zip", [True, False])
+def test_files_of_weights_are_loaded_as_they_are(name, is_zip, tmp_path):
+    theirs, ours = pair(name)
+    torch.save(theirs.state_dict(), tmp_path / "model.pth", _use_new_zipfile_serialization=is_zip)
+    fresh = MODELS[name][1]()
+    fresh.load_state_dict(td.load(tmp_path / "model.pth"))
+    for key, value in ours.state_dict().items():
+        np.testing.assert_array_equal(fresh.state_dict()[key].numpy(), value.numpy())
+
+
 def test_variational_autoencoder():
     torch.manual_seed(1)
     rng = np.random.default_rng(0)
