@@ -55,7 +55,9 @@ def train(tiny: bool = False) -> float:
     images = np.stack([x.reshape(64) for x, _ in td.data.bundled("digits")]) * 2 - 1
     loader = td.data.DataLoader(td.data.TensorDataset(images[:1600]), 128, True, generator=0)
     model = Denoiser(*((32, 128) if tiny else (64, 512)))
+    epochs = 12 if tiny else 300
     optimizer = td.optim.AdamW(model.parameters(), lr=2e-3)
+    schedule = td.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
     averaged = td.optim.swa_utils.AveragedModel(
         model, multi_avg_fn=td.optim.swa_utils.get_ema_multi_avg_fn(0.99)
     )
@@ -78,14 +80,16 @@ def train(tiny: bool = False) -> float:
     def cleaner(x: td.Tensor, now: td.Tensor, then: td.Tensor) -> td.Tensor:
         with td.no_grad():  # what the image would be, with less of the same noise
             noise = averaged(x, td.full((len(x),), 1.0) * now)
-            clean = (x - (1 - kept(now)).sqrt() * noise) / kept(now).sqrt()
-            return kept(then).sqrt() * clean.clip(-1, 1) + (1 - kept(then)).sqrt() * noise
+            clean = ((x - (1 - kept(now)).sqrt() * noise) / kept(now).sqrt()).clip(-1, 1)
+            noise = (x - kept(now).sqrt() * clean) / (1 - kept(now)).sqrt()
+            return kept(then).sqrt() * clean + (1 - kept(then)).sqrt() * noise
 
-    for epoch in range(12 if tiny else 150):
+    for epoch in range(epochs):
         losses = [float(step(x)) for (x,) in loader]
-        if epoch % 5 == 0:
+        schedule.step()
+        if epoch % (epochs // 6) == 0:
             print(f"epoch {epoch:3d}  loss {sum(losses) / len(losses):.3f}")
-    times, x = np.linspace(1, 0, 10 if tiny else 50, dtype=np.float32), td.randn(6, 64)
+    times, x = np.linspace(1, 0, 10 if tiny else 100, dtype=np.float32), td.randn(6, 64)
     for now, then in itertools.pairwise(times):
         x = cleaner(x, td.tensor(now), td.tensor(then))
     print(show(x.numpy() / 2 + 0.5))

@@ -32,6 +32,13 @@ LEARNT = {
 DIGITS = {"cnn", "diffusion", "finetuning", "mixed_precision", "vae"}
 
 
+@pytest.fixture(autouse=True)
+def seeds_are_put_back():
+    state = td.random.get_rng_state()
+    yield
+    td.random.set_rng_state(state)
+
+
 def test_every_example_is_here():
     assert {path.stem for path in EXAMPLES.glob("*.py")} == set(LEARNT)
 
@@ -41,11 +48,7 @@ def test_example_learns(name, capsys):
     if name in DIGITS:
         pytest.importorskip("sklearn")
     compare, bar = LEARNT[name]
-    state = td.random.get_rng_state()
-    try:
-        found = runpy.run_path(str(EXAMPLES / f"{name}.py"))["train"](True)
-    finally:
-        td.random.set_rng_state(state)
+    found = runpy.run_path(str(EXAMPLES / f"{name}.py"))["train"](True)
     said = capsys.readouterr().out
     assert compare(found, bar), said
 
@@ -56,3 +59,17 @@ def test_example_is_short_and_says_what_it_is(name):
     assert len(text.splitlines()) < LINES
     assert "@td.compile" in text  # whole steps are programs
     assert re.search(r"^if __name__ == \"__main__\":\n    print\(.*--tiny", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", ["classification", "graph", "custom_op"])
+def test_example_gives_the_same_without_compile(name, monkeypatch, capsys):
+    train = runpy.run_path(str(EXAMPLES / f"{name}.py"))["train"]
+    compiled, said = train(True), capsys.readouterr().out
+    monkeypatch.setattr(td, "compile", lambda function: function)
+    assert train(True) == pytest.approx(compiled, rel=1e-2)
+    losses = [
+        [float(x) for x in re.findall(r"loss (\S+)", text)]
+        for text in (said, capsys.readouterr().out)
+    ]
+    assert losses[0]
+    assert losses[1] == pytest.approx(losses[0], rel=1e-2, abs=2e-3)
