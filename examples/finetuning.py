@@ -58,7 +58,7 @@ def train(tiny: bool = False) -> float:
     """How much better the loaded weights are than new ones: a difference of shares."""
     td.manual_seed(0)
     images, labels = td.data.bundled("digits").tensors
-    width, epochs, few = (8, 8, 30) if tiny else (16, 20, 30)
+    width, epochs, few = (8, 8, 20) if tiny else (16, 20, 20)
     teacher = Network(width, 10)
     fit(teacher, images[:1000], labels[:1000], epochs)
     with tempfile.TemporaryDirectory() as folder:
@@ -71,10 +71,10 @@ def train(tiny: bool = False) -> float:
     body = {name: value for name, value in weights.items() if name.startswith("body.")}
     print(tuned.load_state_dict(body, strict=False))  # says what it did not find: the head
     tuned.body.requires_grad_(False)  # first the new head alone, then all of it, gently
-    fit(tuned, x[:few], y[:few], 10)
+    fit(tuned, x[:few], y[:few], 40)
     tuned.body.requires_grad_(True)
-    fit(tuned, x[:few], y[:few], 20, lr=1e-3)
-    fit(fresh, x[:few], y[:few], 30)
+    fit(tuned, x[:few], y[:few], 40, lr=1e-3)
+    fit(fresh, x[:few], y[:few], 80)
     shares = right(tuned, x[few:], y[few:]), right(fresh, x[few:], y[few:])
     print("right: {:.1%}, from scratch {:.1%}".format(*shares))
     return shares[0] - shares[1]

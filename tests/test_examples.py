@@ -20,7 +20,7 @@ LEARNT = {
     "cnn": (operator.gt, 0.85),
     "custom_op": (operator.lt, 0.2),  # 0.5 is the variance of the sine
     "diffusion": (operator.lt, 0.6),  # 1 is to guess nothing
-    "finetuning": (operator.gt, 0.0),
+    "finetuning": (operator.gt, 0.02),
     "gan": (operator.gt, 0.3),
     "graph": (operator.gt, 0.8),
     "language_model": (operator.lt, 3.2),  # 5.5 for a byte by chance
