@@ -103,7 +103,7 @@ def test_parts_of_processes(count, replicas, drop_last, shuffle):
         assert [list(part) for part in parts] != found
 
 
-@pytest.mark.parametrize("source", [range(10), [3, 1, 4, 1, 5], iter(range(10))], ids=str)
+@pytest.mark.parametrize("source", [range(10), [3, 1, 4, 1, 5], tuple(range(10))])
 def test_batches_of_indices(source):
     whole = list(source)
     sampler = data.SequentialSampler(whole) if isinstance(source, range) else whole

@@ -267,7 +267,8 @@ class Graph:
         checked(cu.cuGraphLaunch(self.executable, self.gpu.stream))
 
     def __del__(self) -> None:
-        if hasattr(self, "executable") and not self.gpu.lost:
+        # Where Python ends, modules may be gone before what they made.
+        if cu is not None and hasattr(self, "executable") and not self.gpu.lost:
             cu.cuGraphExecDestroy(self.executable)
 
 
