@@ -53,6 +53,8 @@ def test_a_tiny_demo_learns_and_says_where_everything_is(capsys):
     assert len(io.Checkpointer(folder / "checkpoints").steps()) == 2
     again = models.GPT2.from_pretrained(folder / "model")
     assert again.config.n_layer == 1
+    assert main(["generate", str(folder), "--prompt", "def ", "--tokens", "5", "--seed", "0"]) == 0
+    assert capsys.readouterr().out.startswith("def ")
 
 
 def test_the_readme_says_what_the_demo_reaches():

@@ -13,7 +13,7 @@ from typing import Any, Self
 from treadle.base.errors import ArgumentError, FileError, explain
 
 PRESETS = Path(__file__).parent / "presets"
-KEPT = "config.json"  # beside the checkpoints of a run
+KEPT = "settings.json"  # beside the checkpoints of a run; config.json is a model's
 
 
 @dataclass(frozen=True)
