@@ -12,12 +12,11 @@ TRITON := .venv-triton/bin
 TORCH := .venv-torch/bin
 CUDA_TESTS = $(wildcard tests/backends/test_cuda_*.py) tests/data/test_loader_gpu.py
 
-.PHONY: help test test-optimized test-torch lint gen demo bench bench-quick bench-rows test-gpu test-triton fuzz mutate format clean
+.PHONY: help test test-torch lint gen demo bench bench-quick bench-rows test-gpu test-triton fuzz mutate format clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make test         lint, types, layers and tests        (.venv)"
-	@echo "make test-optimized  the tests under python -O         (.venv)"
 	@echo "make demo         train a small GPT; DEMO=--resume     (.venv)"
 	@echo "make bench        compare with PyTorch and JAX         (.bench, or BENCH_ROOT)"
 	@echo "make bench-quick  the same for a few rows"
@@ -57,10 +56,6 @@ gen: $(READY)
 
 test: lint
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not gpu"
-
-# The environment rather than -O: workers and programs that tests start inherit it.
-test-optimized: $(READY)
-	PYTHONOPTIMIZE=1 $(BIN)/python -m pytest -n $(WORKERS) -m "not gpu and not slow"
 
 mutate: $(READY)
 	$(BIN)/python tests/testing/mutate.py
