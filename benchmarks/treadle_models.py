@@ -1,4 +1,4 @@
-"""The networks of rows D to G in Treadle: what `nn` has, plain ops for the rest."""
+"""The networks of rows D to G in Treadle, built from `nn`; the decoder in plain ops."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import treadle as td
 from benchmarks.models import GPT2, MLP_SIZES, GptSizes
 from benchmarks.sequences import CAPACITY, HEAD, LSTM_LAYERS, LSTM_WIDTH, PAST, is_matrix
 from benchmarks.vision import RESNET_CLASSES, resnet_blocks
-
-MOMENTUM = 0.1  # of the statistics that batch norms keep
 
 
 class Mlp(td.nn.Module):
@@ -24,43 +22,12 @@ class Mlp(td.nn.Module):
         return self.fc3(td.relu(self.fc2(td.relu(self.fc1(x)))))
 
 
-class Conv(td.nn.Module):
-    """A convolution with square kernels."""
-
-    def __init__(
-        self, before: int, after: int, size: int, stride: int = 1, bias: bool = False
-    ) -> None:
-        self.weight = td.nn.Parameter(td.zeros(after, before, size, size))
-        self.bias = td.nn.Parameter(td.zeros(after)) if bias else None
-        self.stride, self.padding = stride, size // 2
-
-    def forward(self, x: Any) -> Any:
-        """Apply to the last two axes."""
-        return td.conv2d(x, self.weight, self.bias, stride=self.stride, padding=self.padding)
+def Conv(before: int, after: int, size: int, stride: int = 1, bias: bool = False) -> Any:  # noqa: N802
+    """A convolution with square kernels that keeps sizes but for its stride."""
+    return td.nn.Conv2d(before, after, size, stride, size // 2, bias=bias)
 
 
-class BatchNorm(td.nn.Module):
-    """Channels normalised over the batch, or by what was seen in training."""
-
-    def __init__(self, channels: int) -> None:
-        self.weight = td.nn.Parameter(td.ones(channels))
-        self.bias = td.nn.Parameter(td.zeros(channels))
-        self.register_buffer("running_mean", td.zeros(channels))
-        self.register_buffer("running_var", td.ones(channels))
-
-    def forward(self, x: Any) -> Any:
-        """Apply to axis 1, and remember while training."""
-        if not self.training:
-            seen = self.running_mean, self.running_var
-            return td.batch_norm(x, *seen, self.weight, self.bias, eps=1e-5)
-        with td.no_grad():
-            count = x.size // x.shape[1]
-            for kept, new in (
-                (self.running_mean, x.mean((0, 2, 3))),
-                (self.running_var, td.var(x, axis=(0, 2, 3)) * (count / (count - 1))),
-            ):
-                kept.assign(kept * (1 - MOMENTUM) + new * MOMENTUM)
-        return td.batch_norm(x, weight=self.weight, bias=self.bias, eps=1e-5)
+BatchNorm = td.nn.BatchNorm2d
 
 
 class Cnn(td.nn.Module):
@@ -112,35 +79,17 @@ class ResNet(td.nn.Module):
         return self.fc(x.mean((2, 3)))
 
 
-class Lstm(td.nn.Module):
-    """Layers of cells, step by step, and a linear layer on the last step."""
+class Lstm(td.nn.LSTM):
+    """Layers of cells, and a linear layer on the last step."""
 
     def __init__(self) -> None:
-        for layer in range(LSTM_LAYERS):
-            for name in ("ih", "hh"):
-                weight, bias = td.zeros(4 * LSTM_WIDTH, LSTM_WIDTH), td.zeros(4 * LSTM_WIDTH)
-                setattr(self, f"weight_{name}_l{layer}", td.nn.Parameter(weight))
-                setattr(self, f"bias_{name}_l{layer}", td.nn.Parameter(bias))
+        super().__init__(LSTM_WIDTH, LSTM_WIDTH, LSTM_LAYERS, batch_first=True)
         self.fc = td.nn.Linear(LSTM_WIDTH, 10)
 
     def forward(self, x: Any) -> Any:
         """Logits."""
-        batch, length, width = x.shape
-        for layer in range(LSTM_LAYERS):
-            own = self.state_dict(keep_vars=True)
-            bias = own[f"bias_ih_l{layer}"] + own[f"bias_hh_l{layer}"]
-            given = td.linear(x, own[f"weight_ih_l{layer}"], bias)
-            recurrent = own[f"weight_hh_l{layer}"].T
-            h = c = td.zeros(batch, width)
-            seen = []
-            for t in range(length):
-                gates = given[:, t] + h @ recurrent
-                i, f, g, o = (gates[:, k * width : (k + 1) * width] for k in range(4))
-                c = td.sigmoid(f) * c + td.sigmoid(i) * td.tanh(g)
-                h = td.sigmoid(o) * td.tanh(c)
-                seen.append(h)
-            x = td.stack(seen, 1)
-        return self.fc(x[:, -1])
+        seen, _ = super().forward(x)
+        return self.fc(seen[:, -1])
 
 
 def _heads(part: Any, heads: int) -> Any:
