@@ -15,10 +15,10 @@ class Net(td.nn.Module):
         self.linear = td.nn.Linear(4, 4)
         self.drop = td.nn.Dropout(0.5)
         self.blocks = [td.nn.ReLU()]
-        self.calls = 0
+        self._calls = 0
 
     def forward(self, x):
-        self.calls += 1
+        self._calls += 1
         for block in self.blocks:
             x = block(x)
         return self.drop(self.linear(x)) * self.scale
@@ -64,7 +64,7 @@ CHANGES = {
     "a layer in a list": lambda m: setattr(m, "blocks", [td.nn.GELU()]),
     "a layer below": lambda m: setattr(m.drop, "p", 0.0),
     "a weight": lambda m: setattr(m.linear, "weight", td.nn.Parameter(td.zeros(4, 4))),
-    "nothing more": lambda m: delattr(m.linear, "calls") if hasattr(m.linear, "calls") else None,
+    "nothing more": lambda m: delattr(m.linear, "_calls") if hasattr(m.linear, "_calls") else None,
 }
 
 
@@ -102,7 +102,7 @@ def test_what_the_function_sets_itself_does_not_trace_it_again():
     for _ in range(5):
         compiled(td.ones(2, 4))
     assert traces(compiled) == 1
-    assert model.calls == 1  # what Python does besides happens while tracing
+    assert model._calls == 1  # what Python does besides happens while tracing
 
 
 def test_frozen_parameters_stay_as_they_are():

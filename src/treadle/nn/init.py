@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from treadle.base.errors import ArgumentError, ShapeError, explain
+from treadle.base.errors import ArgumentError, OperandError, ShapeError, explain
 from treadle.functions import argsort, where
 from treadle.random import normal, truncated_normal, uniform
 from treadle.tensor.creation import arange, eye, full, tensor, zeros
@@ -44,6 +44,10 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 
 def _give(into: Tensor, value: Tensor) -> Tensor:
+    if not into.is_leaf:
+        hint = "a part of one: p.data[2:4] = 1.0"
+        wrong = "this is computed from a parameter, not one: it would not change"
+        raise OperandError(explain("init", wrong, hint, shape=into.shape))
     with no_grad():
         return into.assign(value if value.dtype is into.dtype else value.cast(into.dtype))
 

@@ -12,9 +12,9 @@ from treadle.nn.moving import moved, target_of
 from treadle.nn.parameter import Buffer, Parameter
 from treadle.nn.summary import Summary, summarize
 from treadle.nn.tree import indented, parts
-from treadle.tensor.gradients import is_grad_enabled
+from treadle.tensor.gradients import gradient_held, is_grad_enabled
 from treadle.tensor.tensor import Tensor
-from treadle.tensor.tracing import TRACE, Followed
+from treadle.tensor.tracing import TRACE, Followed, fact_of
 
 
 class Module(Followed):
@@ -137,7 +137,18 @@ class Module(Followed):
             elif TRACE and name in kept and isinstance(before, Tensor):
                 before.assign(value)  # the next call of the compiled function goes on from there
                 return
+        if TRACE and not name.startswith("_"):
+            self._require_same(name, value)
         super().__setattr__(name, value)
+
+    def _require_same(self, name: str, value: Any) -> None:
+        """Raise for a value that later calls of a compiled function would not set again."""
+        known = TRACE.top.facts.get(self, {})
+        if name in known and known[name] != fact_of(value):
+            hint = "register_buffer() makes a tensor state; a name that begins with _ is yours"
+            wrong = "a compiled function gives a module's attribute another value"
+            facts: dict[str, object] = {"module": type(self).__name__, "attribute": name}
+            raise OperandError(explain("compile", wrong, hint, **facts))
 
     def _set_parameter(self, name: str, parameter: Parameter, value: Tensor) -> None:
         if is_grad_enabled():
@@ -304,9 +315,8 @@ class Module(Followed):
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients of every parameter; set_to_none=False: make them zeros."""
         for parameter in self.parameters():
-            found: Any = parameter.grad
-            if found is not None:
-                parameter.grad = None if set_to_none else found.zeros_like()
+            found = None if set_to_none else gradient_held(parameter)
+            parameter.grad = None if found is None else found.zeros_like()
 
     def to(self, *args: Any, **options: Any) -> Self:
         """Move parameters and buffers to a device, floats to a dtype: to("cuda", td.float16).

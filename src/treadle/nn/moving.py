@@ -9,6 +9,7 @@ from treadle.base.device import Device
 from treadle.base.dtypes import DType
 from treadle.base.dtypes import dtype as dtype_of
 from treadle.base.errors import ArgumentError, DtypeError, explain
+from treadle.tensor.gradients import gradient_held
 from treadle.tensor.tensor import Tensor, realize
 
 
@@ -44,7 +45,7 @@ def moved(tensors: Sequence[Tensor], device: Any, dtype: DType | None) -> None:
     if device is not None:
         realize(*tensors)  # all at once, not one by one on the way
     for x in tensors:
-        gradient = x.grad
+        gradient = gradient_held(x)
         x.data = _placed(x.detach(), device, dtype)
         if gradient is not None:
             x.grad = _placed(gradient.detach(), device, dtype)

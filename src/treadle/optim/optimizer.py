@@ -14,7 +14,7 @@ from treadle.optim.saving import loaded, saved
 from treadle.optim.settings import check_setting
 from treadle.tensor.autocast import uncast
 from treadle.tensor.creation import full, tensor, zeros
-from treadle.tensor.gradients import enable_grad, no_grad
+from treadle.tensor.gradients import enable_grad, gradient_held, no_grad
 from treadle.tensor.tensor import Tensor, realize
 from treadle.tensor.tracing import TRACE, Followed
 
@@ -187,10 +187,8 @@ class Optimizer(Followed):
             self._note()
         for group in self.param_groups:
             for p in group.params:
-                if set_to_none:
-                    p.grad = None
-                elif p.grad is not None:
-                    p.grad = p.grad.zeros_like()
+                found = None if set_to_none else gradient_held(p)
+                p.grad = None if found is None else found.zeros_like()
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update every parameter that has a gradient.

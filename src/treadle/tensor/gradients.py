@@ -292,6 +292,11 @@ def tap(make: Callable[[Node], Any]) -> Callable[[Node, Node], Node] | None:
     return through_hooks
 
 
+def gradient_held(x: Any) -> Any:
+    """The gradient of a tensor; None also where it stayed inside a compiled function."""
+    return None if x._grad is INSIDE else x.grad
+
+
 def needs_none(node: Node) -> bool:
     """Does no gradient flow below?"""
     return not node.needs_grad

@@ -28,7 +28,7 @@ from treadle.ops import elementwise as e
 from treadle.ops.defs import ARRAYS, Op
 from treadle.runtime.realize import realize as realize_nodes
 from treadle.tensor.assignment import assign_item
-from treadle.tensor.gradients import gradients, no_grad, own_node, owned
+from treadle.tensor.gradients import Differentiable, gradients, no_grad, own_node, owned
 from treadle.tensor.indexing import index_node
 from treadle.tensor.methods import Methods
 from treadle.tensor.overwriting import overwrite
@@ -168,6 +168,27 @@ class Tensor(Readable, Methods):
 
 
 Tensor._plain = Tensor
+
+
+class Data(Tensor):
+    """`x.data`: its value outside any gradient. Elements that are set in it are set in x."""
+
+    __slots__ = ("of",)
+    of: Any
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key, value)
+        self.of.data = self
+
+
+def _data(self: Tensor) -> Data:
+    """The same value, outside any gradient; another one, of any type, can be set."""
+    made = Data(self.detach()._node)
+    made.of = self
+    return made
+
+
+setattr(Tensor, "data", vars(Differentiable)["data"].getter(_data))  # noqa: B010 - as the others
 
 
 def _note(operands: tuple[Any, ...]) -> None:

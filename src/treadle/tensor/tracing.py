@@ -61,7 +61,7 @@ Facts = dict[str, Any]
 
 def facts_of(thing: Followed) -> Facts:
     """The attributes of an object, in a form that can be compared."""
-    return {name: _fact(value) for name, value in (thing._at_first | vars(thing)).items()}
+    return {name: fact_of(value) for name, value in (thing._at_first | vars(thing)).items()}
 
 
 def lasting(before: Facts, after: Facts) -> Facts:
@@ -77,14 +77,14 @@ def is_as(before: Facts, now: Facts) -> bool:
     )
 
 
-def _fact(value: Any) -> Any:
+def fact_of(value: Any) -> Any:
     """A number or text itself, with its type and sign; of anything else, which object it is."""
     if value.__class__ in PLAIN:
         return value.__class__, str(value) if value.__class__ is float else value
     if value.__class__ in (list, tuple):
-        return value.__class__, *[_fact(part) for part in value]
+        return value.__class__, *[fact_of(part) for part in value]
     if value.__class__ is dict:
-        return dict, *[(name, _fact(part)) for name, part in value.items()]
+        return dict, *[(name, fact_of(part)) for name, part in value.items()]
     return Same(value)
 
 

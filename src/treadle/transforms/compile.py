@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from functools import update_wrapper
+from functools import update_wrapper, wraps
 from types import MethodType
 from typing import Any
 
@@ -42,7 +42,24 @@ class Compiled:
         self.short: tuple[dict[Any, Traced], dict[Any, Traced]] = ({}, {})
         self.families: dict[Any, Family] = {}  # programs: traces may differ in numbers only
         self.bound: dict[int, Compiled] = {}  # methods, by the id of their instance
-        update_wrapper(self, function)
+        update_wrapper(self, function, updated=())
+
+    def __getattr__(self, name: str) -> Any:
+        """What else the function has: of a compiled module, its parameters and its modes.
+
+        Methods that return the module return what is compiled of it.
+        """
+        function = self.__dict__["function"]
+        found = getattr(function, name)
+        if getattr(found, "__self__", None) is not function:
+            return found
+
+        @wraps(found)
+        def method(*args: Any, **options: Any) -> Any:
+            result = found(*args, **options)
+            return self if result is function else result
+
+        return method
 
     def __get__(self, instance: Any, kind: type | None = None) -> Any:
         """The method of an instance, which has traces of its own for as long as it lives."""
@@ -73,6 +90,7 @@ class Compiled:
             if (
                 traced is not None
                 and traced.changes == Followed.changes
+                and (not traced.loose or traced.rests())
                 and (not traced.own or traced.own.isdisjoint(args))
                 and (not traced.presence or traced.finds(args))
             ):

@@ -27,7 +27,7 @@ from treadle.runtime.families import Family, Graph, Variant
 from treadle.runtime.realize import TRACED, compile_graph, realize
 from treadle.tensor.gradients import INSIDE, needs_none
 from treadle.tensor.tensor import Tensor
-from treadle.tensor.tracing import TRACE, Followed, Tracing, facts_of, is_as, lasting
+from treadle.tensor.tracing import TRACE, Followed, Tracing, fact_of, facts_of, is_as, lasting
 from treadle.transforms.held import Held, Output, Update
 from treadle.transforms.sized import exact_call, general_type, require_sized, sized_program
 
@@ -88,6 +88,10 @@ class Traced:
         """Remember what was found true besides types, and is so for good."""
         after = {thing: facts_of(thing) for thing in trace.facts}
         self.facts = [(thing, lasting(facts, after[thing])) for thing, facts in trace.facts.items()]
+        self.loose = [
+            (thing, name, fact) for thing, facts in self.facts for name, fact in facts.items()
+            if fact is not ... and name[0] != "_" and isinstance(vars(thing).get(name), list | dict)
+        ]  # fmt: skip
         self.presence = [
             (Held(self._place(t)), there) for t, there in trace.found.items()
             if _is_older(t, trace)
@@ -105,6 +109,8 @@ class Traced:
                 return False
         if not self.finds(arguments):
             return False
+        if not self.rests():
+            return False
         now = Followed.changes
         if self.changes != now:
             if any(t.requires_grad is not needs for t, needs in self.followed):
@@ -115,6 +121,10 @@ class Traced:
                 return False
             self.changes = now
         return True
+
+    def rests(self) -> bool:
+        """Are lists and dicts, which change without being set, as they were?"""
+        return all(fact_of(vars(thing).get(name)) == fact for thing, name, fact in self.loose)
 
     def finds(self, arguments: Sequence[Tensor]) -> bool:
         """Have tensors a gradient where they had one, and nowhere else?"""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from treadle import functions as f
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import Shape
+from treadle.tensor.autocast import is_autocast_enabled
 from treadle.tensor.gradients import no_grad
 from treadle.tensor.tensor import Tensor
 
@@ -32,6 +33,13 @@ def _line(what: str, x: Tensor | None, sizes: Shape) -> Tensor | None:
     return None if x is None else x.reshape(-1)
 
 
+def _as(input: Tensor, y: Tensor) -> Tensor:
+    """y in the dtype of the input, whatever that of the weights is; autocast says otherwise."""
+    if y.dtype is input.dtype or not input.dtype.is_float:
+        return y
+    return y if is_autocast_enabled(input.device.backend) else y.cast(input.dtype)
+
+
 def layer_norm(
     input: Tensor, normalized_shape: int | Sequence[int], weight: Tensor | None = None,
     bias: Tensor | None = None, eps: float = 1e-5,
@@ -44,7 +52,7 @@ def layer_norm(
     """
     flat, sizes = _lines("layer_norm", input, normalized_shape)
     scale, shift = (_line("layer_norm", y, sizes) for y in (weight, bias))
-    return f.layer_norm(flat, scale, shift, eps).reshape(input.shape)
+    return _as(input, f.layer_norm(flat, scale, shift, eps).reshape(input.shape))
 
 
 def rms_norm(
@@ -64,7 +72,7 @@ def group_norm(
     eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
     """Groups of channels (axis 1) normalised to mean 0 and variance 1, then scaled and shifted."""
-    return f.group_norm(input, weight, bias, num_groups, eps)
+    return _as(input, f.group_norm(input, weight, bias, num_groups, eps))
 
 
 def _follow(state: Tensor | None, found: Tensor, momentum: float | Tensor) -> None:
@@ -96,7 +104,7 @@ def batch_norm(
         if running_mean is None or running_var is None:
             hint = "training=True normalises by the batch itself"
             raise ArgumentError(explain("batch_norm", "no running statistics", hint))
-        return f.batch_norm(input, running_mean, running_var, weight, bias, eps)
+        return _as(input, f.batch_norm(input, running_mean, running_var, weight, bias, eps))
     if input.ndim < 2:
         hint = "input is (batch, channels, ...)"
         raise ShapeError(explain("batch_norm", "too few axes", hint, shape=input.shape))
@@ -104,7 +112,7 @@ def batch_norm(
     _require_several("batch_norm", input, math.prod(input.shape[k] for k in over))
     _follow(running_mean, input.mean(over), momentum)
     _follow(running_var, input.var(over, correction=1), momentum)
-    return f.batch_norm(input, None, None, weight, bias, eps)
+    return _as(input, f.batch_norm(input, None, None, weight, bias, eps))
 
 
 def instance_norm(
@@ -121,7 +129,7 @@ def instance_norm(
         if running_mean is None or running_var is None:
             hint = "use_input_stats=True normalises by the input itself"
             raise ArgumentError(explain("instance_norm", "no running statistics", hint))
-        return f.batch_norm(input, running_mean, running_var, weight, bias, eps)
+        return _as(input, f.batch_norm(input, running_mean, running_var, weight, bias, eps))
     if input.ndim < 3:
         hint = "input is (batch, channels, spatial ...)"
         raise ShapeError(explain("instance_norm", "too few axes", hint, shape=input.shape))
@@ -129,7 +137,7 @@ def instance_norm(
     over = tuple(range(2, input.ndim))
     _follow(running_mean, input.mean(over).mean(0), momentum)
     _follow(running_var, input.var(over, correction=1).mean(0), momentum)
-    return f.instance_norm(input, weight, bias, eps)
+    return _as(input, f.instance_norm(input, weight, bias, eps))
 
 
 def local_response_norm(
