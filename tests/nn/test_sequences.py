@@ -180,3 +180,13 @@ def test_scaled_rotations():
     assert found[0] == plain[0]
     np.testing.assert_allclose(found[-1], plain[-1] / 8)
     assert plain[1] / 8 < found[1] < plain[1]
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_queries_that_see_no_key_give_the_bias_whoever_asks_for_weights(need_weights):
+    layer = nn.MultiheadAttention(8, 4, num_kv_heads=2, batch_first=True)
+    x = td.random.normal((2, 3, 8))
+    hidden = td.tensor([[True] * 3, [False] * 3])
+    found, _ = layer(x, x, x, key_padding_mask=hidden, need_weights=need_weights)
+    expected = np.broadcast_to(layer.out_proj.bias.numpy(), (3, 8))
+    np.testing.assert_allclose(found.numpy()[0], expected, atol=1e-6)

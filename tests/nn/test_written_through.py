@@ -1,4 +1,4 @@
-"""What changes a module from outside, or from inside a compiled function, is never lost silently."""
+"""What changes a module from outside, or from a compiled function, is never lost silently."""
 
 from __future__ import annotations
 

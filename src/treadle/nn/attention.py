@@ -6,9 +6,10 @@ import math
 from typing import Any
 
 from treadle.base.errors import ArgumentError, ShapeError, explain
-from treadle.functions import expand, repeat_interleave, softmax, where
+from treadle.functions import expand, repeat_interleave, where
 from treadle.nn import functional as f
 from treadle.nn import init
+from treadle.nn.functional.attention import attention_weights
 from treadle.nn.linear import Linear, parameter
 from treadle.nn.module import Module
 from treadle.tensor.creation import arange, tensor, zeros
@@ -245,11 +246,8 @@ class MultiheadAttention(Module):
         times = self.num_heads // self.num_kv_heads
         if times > 1:
             k, v = (repeat_interleave(x, times, axis=1) for x in (k, v))
-        scores = q @ k.mT * (1.0 / math.sqrt(self.head_dim))
-        if seen is not None:
-            hidden = seen.dtype.kind == "bool"
-            scores = where(seen, scores, -math.inf) if hidden else scores + seen
-        weights = f.dropout(softmax(scores, -1), p) if p else softmax(scores, -1)
+        weights = attention_weights(q, k, seen, False, None)
+        weights = f.dropout(weights, p) if p else weights
         return weights @ v, weights
 
 

@@ -35,11 +35,11 @@ def scaled_dot_product_attention(
         )
     if enable_gqa and query.ndim > 2 and key.shape[-3] != query.shape[-3]:
         key, value = (f.repeat(x, query.shape[-3] // x.shape[-3], axis=-3) for x in (key, value))
-    weights = _weights(query, key, attn_mask, is_causal, scale)
+    weights = attention_weights(query, key, attn_mask, is_causal, scale)
     return dropout(weights, dropout_p) @ value
 
 
-def _weights(
+def attention_weights(
     query: Tensor, key: Tensor, mask: Tensor | None, is_causal: bool, scale: float | None
 ) -> Tensor:
     """How much of each key a query sees; one that sees none has weights of 0."""
@@ -98,7 +98,7 @@ def multi_head_attention_forward(
     mask = None if causal_alone else _mask(attn_mask, key_padding_mask, query, num_heads, extra)
     found: Tensor | None = None
     if need_weights:
-        found = _weights(heads[0], heads[1], mask, False, None)
+        found = attention_weights(heads[0], heads[1], mask, False, None)
         found = dropout(found, p) if p else found
         mixed = found @ heads[2]
     else:
