@@ -106,6 +106,36 @@ def test_what_was_logged_after_the_last_checkpoint_is_logged_once(capsys):
     assert (folder / "log.csv").read_text().splitlines() == lines
 
 
+@pytest.mark.filterwarnings("ignore:.*damaged")
+def test_a_damaged_checkpoint_is_written_anew(capsys):
+    pytest.importorskip("sklearn")
+    sizes = ["--into", "r", "--steps", "12"]
+    assert run("mlp-digits", *sizes, changes=["train.checkpoint_every=5"]) == 0
+    saved = io.Checkpointer("r/checkpoints")
+    with open(saved.latest() / "model.safetensors", "ab") as file:
+        file.write(b"x")
+    assert run("mlp-digits", *sizes, "--resume") == 0
+    assert saved.restore(step=12).step == saved.restore().step == 12
+    assert saved.steps() == [10, 12]
+
+
+def test_a_run_keeps_its_settings_if_it_refuses_others(capsys):
+    pytest.importorskip("sklearn")
+    assert run("mlp-digits", "--into", "r", "--steps", "2") == 0
+    before = Path("r/settings.json").read_bytes()
+    layers = 'model.layers=[["Flatten"],["Linear",64,7],["ReLU"],["Linear",7,10]]'
+    assert run("mlp-digits", "--into", "r", "--resume", changes=[layers]) == 1
+    assert Path("r/settings.json").read_bytes() == before
+    assert run("mlp-digits", "--into", "r", "--resume") == 0
+
+
+def test_fewer_steps_than_are_done_are_done(capsys):
+    pytest.importorskip("sklearn")
+    assert run("mlp-digits", "--into", "r", "--steps", "4") == 0
+    assert run("mlp-digits", "--into", "r", "--steps", "3", "--resume") == 0
+    assert "stopped" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("name", [name for name in config.presets() if "digits" in name])
 def test_presets_of_digits_learn(name, capsys):
     pytest.importorskip("sklearn")

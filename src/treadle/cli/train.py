@@ -60,9 +60,9 @@ def _train(options: argparse.Namespace) -> int:
         print(f"{folder} holds a run: --resume goes on with it", file=sys.stderr)
         return 1
     run = Run(config, folder or _fresh(config.name))
-    run.begin()
     if options.resume:
         run.resume()
+    run.begin()  # settings that a run does not take are not kept
     print(_facts(run))
     started = time.perf_counter()
     sizes = (run.done, config.train.steps, run.size * run.task.each, run.task.unit)
