@@ -33,6 +33,13 @@ def test_a_command_that_only_prints_ends(options, tmp_path):
     assert read_a_line_of(tmp_path, "info", "a.safetensors", *options) == (141, "")
 
 
+def test_a_text_that_nobody_reads_on_ends(tmp_path):
+    model = td.models.CharRNN(td.models.CharRNNConfig(vocab_size=256, rnn_size=4))
+    model.save_pretrained(tmp_path)
+    words = ["generate", ".", "--prompt", "a\n", "--tokens", "100"]
+    assert read_a_line_of(tmp_path, *words) == (141, "")
+
+
 def test_a_run_goes_on_to_its_end(tmp_path):
     pytest.importorskip("sklearn")
     words = ["train", "mlp-digits", "--into", "r", "--steps", "3"]
