@@ -323,6 +323,7 @@ def test_a_process_killed_while_it_saves_loses_no_more_than_a_step(tmp_path):
     rng = random.Random(0)
     saved = Checkpointer(tmp_path, keep_last=2)
     weight = np.zeros((64, 64), np.float32)
+    Checkpointer(tmp_path / "first").save(1, weight={"w": weight})  # loads what a save needs
     before, gone = 0, 0
     for _ in range(KILLS):
         read, write = os.pipe()
