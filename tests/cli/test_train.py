@@ -106,6 +106,77 @@ def test_what_was_logged_after_the_last_checkpoint_is_logged_once(capsys):
     assert (folder / "log.csv").read_text().splitlines() == lines
 
 
+@pytest.mark.filterwarnings("ignore:.*damaged")
+def test_a_damaged_checkpoint_is_written_anew(capsys):
+    pytest.importorskip("sklearn")
+    sizes = ["--into", "r", "--steps", "12"]
+    assert run("mlp-digits", *sizes, changes=["train.checkpoint_every=5"]) == 0
+    saved = io.Checkpointer("r/checkpoints")
+    with open(saved.latest() / "model.safetensors", "ab") as file:
+        file.write(b"x")
+    assert run("mlp-digits", *sizes, "--resume") == 0
+    assert saved.restore(step=12).step == saved.restore().step == 12
+    assert saved.steps() == [10, 12]
+
+
+def test_a_run_keeps_its_settings_if_it_refuses_others(capsys):
+    pytest.importorskip("sklearn")
+    assert run("mlp-digits", "--into", "r", "--steps", "2") == 0
+    before = Path("r/settings.json").read_bytes()
+    layers = 'model.layers=[["Flatten"],["Linear",64,7],["ReLU"],["Linear",7,10]]'
+    assert run("mlp-digits", "--into", "r", "--resume", changes=[layers]) == 1
+    assert Path("r/settings.json").read_bytes() == before
+    assert run("mlp-digits", "--into", "r", "--resume") == 0
+
+
+def test_fewer_steps_than_are_done_are_done(capsys):
+    pytest.importorskip("sklearn")
+    assert run("mlp-digits", "--into", "r", "--steps", "4") == 0
+    assert run("mlp-digits", "--into", "r", "--steps", "3", "--resume") == 0
+    assert "stopped" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("optimizer.lr=0.5", "optimizer.lr"),
+        ("data.valid=0.5", "data.valid"),
+        ("train.seed=3", "train.seed"),
+        ("train.steps=8", "the schedule is laid out"),
+    ],
+)
+def test_a_run_that_goes_on_keeps_what_it_was_made_with(change, said, capsys):
+    pytest.importorskip("sklearn")
+    made = ["optimizer.lr=0.01", "schedule.kind=OneCycleLR", "schedule.max_lr=0.01"]
+    made += ["schedule.total_steps=100%", "train.steps=2"]
+    assert run("mlp-digits", "--into", "r", changes=made) == 0
+    assert run("mlp-digits", "--into", "r", "--resume", changes=[change]) == 1
+    assert said in capsys.readouterr().err
+    assert len(Path("r/log.csv").read_text().splitlines()) == 3
+    assert run("mlp-digits", "--into", "r", "--resume", changes=[*made, "train.clip=1.0"]) == 0
+
+
+def test_more_steps_where_no_schedule_counts_them(capsys):
+    pytest.importorskip("sklearn")
+    assert run("mlp-digits", "--into", "r", "--steps", "2") == 0
+    assert run("mlp-digits", "--into", "r", "--steps", "4", "--resume") == 0
+    assert len(Path("r/log.csv").read_text().splitlines()) == 5
+
+
+@pytest.mark.parametrize("valid", ["0", "1", "1e-9"])
+def test_a_split_with_nothing_in_a_part_is_refused_at_once(valid, capsys):
+    pytest.importorskip("sklearn")
+    assert run("mlp-digits", "--into", "r", changes=[f"data.valid={valid}"]) == 1
+    assert "nothing is left" in capsys.readouterr().err
+    assert not Path("r").exists()
+
+
+def test_a_model_that_remembers_less_than_the_sample_begins_with(capsys):
+    small = ["data.context=2", "model.n_positions=2", "train.evaluate_batches=1"]
+    assert run("gpt-stdlib", "--into", "r", "--steps", "1", changes=[*TINY, *small]) == 0
+    assert Path("r/model/config.json").is_file()
+
+
 @pytest.mark.parametrize("name", [name for name in config.presets() if "digits" in name])
 def test_presets_of_digits_learn(name, capsys):
     pytest.importorskip("sklearn")
@@ -158,6 +229,8 @@ def test_numbers_are_learnt_by_their_distance(capsys):
         (["data.kind=imagenet"], "stdlib"),
         (["data.size=3"], "size"),
         (["data.bytes=100"], "too short"),
+        (["data.context=0"], "a window holds"),
+        (["data.kind=[1]"], "stdlib"),
         (["schedule.kind=Cosine"], "CosineAnnealingLR"),
         (["train.steps=0"], "steps"),
         (["train.batch=1.5"], "batch"),
@@ -176,6 +249,10 @@ def test_what_is_wrong_is_said(changes, said, capsys):
 def test_files_that_are_no_settings(capsys):
     Path("bad.toml").write_text("[train\n")
     Path("none.toml").write_text("[train]\nsteps = 3\n")
+    Path("flat.toml").write_text('model = 3\n[data]\nkind = "stdlib"\n')
+    assert run("flat.toml", changes=["model.kind=MLP"]) == 1
+    assert run("flat.toml") == 1
+    assert capsys.readouterr().err.count("settings stand in tables") == 2
     for name, said in (("bad.toml", "not TOML"), ("none.toml", "kind"), ("gone.toml", "presets")):
         assert run(name) == 1
         assert said in capsys.readouterr().err or name == "gone.toml"

@@ -52,6 +52,10 @@ def test_a_seed_decides_and_a_text_is_as_long_as_fits(folder, capsys):
 def test_what_is_wrong_is_said(folder, tmp_path, capsys):
     assert main(["generate", str(tmp_path / "nothing")]) == 1
     assert "no config.json" in capsys.readouterr().err
+    assert main(["generate", str(folder[0]), "--prompt", "\N{SNOWMAN}" * 22]) == 1
+    assert "the prompt is too long (tokens=66, at_most=64)" in capsys.readouterr().err
+    assert main(["generate", str(folder[0]), "--dtype", "int8"]) == 1
+    assert "not a float" in capsys.readouterr().err
     (folder[0] / "model" / "config.json").write_text('{"model_type": "mamba"}')
     assert main(["generate", str(folder[0])]) == 1
     assert "known are bert" in capsys.readouterr().err

@@ -135,6 +135,23 @@ def test_a_step_may_be_saved_again(tmp_path):
     assert saved.steps() == [7, 8]
 
 
+def test_what_is_written_after_going_back_is_the_newest(tmp_path):
+    saved = Checkpointer(tmp_path, keep_last=2)
+    for step in (10, 20, 30):
+        saved.save(step, part=Counter(step))
+    assert saved.restore(step=20, part=Counter()).step == 20
+    for step, wanted in ((25, [30, 25]), (26, [25, 26]), (26, [25, 26]), (31, [26, 31])):
+        saved.save(step, part=Counter(step))
+        assert saved.steps() == wanted
+        assert Checkpointer(tmp_path).restore().step == step
+        assert saved.latest().name.startswith(f"step-{step:010}")
+    keeps_all = Checkpointer(tmp_path / "all", keep_last=None)
+    for step in (1, 2, 3, 1):
+        keeps_all.save(step, part=step)
+    assert keeps_all.steps() == [2, 3, 1]
+    assert keeps_all.restore(step=2).parts == {"part": 2}
+
+
 def test_files_are_those_of_td_load(tmp_path):
     model = td.nn.Linear(3, 2)
     folder = Checkpointer(tmp_path).save(1, model=model, data={"x": td.ones(2), "y": 3})
@@ -306,6 +323,7 @@ def test_a_process_killed_while_it_saves_loses_no_more_than_a_step(tmp_path):
     rng = random.Random(0)
     saved = Checkpointer(tmp_path, keep_last=2)
     weight = np.zeros((64, 64), np.float32)
+    Checkpointer(tmp_path / "first").save(1, weight={"w": weight})  # loads what a save needs
     before, gone = 0, 0
     for _ in range(KILLS):
         read, write = os.pipe()

@@ -19,6 +19,7 @@ from treadle.cli.coverage import DEVICES, Support
 from treadle.cli.generate import Row, Target, outside_targets, own_rows, own_targets, page_of
 from treadle.cli.info import show_file
 from treadle.cli.merge import MarkerError, Merged, merge
+from treadle.cli.output import BROKEN_PIPE, mute
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,7 +47,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.command == "gen" and bool(options.table) != bool(options.into):
         parser.error("--table and --into go together")
-    return int(options.run(options))
+    try:
+        code = int(options.run(options))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        mute()
+        return BROKEN_PIPE
+    return code
 
 
 # ---- gen

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from treadle.base.errors import TreadleError
+from treadle.cli.output import say
 from treadle.cli.training.config import kept, presets, read
 from treadle.cli.training.run import CHECKPOINTS, EVENTS, LOG, Run
 from treadle.cli.training.watching import draw_curve, interrupts, progress
@@ -60,17 +61,17 @@ def _train(options: argparse.Namespace) -> int:
         print(f"{folder} holds a run: --resume goes on with it", file=sys.stderr)
         return 1
     run = Run(config, folder or _fresh(config.name))
-    run.begin()
     if options.resume:
         run.resume()
-    print(_facts(run))
+    run.begin()  # settings that a run does not take are not kept
+    say(_facts(run))
     started = time.perf_counter()
     sizes = (run.done, config.train.steps, run.size * run.task.each, run.task.unit)
     with interrupts() as stopping, progress(*sizes) as show:
         ended = run.train(show, stopping)
     if not ended:
         words = [*_command(), "train", options.what, "--into", str(run.folder), "--resume"]
-        print(f"stopped after step {run.done}, which is saved. To go on:\n  {shlex.join(words)}")
+        say(f"stopped after step {run.done}, which is saved. To go on:\n  {shlex.join(words)}")
         return 130
     _end(run, time.perf_counter() - started)
     return 0
@@ -113,26 +114,27 @@ def _end(run: Run, seconds: float) -> None:
     found = run.judge()
     right = "" if found.right is None else f", {100 * found.right:.1f} % right"
     first = float(history[0]["loss"])
-    print(f"loss {first:.2f} -> validation loss {found.loss:.2f}{right} in {seconds:.0f} s")
+    say(f"loss {first:.2f} -> validation loss {found.loss:.2f}{right} in {seconds:.0f} s")
     if run.task.tokenizer is not None:
         bits = found.loss / run.task.bytes_each / math.log(2)
-        print(f"{bits:.2f} bits for a byte of text it has not seen")
-        print(f"\n{sample(run)}\n")
+        say(f"{bits:.2f} bits for a byte of text it has not seen")
+        say(f"\n{sample(run)}\n")
     drawn = draw_curve(history, run.folder / CURVE)
     if not drawn:
-        print("no picture of the loss: pip install 'treadle[demo]' brings matplotlib")
+        say("no picture of the loss: pip install 'treadle[demo]' brings matplotlib")
     places = {
         "model": _keep_model(run), "checkpoints": run.folder / CHECKPOINTS,
         "losses": run.folder / LOG, "tensorboard": run.folder / EVENTS,
     }  # fmt: skip
     for name, path in (places | ({"picture": run.folder / CURVE} if drawn else {})).items():
-        print(f"{name:12s} {path}")
+        say(f"{name:12s} {path}")
 
 
 def sample(run: Run, prompt: str = "def ", count: int = 100) -> str:
     """What the model writes, without what would steer a terminal."""
     most = getattr(run.model, "max_length", None) or count + 10
-    size = min(count, most - len(run.task.tokenizer.encode(prompt)))
+    prompt = prompt[:most]
+    size = min(count, most + 1 - len(run.task.tokenizer.encode(prompt)))
     text = prompt + run.model.generate(
         prompt, size, temperature=0.8, top_k=40, tokenizer=run.task.tokenizer, seed=1
     )

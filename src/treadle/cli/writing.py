@@ -37,6 +37,8 @@ def write(options: argparse.Namespace) -> int:
     """Print the text as it is made; 0 if all went well."""
     try:
         _write(options)
+    except BrokenPipeError:  # nobody reads on
+        raise
     except (TreadleError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
@@ -53,7 +55,12 @@ def _write(options: argparse.Namespace) -> None:
     tokenizer = tokenizer_of(options.tokenizer, folder, model)
     prompt = options.prompt or "\n"
     longest = getattr(model, "max_length", None)
-    room = options.tokens if longest is None else longest + 1 - len(tokenizer.encode(prompt))
+    size = len(tokenizer.encode(prompt))
+    room = options.tokens if longest is None else longest + 1 - size
+    if room < 1 <= options.tokens:
+        raise ArgumentError(
+            explain("generate", "the prompt is too long", tokens=size, at_most=longest)
+        )
     own = getattr(model, "end_of_text", None)
     ends = [] if own is None else list(own) if isinstance(own, list | tuple) else [own]
     _show(options.prompt)

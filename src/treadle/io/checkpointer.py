@@ -45,6 +45,9 @@ class Checkpointer:
     the disk and renamed, so a process that dies at any moment loses only the steps since. Of the
     checkpoints the newest keep_last are kept, all if it is None. One process writes to a folder.
 
+    The newest is what was written last, whatever its step: a run that went back and goes on from
+    there writes `step-0000000025.1`, which comes after every step without the `.1`.
+
     >>> run = Checkpointer("run", keep_last=2)  # doctest: +SKIP
     >>> run.save(100, model=model, optimizer=optimizer, epoch=3)  # doctest: +SKIP
     >>> found = run.restore(model=model, optimizer=optimizer)  # doctest: +SKIP
@@ -66,8 +69,8 @@ class Checkpointer:
     # ---- what is there
 
     def steps(self) -> list[int]:
-        """The steps of the checkpoints in the folder, the oldest first."""
-        return sorted({step for step, _, _ in self._folders()})
+        """The steps of the checkpoints in the folder, in the order they were written."""
+        return [step for _, step, _ in self._last_of_each()]
 
     def latest(self) -> Path | None:
         """The folder of the newest checkpoint; None if there is none."""
@@ -75,13 +78,19 @@ class Checkpointer:
         return folders[-1][2] if folders else None
 
     def _folders(self) -> list[tuple[int, int, Path]]:
-        """(step, attempt, folder), the oldest first."""
+        """(branch, step, folder), the oldest first; a run that goes back begins a branch."""
         if not self.path.is_dir():
             return []
         found = [(FOLDER.fullmatch(name), name) for name in os.listdir(self.path)]
         return sorted(
-            (int(match[1]), int(match[2] or 0), self.path / name) for match, name in found if match
+            (int(match[2] or 0), int(match[1]), self.path / name) for match, name in found if match
         )
+
+    def _last_of_each(self) -> list[tuple[int, int, Path]]:
+        """What _folders finds, a step that was saved again only once."""
+        found = self._folders()
+        last = {step: folder for _, step, folder in found}
+        return [each for each in found if last[each[1]] == each[2]]
 
     # ---- save
 
@@ -125,24 +134,22 @@ class Checkpointer:
             shutil.rmtree(fresh, ignore_errors=True)
             raise
         flush_folder(self.path)
-        self._remove_old(folder)
+        self._remove_old()
         return folder
 
     def _free(self, step: int) -> Path:
-        """A name for a checkpoint of a step; an older one of the same step goes afterwards."""
-        taken = [attempt for found, attempt, _ in self._folders() if found == step]
-        name = f"step-{step:010}"
-        return self.path / (f"{name}.{max(taken) + 1}" if taken else name)
+        """A name that sorts after all others; an older one of the same step goes afterwards."""
+        branch, newest, _ = max(self._folders(), default=(0, -1, self.path))
+        branch += step <= newest
+        return self.path / (f"step-{step:010}" + (f".{branch}" if branch else ""))
 
-    def _remove_old(self, newest: Path) -> None:
+    def _remove_old(self) -> None:
         """Remove what keep_last does not cover, and older ones of the step just written."""
-        folders = self._folders()
-        names = {step: folder for step, _, folder in folders}  # the last attempt of each step
-        kept = {newest, *list(names.values())[-(self.keep_last or len(names)) :]}
-        for _, _, folder in folders:
-            if folder not in kept:
+        kept = self._last_of_each()[-(self.keep_last or 0) :]
+        for found in self._folders():
+            if found not in kept:
                 gone = self.path / f".old-{secrets.token_hex(4)}"
-                os.rename(folder, gone)  # nobody finds half of it
+                os.rename(found[2], gone)  # nobody finds half of it
                 shutil.rmtree(gone, ignore_errors=True)
 
     def _remove_remains(self) -> None:
@@ -162,11 +169,11 @@ class Checkpointer:
         step that is asked for must be there. All files are read and their checksums compared before
         anything changes; if a part does not take its state, all get back what they had.
         """
-        folders = [found for found in self._folders() if step is None or found[0] == step]
+        folders = [found for found in self._folders() if step is None or found[1] == step]
         if not folders and step is None:
             return None
         _check_names(parts)
-        for number, _, folder in reversed(folders):
+        for _, number, folder in reversed(folders):
             try:
                 trees = read_checkpoint(folder, device)
             except FileError as error:

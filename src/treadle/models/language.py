@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from treadle.base.dtypes import dtype as dtype_of
 from treadle.base.errors import ArgumentError, explain
 from treadle.io import open as open_file
 from treadle.io import save
@@ -55,6 +56,9 @@ class Pretrained(Module):
     def _filled(self, state: Mapping[str, Any], dtype: Any) -> Self:
         """The model with these weights, in evaluation."""
         if dtype is not None:
+            if not dtype_of(dtype).is_float:
+                hint = "float32, float16, bfloat16"
+                raise ArgumentError(explain("from_pretrained", "not a float", hint, dtype=dtype))
             state = {name: x.cast(dtype) if x.dtype.is_float else x for name, x in state.items()}
         self.load_state_dict(state, assign=True)
         realize(*self.parameters())

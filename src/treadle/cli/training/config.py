@@ -15,6 +15,11 @@ from treadle.base.errors import ArgumentError, FileError, explain
 PRESETS = Path(__file__).parent / "presets"
 KEPT = "settings.json"  # beside the checkpoints of a run; config.json is a model's
 
+FREE = {
+    "steps", "clip", "evaluate_every", "evaluate_batches", "checkpoint_every", "keep_last",
+    "workers",
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Train:
@@ -57,12 +62,12 @@ class Config:
         """From tables as a file has them; a word that is not known is an error."""
         known = [item.name for item in dataclasses.fields(cls)][1:]
         _check_words(name, "tables", tables, known)
+        if any(not isinstance(table, Mapping) for table in tables.values()):
+            raise ArgumentError(explain(name, "settings stand in tables", "[train], [model], ..."))
         for table in ("model", "data"):
             if "kind" not in tables.get(table, {}):
                 hint = f'[{table}] needs a line such as kind = "..."; treadle train --list'
                 raise ArgumentError(explain(name, f"no [{table}] with a kind", hint))
-        if any(not isinstance(table, Mapping) for table in tables.values()):
-            raise ArgumentError(explain(name, "settings stand in tables", "[train], [model], ..."))
         numbers = tables.get("train", {})
         _check_words(name, "[train]", numbers, [item.name for item in dataclasses.fields(Train)])
         rest = {table: dict(tables[table]) for table in known[:-1] if table in tables}
@@ -113,7 +118,25 @@ def kept(folder: Path, changes: Sequence[str] = ()) -> Config:
         name = found.pop("name")
     except (OSError, ValueError, KeyError, AttributeError) as error:
         raise FileError(explain("train", "no run to go on with", path=path)) from error
-    return Config.of(name, changed(found, changes))
+    before, after = Config.of(name, found), Config.of(name, changed(found, changes))
+    _check_goes_on(before, after)
+    return after
+
+
+def _check_goes_on(before: Config, after: Config) -> None:
+    """What checkpoints hold, and what they were made with, stays: a change would do nothing."""
+    old, new = before.plain(), after.plain()
+    for table, words in new.items():
+        other = {word for word in {*words, *old[table]} if words.get(word) != old[table].get(word)}
+        stays = other - (FREE if table == "train" else set())
+        if stays:
+            hint = f"of a run that goes on, [train] {', '.join(sorted(FREE))}; else begin another"
+            names = [f"{table}.{word}" for word in sorted(stays)]
+            raise ArgumentError(explain("--resume", "cannot be changed", hint, settings=names))
+    if before.train.steps != after.train.steps and "%" in str(before.schedule):
+        wrong = "the schedule is laid out over all steps, so their number is fixed"
+        facts = {"steps": before.train.steps, "got": after.train.steps}
+        raise ArgumentError(explain("--resume", wrong, "begin another run", **facts))
 
 
 def changed(tables: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
@@ -128,5 +151,7 @@ def changed(tables: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
             value = tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:
             value = text.strip()
-        tables.setdefault(table, {})[word] = value
+        found = tables.get(table, {})
+        if isinstance(found, Mapping):  # if not, Config.of says so
+            tables = tables | {table: {**found, word: value}}
     return tables

@@ -49,6 +49,7 @@ class Run:
         )  # fmt: skip
         self.checkpoints = io.Checkpointer(folder / CHECKPOINTS, train.keep_last)
         self.done = 0
+        self.saved: int | None = None  # the step of the checkpoint that was last written or read
         self._learn, self._judge = compiled(self._step), compiled(self._look)
 
     # ---- what is compiled
@@ -100,7 +101,7 @@ class Run:
                 if self.done % train.checkpoint_every == 0:
                     self.save()
         self.save()
-        return self.done == train.steps
+        return self.done >= train.steps
 
     def _batches(self) -> Iterator[Any]:
         """Batches of epoch after epoch, from where the loader stands."""
@@ -134,9 +135,10 @@ class Run:
         return parts if self.schedule is None else parts | {"schedule": self.schedule}
 
     def save(self) -> None:
-        """A checkpoint of this step, unless it is there."""
-        if self.done not in self.checkpoints.steps():
+        """A checkpoint of this step, unless there is one; a damaged one is none."""
+        if self.done != self.saved:
             self.checkpoints.save(self.done, **self._parts())
+            self.saved = self.done
 
     def begin(self) -> None:
         """Make the folder, with the settings in it."""
@@ -146,7 +148,8 @@ class Run:
     def resume(self) -> None:
         """Go on after the newest checkpoint; what was logged after it is forgotten."""
         found = self.checkpoints.restore(**self._parts())
-        self.done = 0 if found is None else found.step
+        self.saved = None if found is None else found.step
+        self.done = self.saved or 0
         path = self.folder / LOG
         if path.is_file():
             cut(path, self.done)

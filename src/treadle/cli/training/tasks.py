@@ -38,7 +38,7 @@ class Task:
 def task_of(table: Mapping[str, Any], seed: int) -> Task:
     """The task that `[data]` names."""
     options = dict(table)
-    kind = options.pop("kind")
+    kind = str(options.pop("kind"))
     if kind not in KINDS:
         raise ArgumentError(explain("data", "no such kind", ", ".join(KINDS), kind=repr(kind)))
     try:
@@ -64,6 +64,8 @@ def _text(seed: int, path: str, **options: Any) -> Task:
 
 def _language(text: str, context: int = 128, tokenizer: str = "bytes", tokens: int = 1024) -> Task:
     """The next token at every place of windows of a text; its end is kept apart."""
+    if context < 1:
+        raise ArgumentError(explain("data", "a window holds a token or more", context=context))
     cut = int(len(text) * (1 - HELD_OUT))
     learnt, judged = text[:cut], text[cut:]
     codes = _tokenizer(tokenizer, learnt, tokens)
@@ -104,7 +106,7 @@ def _next_token(model: Any, x: Tensor, y: Tensor) -> Tensor:
 def _bundled(seed: int, name: str, valid: float = 0.2) -> Task:
     """scikit-learn's sets; of tables, columns are scaled by what is trained on."""
     whole = data.bundled(name)
-    train, test = data.random_split(whole, [1 - valid, valid], generator=seed)
+    train, test = _split(whole, valid, seed)
     inputs, targets = (np.asarray(part) for part in whole.tensors)
     if inputs.ndim == 2:
         seen = inputs[train.indices]
@@ -121,8 +123,17 @@ def _images(seed: int, path: str, size: int = 64, valid: float = 0.1) -> Task:
     t = data.transforms
     change = t.Compose([t.Resize((size, size)), t.ToTensor()])
     whole = data.ImageFolder(path, change)
-    train, test = data.random_split(whole, [1 - valid, valid], generator=seed)
+    train, test = _split(whole, valid, seed)
     return Task(train, test, _class, _count_right)
+
+
+def _split(whole: Any, valid: float, seed: int) -> list[data.Subset]:
+    """What to learn from, and the share that is kept apart."""
+    parts = data.random_split(whole, [1 - valid, valid], generator=seed)
+    if not all(map(len, parts)):
+        wrong, hint = "nothing is left to learn from, or to judge by", "valid = 0.1"
+        raise ArgumentError(explain("data", wrong, hint, valid=valid, samples=len(whole)))
+    return parts
 
 
 def _class(model: Any, x: Tensor, y: Tensor) -> Tensor:

@@ -13,6 +13,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from treadle.cli.output import say
+
 Show = Callable[[int, float, float], object]
 SMOOTH = 0.95  # of the loss that is shown
 SECONDS = 10.0  # between two lines where there is no bar
@@ -72,7 +74,7 @@ def _lines(done: int, steps: int, unit: str, smoothed: Callable[..., tuple[float
         if past - shown >= SECONDS or step == steps:
             left, shown = past / (step - done) * (steps - step), past
             numbers = f"loss {loss:.3f}  {rate:,.0f} {unit}/s  {left:.0f} s left"
-            print(f"step {step:5d} of {steps}  {numbers}", flush=True)
+            say(f"step {step:5d} of {steps}  {numbers}")
 
     return show
 
