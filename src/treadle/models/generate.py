@@ -213,9 +213,7 @@ def _capacity(model: Any, needed: int, wanted: int | None) -> int:
     if (wanted is not None and needed > wanted) or (most is not None and needed > most):
         hint = "fewer new tokens, or a shorter prompt"
         raise ArgumentError(explain("generate", "the text would become too long", hint, **facts))
-    if wanted is not None:
-        return wanted
-    enough = max(LEAST_CAPACITY, 1 << (needed - 1).bit_length())
+    enough = wanted or max(LEAST_CAPACITY, 1 << (needed - 1).bit_length())
     return enough if most is None else min(enough, most)
 
 
