@@ -60,8 +60,8 @@ def test_arrays_of_numpy_are_arrays(array, writer, protocol, tmp_path):
 @PROTOCOLS
 def test_kinds_of_dicts_are_dicts(protocol, tmp_path):
     given = [
-        defaultdict(list, a=[1]), defaultdict(None, b=2), defaultdict(int, {3: 4}), defaultdict(str),
-        Counter("aab"), OrderedDict(c=5), {6, 7},
+        defaultdict(list, a=[1]), defaultdict(None, b=2), defaultdict(int, {3: 4}),
+        defaultdict(str), Counter("aab"), OrderedDict(c=5), {6, 7},
     ]  # fmt: skip
     found = loaded(tmp_path / "x.pt", pickle.dumps(given, protocol))
     assert found == given
