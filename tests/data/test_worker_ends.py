@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
-from loader_cases import Failing, Squares, fails
+from loader_cases import Failing, Lines, Squares, fails
 
 from treadle import data
 from treadle.base.errors import ArgumentError
@@ -175,6 +175,26 @@ def test_a_loader_that_is_dropped_ends_persistent_workers():
     assert all(map(alive, processes))
     del epoch, loader
     assert gone(processes, 2)
+
+
+@pytest.mark.parametrize("dataset", [list(range(8)), Lines(8)], ids=["indexed", "iterable"])
+def test_a_newer_loop_takes_persistent_workers_from_an_older(dataset):
+    loader = data.DataLoader(dataset, 2, num_workers=2, persistent_workers=True, timeout=20)
+    older, whole = iter(loader), len(list(loader))
+    with pytest.raises(ArgumentError, match="a newer loop"):
+        next(older)
+    older = iter(loader)
+    next(older)
+    newer = iter(loader)
+    next(newer)
+    processes = pids(newer)
+    with pytest.raises(ArgumentError, match="one loop at a time"):
+        next(older)
+    assert list(older) == []
+    assert len(list(newer)) == whole - 1
+    assert len(list(loader)) == whole
+    assert list(newer) == []  # it had ended by itself
+    assert all(map(alive, processes))
 
 
 def test_what_cannot_be_pickled_is_refused_by_spawn():

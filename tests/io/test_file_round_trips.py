@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import threading
 import zipfile
 
@@ -381,3 +383,26 @@ def test_what_is_no_file(tmp_path):
 def test_what_is_no_regular_file(tmp_path):
     with pytest.raises(FileError, match="not a regular file"):
         td.io.SafeTensors("/dev/null")
+    os.mkfifo(tmp_path / "pipe")
+    script = f"import treadle as td; td.load({str(tmp_path / 'pipe')!r})"
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=30)
+    assert b"not a regular file" in ended.stderr
+
+
+@pytest.mark.parametrize("mmap", [False, True])
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(6, dtype="f4").reshape(2, 3), np.arange(6, dtype=">i8").reshape(3, 2).T,
+        np.float16(3.5), np.zeros((0, 4), bool), np.asfortranarray(np.eye(3)),
+    ],
+    ids=["rows", "swapped", "scalar", "empty", "columns"],
+)  # fmt: skip
+def test_an_npy_file_is_one_tensor(array, mmap, tmp_path):
+    np.save(tmp_path / "x.npy", array)
+    found = td.load(tmp_path / "x.npy", mmap=mmap)
+    assert found.shape == np.shape(array)
+    assert found.numpy().dtype == np.asarray(array).dtype.newbyteorder("=")
+    np.testing.assert_array_equal(found.numpy(), array)
+    with td.io.open(tmp_path / "x.npy") as file:
+        assert list(file) == ["value"]

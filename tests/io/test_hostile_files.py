@@ -465,6 +465,7 @@ ARCHIVES = {
     "size of 30 digits": npz(npy("'<f4'", "(" + "9" * 30 + ",)", data=bytes(8))),
     "more than there is": npz(npy("'<f4'", "(3,)", data=bytes(8))),
     "less than there is": npz(npy("'<f4'", "(1,)", data=bytes(8))),
+    "swapped and cut off": npz(npy("'>f4'", "(2,)", data=bytes(7))),
     "two shapes": npz(npy("'<f4', 'shape': (1,)", "(2,)", data=bytes(8))),
     "bools of 2": npz(npy("'|b1'", "(2,)", data=b"\2\2")),
     "version 9": npz(npy("'<f4'", "(2,)", data=bytes(8), version=9)),
@@ -492,6 +493,19 @@ ARCHIVES = {
 @pytest.mark.parametrize("kind", ARCHIVES)
 def test_archives(kind, refused):
     refused(ARCHIVES[kind], "x.npz")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\x93NUMPY", b"\x93NUMPY\2\0\xff\xff\xff\x7f{", npy("'|O'", "(1,)", data=b"cos\nsystem\n"),
+        npy("'<f4'", "(3,)", data=bytes(8)), npy("'<f4'", "(1,)", data=bytes(8)),
+        npy("'>f4'", "(2,)", data=bytes(7)), npy("'<f4'", f"({2**61},)"),
+    ],
+    ids=["magic", "long header", "objects", "short", "long", "swapped", "exabytes"],
+)  # fmt: skip
+def test_arrays(content, refused):
+    refused(content, "x.npy")
 
 
 def test_a_zip_bomb(refused, monkeypatch):

@@ -191,6 +191,8 @@ def test_text_goes_in_and_comes_out():
         "hello", 15, temperature=0, tokenizer=letters, stream=lambda x, row: pieces.append(x)
     )
     assert found == "".join(pieces) == expected
+    tokens = letters.encode("hello")
+    assert model.generate(tokens, 15, temperature=0, tokenizer=letters) == expected
     word = expected[4:6]
     cut = expected[: expected.index(word)]
     assert model.generate(
@@ -258,7 +260,8 @@ def test_words_are_found_by_plain_search():
     ([1], {"repetition_penalty": 0}, "repetition_penalty is above 0"),
     ([1], {"stop": "word"}, "a stop word is text"),
     ([1], {"stop": [[]]}, "a stop word is empty"),
-    ([1], {"max_new_tokens": 0}, "max_new_tokens is above 0"),
+    ([1], {"max_new_tokens": 0}, "max_new_tokens is a whole number"),
+    ([1], {"max_new_tokens": 2.5}, "max_new_tokens is a whole number"),
     ([1], {"max_new_tokens": 65}, "too long"),
     ([1] * 10, {"max_new_tokens": 10, "capacity": 18}, "too long"),
     ([], {}, "no tokens"),
@@ -266,6 +269,17 @@ def test_words_are_found_by_plain_search():
     ("text", {}, "the prompt is text"),
     ([TOKENS], {}, "no such token"),
     ([1], {"suppress": [TOKENS]}, "no such token"),
+    ([1], {"suppress": [1.5]}, "no such token"),
+    ([1], {"suppress": range(TOKENS)}, "every token is suppressed"),
+    ([1], {"suppress": range(5), "suppress_first": range(5, TOKENS)}, "every token is suppressed"),
+    ([1.5], {}, "no such token"),
+    ([[1], [1.5]], {}, "no such token"),
+    (np.array([1.0]), {}, "no such token"),
+    ([[[1]]], {}, "no such token"),
+    (5, {}, "not a prompt"),
+    (None, {}, "not a prompt"),
+    ([[1], 5], {}, "not a prompt"),
+    ([[1], "text"], {}, "not a prompt"),
 ])  # fmt: skip
 def test_mistakes_are_refused_with_what_would_work(prompt, options, said):
     with pytest.raises(ArgumentError, match=said):

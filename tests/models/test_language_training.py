@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from language_models import ALL, TOKENS
+from language_models import ALL, LONGEST, TOKENS
 
 import treadle as td
+from treadle.base.errors import ShapeError
 from treadle.models import (
     Bert,
     BertConfig,
@@ -210,3 +211,52 @@ def test_whisper_learns():
 
     losses = trained(model, loss, 8, True)
     assert losses[-1] < 0.9 * losses[0]
+
+
+# ---- positions
+
+
+def listening():
+    sizes = (TOKENS, 8, 16, 1, 2, 24, 1, 2, 24)
+    return Whisper(WhisperConfig(*sizes, max_source_positions=2, max_target_positions=7))
+
+
+def translating(maxlen):
+    return Seq2SeqTransformer(Seq2SeqConfig(1, 1, 16, 4, TOKENS, TOKENS, 24, maxlen=maxlen))
+
+
+LONGEST_TEXTS = {
+    "gpt2": (LONGEST, ALL["gpt2"], lambda model, text: model(text)),
+    "bert": (12, small_bert, lambda model, text: model(text)[0]),
+    "whisper": (7, listening, lambda model, text: model(td.zeros(1, 8, 4), text)),
+    "read": (1, lambda: translating(1), lambda model, text: model(text, text[:, :1])),
+    "written": (1, lambda: translating(1), lambda model, text: model(text[:, :1], text)),
+}
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("name", LONGEST_TEXTS)
+def test_a_text_longer_than_the_positions_is_refused(name, compiled):
+    most, made, run = LONGEST_TEXTS[name]
+    model, run = made(), td.compile(run) if compiled else run
+    assert np.isfinite(run(model, batch((1, most))).numpy()).all()
+    with pytest.raises(ShapeError, match="longer than the positions"):
+        run(model, batch((1, most + 1)))
+
+
+def test_sound_of_another_length_is_refused():
+    with pytest.raises(ShapeError, match="a piece of another length"):
+        listening()(td.zeros(1, 8, 2), batch((1, 3)))
+
+
+def test_sizes_of_translations_go_no_further_than_the_positions():
+    model = translating(20)
+    assert len(model.translate([[3] * 18], 1, TOKENS, 19)[0]) == 19
+    with pytest.raises(ShapeError, match="longer than the positions"):
+        model.translate([[3] * 21], 1, 2, 5)
+
+
+def test_a_cache_larger_than_the_positions_is_no_harm():
+    model = ALL["gpt2"]()
+    found = model.generate([1, 2], 4, temperature=0, capacity=2 * LONGEST)
+    assert found == model.generate([1, 2], 4, temperature=0)

@@ -211,6 +211,10 @@ class Epoch:
         is_copied: bool,
     ) -> None:  # fmt: skip
         self._progress, self._pool = progress, pool
+        if pool is not None:
+            older, pool.reader = pool.reader and pool.reader(), weakref.ref(self)
+            if older is not None:
+                older.leave()
         thread = epoch.Ahead(pairs, finish) if is_copied else None
         self._pairs: Iterator[tuple[int, Any]] = thread or map(finish, pairs)
         self._close = weakref.finalize(self, _end, thread, None if keeps else pool)
@@ -231,6 +235,19 @@ class Epoch:
             raise
         self._progress.gave(worker)
         return value
+
+    def leave(self) -> None:
+        """Let a newer loop have the workers: this one cannot go on."""
+        if self._close.alive:
+            self._close()
+            self._pairs, self._pool = _overtaken(), None
+
+
+def _overtaken() -> Iterator[Any]:
+    wrong = "a newer loop over this loader has its persistent workers"
+    hint = "one loop at a time, or persistent_workers=False"
+    raise ArgumentError(explain("DataLoader", wrong, hint))
+    yield
 
 
 def _end(thread: epoch.Ahead | None, pool: Pool | None) -> None:

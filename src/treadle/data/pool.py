@@ -60,6 +60,7 @@ class Pool:
         self.processes: list[Any] = []
         self.receivers: list[Receiver] = []
         self.asked = [0] * count  # answers that each still owes
+        self.reader: Any = None  # the loop that they work for now, weakly
         self._arrived: deque[tuple[int, Any]] = deque()
         try:
             for number in range(count):

@@ -1,4 +1,4 @@
-"""NumPy's archives of arrays, read and written without pickles."""
+"""NumPy's files of arrays, read without pickles, and its archives, also written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from treadle.base.dtypes import DType
 from treadle.base.errors import ArgumentError, explain
 from treadle.io.archive import Archive
 from treadle.io.atomic import PathLike, replacing
-from treadle.io.files import Entry, TensorFile, typed
+from treadle.io.files import Entry, TensorFile, Where, typed
 from treadle.io.safetensors import array_of
 from treadle.io.source import Source, shown
 
@@ -26,6 +26,7 @@ LONGEST_HEADER = 10_000
 FOREIGN = (d.bfloat16, d.float8_e4m3fn, d.float8_e5m2)
 """What NumPy does not know: stored as bytes without a meaning, which a note gives back."""
 NOTE = "treadle.json"
+ONLY = "value"
 CODES = {numpy_dtype(kind).str[1:]: kind for kind in d.ALL if kind not in FOREIGN}
 REASONS = {
     "O": "Python objects are pickles, which can run code",
@@ -84,16 +85,41 @@ class NPZ(TensorFile):
         self.entry(name)
         raw = self.archive.array(f"{name}.npy")
         header = header_of(self.source, raw[: LONGEST_HEADER + 12].tobytes())
-        kind = self._kinds[name]
-        if kind is None:
-            reason = REASONS.get(header.code[0], "unknown element type")
-            raise self.source.wrong(reason, name=shown(name), dtype=header.code)
-        shape = header.shape[::-1] if header.fortran else header.shape
-        body = raw[header.length :]
-        if header.swapped:
-            body = body.view(f"u{kind.size}").byteswap().view(np.uint8)
-        array = typed(self.source, body, kind, shape)
-        return array.T if header.fortran else array
+        return elements(self.source, name, header, self._kinds[name], raw[header.length :])
+
+
+class NPY(TensorFile):
+    """An NPY file, opened: one array, which has no name."""
+
+    kind = "npy"
+
+    def _read(self) -> None:
+        size = self.source.size
+        self._header = header_of(self.source, self.source.read(0, min(size, LONGEST_HEADER + 12)))
+        self._kind = CODES.get(self._header.code)
+        shown_as = self._header.code if self._kind is None else self._kind.name
+        self.entries[ONLY] = Entry(shown_as, self._header.shape, size - self._header.length)
+
+    def numpy(self, name: str) -> Any:
+        """The array, which must not be written to."""
+        body = self.source.array(self._header.length, self.entry(name).nbytes)
+        return elements(self.source, name, self._header, self._kind, body)
+
+    def load(self, device: Where = None) -> Any:
+        """The tensor itself."""
+        return self.tensor(ONLY, device)
+
+
+def elements(source: Source, name: str, header: Header, kind: DType | None, body: Any) -> Any:
+    """The bytes behind a header as the array that it describes."""
+    if kind is None:
+        reason = REASONS.get(header.code[0], "unknown element type")
+        raise source.wrong(reason, name=shown(name), dtype=header.code)
+    shape = header.shape[::-1] if header.fortran else header.shape
+    if header.swapped and body.size % kind.size == 0:
+        body = body.view(f"u{kind.size}").byteswap().view(np.uint8)
+    array = typed(source, body, kind, shape)
+    return array.T if header.fortran else array
 
 
 def header_of(source: Source, head: bytes) -> Header:

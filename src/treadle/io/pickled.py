@@ -31,6 +31,18 @@ class Name(NamedTuple):
         return f"{self.module}.{self.name}"
 
 
+class Built:
+    """What a pickle first makes and then tells its state."""
+
+    def build(self, state: Any) -> None:
+        """Take the state."""
+        raise NotImplementedError  # each kind has its own
+
+    def value(self) -> Any:
+        """What it is in the end."""
+        raise NotImplementedError  # each kind has its own
+
+
 class Mark:
     """Where a container's parts begin on the stack."""
 
@@ -188,9 +200,11 @@ class Machine:
             raise self._wrong("arguments that do not fit", to=str(name)) from None
 
     def _build(self) -> None:
-        """Attributes of an object: dropped, as plain data have none."""
-        state = self._pop()
-        if not isinstance(self._top(dict), dict) or not isinstance(state, dict):
+        """The state of what waits for one. Attributes are dropped: plain data have none."""
+        state, made = self._pop(), self._top(object)
+        if isinstance(made, Built):
+            self._called(made.build, type(made).__name__, (state,))
+        elif not isinstance(self._top(dict), dict) or not isinstance(state, dict):
             raise self._wrong("it changes an object that is no plain data")
 
     # ---- numbers

@@ -12,7 +12,8 @@ from treadle.base import dtypes as d
 from treadle.base.dtypes import DType
 from treadle.io.archive import Archive
 from treadle.io.files import Entry, TensorFile, Where, tensor_of, typed
-from treadle.io.pickled import KEYS, Call, Machine, Name
+from treadle.io.pickled import Built, Call, Machine, Name
+from treadle.io.pickled_data import PlainData, not_called
 from treadle.io.source import Source, shown
 
 PACKAGE = "torch"
@@ -91,8 +92,9 @@ class Rebuilder:
         inside = f"{PACKAGE}._utils"
         inert = [Name(PACKAGE, name) for name in (*STORAGES, *REFUSED)]
         return {
-            **dict.fromkeys((*inert, UNTYPED, *DTYPES, *FOREIGN_DTYPES), _not_called),
-            Name(PACKAGE, "UntypedStorage"): _not_called,
+            **PlainData(self.source).calls(),
+            **dict.fromkeys((*inert, UNTYPED, *DTYPES, *FOREIGN_DTYPES), not_called),
+            Name(PACKAGE, "UntypedStorage"): not_called,
             Name(inside, "_rebuild_tensor"): self.tensor,
             Name(inside, "_rebuild_tensor_v2"): self.tensor,
             Name(inside, "_rebuild_tensor_v3"): self.tensor_of_dtype,
@@ -100,11 +102,6 @@ class Rebuilder:
             Name(inside, "_rebuild_parameter_with_state"): self.parameter,
             Name(PACKAGE, "Size"): _sizes,
             Name(PACKAGE, "device"): _device,
-            Name("collections", "OrderedDict"): _pairs,
-            Name("collections", "Counter"): _counted,
-            Name("_codecs", "encode"): _encoded,
-            Name("builtins", "set"): _set,
-            Name("__builtin__", "set"): _set,
         }
 
     def stored(self, said: Any) -> Stored:
@@ -191,6 +188,8 @@ class PyTorchFile(TensorFile):
                 nbytes = prod(value.shape) * value.kind.size
                 self._tensors[name] = value
                 self.entries[name] = Entry(value.kind.name, value.shape, nbytes)
+            elif isinstance(value, Built):
+                self.metadata[name] = value.value()
             else:
                 self.metadata[name] = DTYPES.get(value, value) if type(value) is Name else value
 
@@ -322,6 +321,8 @@ def _rebuilt(source: Source, tree: Any, make: Call) -> Any:
             if part not in DTYPES:
                 raise source.wrong("it holds a class, which is no data", got=shown(str(part)))
             return DTYPES[part]
+        if isinstance(part, Built):
+            return part.value()
         if isinstance(part, Stored):
             raise source.wrong("it holds a storage without a tensor")
         if not isinstance(part, dict | list | Placed) and type(part) is not tuple:
@@ -352,10 +353,6 @@ def _is_size(value: Any) -> bool:
     return type(value) is int and 0 <= value < 1 << 62
 
 
-def _not_called(*_: Any) -> Any:
-    raise TypeError
-
-
 def _sizes(sizes: Any) -> tuple[int, ...]:
     if not all(map(_is_size, sizes)):
         raise ValueError
@@ -366,30 +363,3 @@ def _device(kind: Any, number: Any = None) -> str:
     if not isinstance(kind, str) or not (number is None or _is_size(number)):
         raise TypeError
     return kind if number is None else f"{kind}:{number}"
-
-
-def _pairs(pairs: Any = ()) -> dict[Any, Any]:
-    found = {}
-    for key, value in pairs:
-        if not isinstance(key, KEYS):
-            raise TypeError
-        found[key] = value
-    return found
-
-
-def _counted(counts: Any = None) -> dict[Any, Any]:
-    if not isinstance(counts, dict | None):
-        raise TypeError
-    return dict(counts or {})
-
-
-def _encoded(text: Any, code: Any) -> bytes:
-    if not isinstance(text, str) or code != "latin1":
-        raise TypeError
-    return text.encode("latin1")
-
-
-def _set(parts: Any = ()) -> set[Any]:
-    if not all(isinstance(part, KEYS) for part in parts):
-        raise TypeError
-    return set(parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ from treadle.io.archive import members_of
 from treadle.io.atomic import PathLike
 from treadle.io.files import TensorFile, Where
 from treadle.io.gguf import GGUF, MAGIC
-from treadle.io.npz import NPZ, save_npz
+from treadle.io.npz import MAGIC as NUMPY
+from treadle.io.npz import NPY, NPZ, save_npz
 from treadle.io.pytorch import PyTorchFile
 from treadle.io.pytorch_writer import save_pt
 from treadle.io.safetensors import METADATA, TREE, SafeTensors, write
@@ -68,8 +70,8 @@ def load(path: PathLike, device: Where = None, mmap: bool = False) -> Any:
     """What a file holds, with its tensors on a device.
 
     The bytes decide what it is: a tree of td.save, safetensors (also an index of several files, or
-    a folder with one), NPZ, PyTorch's `.pt` in both its formats, GGUF (dequantised). Nothing in a
-    file is ever run, and what is wrong with one is a FileError.
+    a folder with one), NPZ, NPY (a tensor), PyTorch's `.pt` in both its formats, GGUF
+    (dequantised). Nothing in a file is ever run, and what is wrong with one is a FileError.
 
     mmap=True reads the file as tensors are computed with, not now: it must not be written to
     meanwhile (to replace it by another is no harm), and its checksums are not looked at.
@@ -92,10 +94,12 @@ def open_file(path: PathLike, mmap: bool = True) -> TensorFile:
 
 def _kind_of(path: Path) -> type[TensorFile]:
     """Which kind of file the first bytes say it is."""
-    with open(path, "rb") as file:
-        begins = file.read(16)
-    if begins[:4] in (b"PK\3\4", b"PK\5\6"):
-        return PyTorchFile if _is_checkpoint(path) else NPZ
+    with closing(Source(path)) as source:
+        begins = source.read(0, min(16, source.size))
+        if begins[:4] in (b"PK\3\4", b"PK\5\6"):
+            return PyTorchFile if _is_checkpoint(source) else NPZ
+    if begins.startswith(NUMPY):
+        return NPY
     if begins[:4] == MAGIC:
         return GGUF
     if begins[:1] == b"\x80" and begins[2:8] != b"\0" * 6:
@@ -103,13 +107,9 @@ def _kind_of(path: Path) -> type[TensorFile]:
     return SafeTensors
 
 
-def _is_checkpoint(path: Path) -> bool:
+def _is_checkpoint(source: Source) -> bool:
     """Is a zip file one of PyTorch's?"""
-    source = Source(path)
-    try:
-        return any(x.filename.rpartition("/")[2] == "data.pkl" for x in members_of(source))
-    finally:
-        source.close()
+    return any(x.filename.rpartition("/")[2] == "data.pkl" for x in members_of(source))
 
 
 def _file_in(path: Path) -> Path:

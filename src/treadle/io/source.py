@@ -34,14 +34,12 @@ class Source:
 
     def __init__(self, path: PathLike, mapped: bool = False) -> None:
         self.path = Path(path)
+        if not stat.S_ISREG(os.stat(self.path).st_mode):  # to open a pipe waits for who writes
+            raise self.wrong("not a regular file")
         self._file = open(self.path, "rb")  # noqa: SIM115 - closed by close()
         self._lock = threading.Lock()
-        status = os.fstat(self._file.fileno())
-        self.size = status.st_size
+        self.size = os.fstat(self._file.fileno()).st_size
         self._map: Any = None
-        if not stat.S_ISREG(status.st_mode):
-            self.close()
-            raise self.wrong("not a regular file")
         if mapped and self.size:
             whole = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
             self._map = np.frombuffer(whole, np.uint8)

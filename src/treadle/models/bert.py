@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from treadle.functions import maximum, normalize, tanh
 from treadle.models.activations import activation
-from treadle.models.language import Pretrained
+from treadle.models.language import Pretrained, require_positions
 from treadle.nn import Dropout, Embedding, LayerNorm, Linear, Module, init
 from treadle.nn.functional import scaled_dot_product_attention
 from treadle.tensor.creation import arange, zeros
@@ -56,6 +56,7 @@ class Embeddings(Module):
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor | None) -> Tensor:
         """(batch, length, hidden_size)."""
+        require_positions("Bert", input_ids.shape[1], self.position_embeddings.num_embeddings)
         places = arange(input_ids.shape[1], device=input_ids.device)
         kinds = zeros(1, 1, dtype="int64", device=input_ids.device)
         x = self.word_embeddings(input_ids) + self.position_embeddings(places)

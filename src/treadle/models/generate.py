@@ -20,6 +20,7 @@ from treadle.tensor.gradients import no_grad
 from treadle.tensor.tensor import Tensor
 from treadle.transforms.compile import compile as compiled
 
+WHOLE, ROWS = (int, np.integer), (Sequence, np.ndarray, Tensor)
 LEAST_CAPACITY = 64  # texts of other lengths should find the programs of the last one
 
 
@@ -107,7 +108,7 @@ def generate(
     capacity: int | None = None, suppress: Sequence[int] = (), suppress_first: Sequence[int] = (),
     memory: Any = None,
 ) -> Any:  # fmt: skip
-    """What a model writes after a prompt: new tokens, or text if the prompt is text.
+    """What a model writes after a prompt: new tokens, or text if a tokenizer is given.
 
     - **prompt**: tokens, or text with a tokenizer; a list of these, of any lengths, is a batch
     - **temperature**: 0 takes the likeliest token; below 1 likely ones are drawn more often
@@ -128,10 +129,13 @@ def generate(
     words = getattr(model, "end_of_text", None) if stop is None else stop
     stops = Stops(words, tokenizer is not None)
     rules, numbers = rules_of(temperature, top_k, top_p, repetition_penalty)
-    if max_new_tokens < 1:
-        raise ArgumentError(explain("generate", "max_new_tokens is above 0", got=max_new_tokens))
+    if not isinstance(max_new_tokens, WHOLE) or max_new_tokens < 1:
+        wrong = "max_new_tokens is a whole number above 0"
+        raise ArgumentError(explain("generate", wrong, got=repr(max_new_tokens)))
     _require_known(model.vocabulary, "prompt", *batch)
     _require_known(model.vocabulary, "suppress", suppress, suppress_first)
+    if len({*suppress, *suppress_first}) == model.vocabulary:
+        raise ArgumentError(explain("generate", "every token is suppressed", "leave one"))
     tokens, starts = _padded(batch)
     room = _capacity(model, tokens.shape[1] + max_new_tokens - 1, capacity)
     with evaluating(model), no_grad():
@@ -172,28 +176,35 @@ def _write(
 
 def _prompts(prompt: Any, tokenizer: Any) -> tuple[list[list[int]], bool, bool]:
     """Lists of tokens; is it one prompt; is it text?"""
-    if isinstance(prompt, Tensor):
-        prompt = prompt.tolist()
-    prompt = prompt.tolist() if isinstance(prompt, np.ndarray) else prompt
-    is_one = isinstance(prompt, str) or (
-        isinstance(prompt, Sequence) and all(isinstance(x, int | np.integer) for x in prompt)
-    )
-    batch = [prompt] if is_one else list(prompt)
-    if not batch or any(not len(row) for row in batch):
+    prompt = _listed(prompt)
+    is_one = not isinstance(prompt, list) or not any(isinstance(x, ROWS) for x in prompt)
+    batch = [prompt] if is_one else [_listed(row) for row in prompt]
+    is_text = isinstance(batch[0], str)
+    if not all(isinstance(row, str if is_text else list) for row in batch):
+        hint = "a list of tokens, a text, or a list of one kind of these"
+        raise ArgumentError(explain("generate", "not a prompt", hint, got=type(prompt).__name__))
+    if not all(map(len, batch)):
         hint = "begin with the model's first token, or any other"
         raise ArgumentError(explain("generate", "a prompt has no tokens", hint))
-    is_text = isinstance(batch[0], str)
     if is_text and tokenizer is None:
         hint = "give tokenizer=, or tokens"
         raise ArgumentError(explain("generate", "the prompt is text", hint))
     if not is_text:
-        return [[int(x) for x in row] for row in batch], is_one, tokenizer is not None
+        return batch, is_one, tokenizer is not None
     made = [tokenizer.encode(row) for row in batch]
     return [list(getattr(x, "ids", x)) for x in made], is_one, True
 
 
+def _listed(row: Any) -> Any:
+    """A row of any kind as a list; what is none, and text, as it is."""
+    if isinstance(row, Tensor | np.ndarray):
+        return row.tolist()
+    return list(row) if isinstance(row, Sequence) and not isinstance(row, str) else row
+
+
 def _require_known(count: int, name: str, *rows: Sequence[int]) -> None:
-    wrong = [token for row in rows for token in row if not 0 <= token < count]
+    given = [token for row in rows for token in row]
+    wrong = [x for x in given if not isinstance(x, WHOLE) or not 0 <= x < count]
     if wrong:
         hint = f"tokens are from 0 to {count - 1}"
         raise ArgumentError(explain("generate", "no such token", hint, **{name: wrong[0]}))
@@ -213,9 +224,7 @@ def _capacity(model: Any, needed: int, wanted: int | None) -> int:
     if (wanted is not None and needed > wanted) or (most is not None and needed > most):
         hint = "fewer new tokens, or a shorter prompt"
         raise ArgumentError(explain("generate", "the text would become too long", hint, **facts))
-    if wanted is not None:
-        return wanted
-    enough = max(LEAST_CAPACITY, 1 << (needed - 1).bit_length())
+    enough = wanted or max(LEAST_CAPACITY, 1 << (needed - 1).bit_length())
     return enough if most is None else min(enough, most)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from treadle.models.activations import activation
 from treadle.models.cache import Cache, Past
-from treadle.models.language import LanguageModel, tie
+from treadle.models.language import LanguageModel, require_positions, tie
 from treadle.nn import Dropout, Embedding, LayerNorm, Linear, Module, Parameter, init
 from treadle.tensor.creation import empty, zeros
 from treadle.tensor.tensor import Tensor
@@ -118,6 +118,7 @@ class Transformer(Module):
 
     def forward(self, input_ids: Tensor, past: Past) -> Tensor:
         """(batch, length, n_embd)."""
+        require_positions("GPT2", input_ids.shape[1], self.wpe.num_embeddings)
         x = self.drop(self.wte(input_ids) + self.wpe(past.positions(input_ids)))
         for block in self.h:
             x = block(x, past)

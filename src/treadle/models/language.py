@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from treadle.base.dtypes import dtype as dtype_of
-from treadle.base.errors import ArgumentError, explain
+from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.io import open as open_file
 from treadle.io import save
 from treadle.models.cache import Past
@@ -102,6 +102,13 @@ def chosen(kind: type[Any], given: Mapping[str, Any]) -> Any:
 def tie(layer: Any, table: Any) -> None:
     """Let an output layer and an embedding be one parameter."""
     layer.weight = table.weight
+
+
+def require_positions(what: str, length: int, most: int) -> None:
+    """Refuse a text longer than a table of positions: there is nothing to look up behind it."""
+    if length > most:
+        wrong = "the text is longer than the positions that the model has"
+        raise ShapeError(explain(what, wrong, "cut the text", tokens=length, positions=most))
 
 
 class LanguageModel(Pretrained):

@@ -12,7 +12,7 @@ import numpy as np
 from treadle.base.errors import ArgumentError, explain
 from treadle.functions import argmax, where
 from treadle.models.generate import Kept, evaluating
-from treadle.models.language import Pretrained
+from treadle.models.language import Pretrained, require_positions
 from treadle.nn import Dropout, Embedding, Linear, Module, Transformer, init
 from treadle.tensor.creation import arange, full, tensor
 from treadle.tensor.gradients import no_grad
@@ -62,6 +62,7 @@ class PositionalEncoding(Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The same shape (batch, length, emb_size)."""
+        require_positions("Seq2SeqTransformer", x.shape[1], self.pos_embedding.shape[0])
         return self.dropout(x + self.pos_embedding[: x.shape[1], 0])
 
 
@@ -129,7 +130,7 @@ class Seq2SeqTransformer(Pretrained):
         """The likeliest tokens for sentences of any lengths, one after the other, up to `end`."""
         if not len(src) or not all(len(row) for row in src):
             raise ArgumentError(explain("translate", "a sentence has no tokens"))
-        length = _size(max(map(len, src)))
+        length = _size(max(map(len, src)), self.config.maxlen)
         rows = np.zeros((len(src), length), np.int64)
         for number, given in enumerate(src):
             rows[number, : len(given)] = given
@@ -139,7 +140,7 @@ class Seq2SeqTransformer(Pretrained):
         with evaluating(self), no_grad():
             masked = tensor(hidden, device=device)
             memory = self.encode(tensor(rows, device=device), masked).realize()
-            sizes = (len(src), _size(max_new_tokens + 1))
+            sizes = (len(src), _size(max_new_tokens + 1, self.config.maxlen))
             written, at = full(sizes, start, dtype="int64", device=device), tensor(0, device=device)
             going = set(range(len(src)))
             step = self._kept_programs.setdefault("next", compiled(self._next))
@@ -152,5 +153,5 @@ class Seq2SeqTransformer(Pretrained):
         return found
 
 
-def _size(needed: int) -> int:
-    return max(LEAST, 1 << (needed - 1).bit_length())
+def _size(needed: int, most: int) -> int:
+    return max(needed, min(most, max(LEAST, 1 << (needed - 1).bit_length())))

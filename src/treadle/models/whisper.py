@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from treadle.base.errors import ShapeError, explain
 from treadle.models.activations import activation
 from treadle.models.audio import LogMel, pieces
 from treadle.models.cache import Cache, Past
 from treadle.models.generate import generate
-from treadle.models.language import LanguageModel, tie
+from treadle.models.language import LanguageModel, require_positions, tie
 from treadle.nn import Conv1d, Dropout, Embedding, LayerNorm, Linear, Module, init
 from treadle.nn.functional import scaled_dot_product_attention
 from treadle.tensor.creation import tensor, zeros
@@ -145,6 +146,12 @@ class Encoder(Module):
     def forward(self, input_features: Tensor) -> Tensor:
         """Every two windows become one place."""
         x = self.act(self.conv2(self.act(self.conv1(input_features)))).transpose(1, 2)
+        places = self.embed_positions.num_embeddings
+        if x.shape[1] != places:
+            hint = f"{2 * places} windows: `log_mel` of a piece"
+            raise ShapeError(
+                explain("Whisper", "a piece of another length", hint, places=x.shape[1])
+            )
         x = self.drop(x + self.embed_positions.weight)
         for layer in self.layers:
             x = layer(x)
@@ -168,6 +175,7 @@ class Decoder(Module):
 
     def forward(self, input_ids: Tensor, past: Past, sound: Sequence[Pair]) -> Tensor:
         """(batch, length, d_model)."""
+        require_positions("Whisper", input_ids.shape[1], self.embed_positions.num_embeddings)
         x = self.embed_tokens(input_ids) + self.embed_positions(past.positions(input_ids))
         x = self.drop(x)
         for number, layer in enumerate(self.layers):
