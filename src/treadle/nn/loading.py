@@ -21,7 +21,7 @@ class Differences(NamedTuple):
 
     def __repr__(self) -> str:
         if not self.missing_keys and not self.unexpected_keys:
-            return "<All keys matched successfully>"
+            return "every name has its value"
         return f"missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys}"
 
 
