@@ -41,6 +41,9 @@ EVERYWHERE = ("all", *map("{:g}".format, SINGLE), *MIXED, *TINY)
 
 TIED = "which of equal elements gets a gradient is a choice"
 NOISE = "what is left of numbers that cancel is their rounding"
+PADDED = (
+    "padding holds zeros, and 0 * inf is NaN; a transposed convolution is one of a padded image"
+)
 OTHERWISE = {
     # ours: where it may differ, and why
     **{
@@ -52,7 +55,8 @@ OTHERWISE = {
     **dict.fromkeys(("group_norm", "instance_norm", "layer_norm"), (LARGE, NOISE)),
     "binary_cross_entropy": (TINY, "the gradient of its target is that of a logarithm not clamped"),
     "celu": (EVERYWHERE, "theirs rounds 1 / alpha to float32"),
-    "conv2d": (ENDLESS, "padding holds zeros, and 0 * inf is NaN"),
+    "conv2d": (ENDLESS, PADDED),
+    **{f"conv_transpose{n}d": (ENDLESS, PADDED) for n in (1, 2, 3)},
     "cumprod": ((*TINY, *ENDLESS), "it divides by elements; theirs looks for lines of one"),
     "prod": (ENDLESS, "it divides by elements"),
     "hypot": (("all",), "what it divides by is rounded to a subnormal"),
