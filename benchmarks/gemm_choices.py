@@ -14,7 +14,7 @@ from time import perf_counter
 import numpy as np
 
 from treadle.backends.cpu import gemm_plan, gemm_tasks, jit, threads
-from treadle.backends.cpu.gemm_plan import Cut, Problem
+from treadle.backends.cpu.gemm_problem import Cut, Problem
 from treadle.backends.cpu.gemm_tiles import tile_for
 from treadle.backends.cpu.host import host_target
 from treadle.base.dtypes import float32

@@ -16,7 +16,7 @@ from pathlib import Path
 import llvmlite
 
 import treadle as td
-from treadle.backends.cpu import chain_plan, gemm_plan, jit
+from treadle.backends.cpu import chain_plan, gemm_plan, gemm_problem, jit
 from treadle.backends.cpu.chain_emit import tile_text
 from treadle.backends.cpu.emit import kernel_text
 from treadle.backends.cpu.host import AVX2
@@ -67,10 +67,10 @@ def record(lines: Callable[..., Node], *shapes: Shape) -> Node:
         RECORDING.watch(before, RECORDING.made)
 
 
-def product_plan(product: ProductStep) -> gemm_plan.Plan:
+def product_plan(product: ProductStep) -> gemm_problem.Plan:
     """How the product is cut up."""
     left, right = product.left, product.right
-    problem = gemm_plan.Problem(
+    problem = gemm_problem.Problem(
         m=ROWS, n=COLUMNS, k=DEPTH, c_row=COLUMNS,
         a_strides=(left.strides[0], left.strides[1]),
         b_strides=(right.strides[0], right.strides[1]),

@@ -7,7 +7,7 @@ import pytest
 
 import treadle as td
 from treadle.backends.cpu import gemm_depth, jit
-from treadle.backends.cpu.gemm_plan import Problem
+from treadle.backends.cpu.gemm_problem import Problem
 from treadle.backends.cpu.host import AARCH64, AVX2, host_target
 from treadle.base import dtypes
 

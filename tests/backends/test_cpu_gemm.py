@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from treadle.backends.cpu import gemm_plan, gemm_tasks, jit
-from treadle.backends.cpu.gemm_plan import Cut, Problem
+from treadle.backends.cpu.gemm_problem import Cut, Problem
 from treadle.backends.cpu.gemm_tiles import tile_for
 from treadle.backends.cpu.host import AARCH64, AVX2, host_target
 from treadle.backends.cpu.link import Code
@@ -234,6 +234,15 @@ def test_every_cut_is_right(transposes, pack_left):
     product(45, 200, 101, transposes=transposes, batch=(3, 2), broadcast=((0,), (1,)), cut=cut)
     if not transposes[1]:
         product(45, 192, 101, transposes=transposes, cut=replace(cut, pack_right=False))
+    if pack_left:  # 45 rows: 24, then the rest
+        product(45, 200, 101, transposes=transposes, cut=replace(cut, left_rows=20))
+
+
+def test_of_a_large_transposed_operand_only_some_rows_are_packed_at_once():
+    problem = Problem(m=40_000, n=768, k=1024, a_strides=(1, 40_000), b_strides=(768, 1), c_row=768)
+    plan = gemm_plan.plan(problem, host_target())
+    assert len(plan.phases) > 20
+    assert plan.apack_bytes < 5 << 20
 
 
 @pytest.mark.parametrize("shape", [(1, 1000, 64), (64, 64, 64), (130, 260, 1500)], ids=str)
@@ -257,7 +266,8 @@ def test_the_epilogue_gets_every_element_once_at_its_position(shape, depth):
     plan = gemm_plan.plan(problem, host_target())
     if depth and m > 1 and n > 1:
         tile = tile_for(dtypes.float32, host_target())
-        plan = gemm_plan.planned(problem, Cut(12, 64, depth), tile)
+        cut = Cut(12, 64, depth, pack_left=True, left_rows=12)
+        plan = gemm_plan.planned(problem, cut, tile)
     eparams = np.array([m, n, out.ctypes.data, bias.ctypes.data], np.int64)
     words = {"epilogue": bias_epilogue(), "eparams": eparams.ctypes.data}
     run(problem, plan, {"a": a, "b": b}, words)

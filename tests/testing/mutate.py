@@ -20,11 +20,11 @@ SOURCES = Path(__file__).parents[2] / "src"
 
 
 def found_by_fuzzing(
-    mutation: Mutation | None, minutes: float, programs: int, seed: int
+    sources: Path, mutation: Mutation | None, minutes: float, programs: int, seed: int
 ) -> tuple[bool, str]:
     """Does the fuzzer find a bug in sources, and what does it say? None: as they are."""
     with tempfile.TemporaryDirectory(prefix="treadle-mutation-") as folder:
-        shutil.copytree(SOURCES, folder, dirs_exist_ok=True)
+        shutil.copytree(sources, folder, dirs_exist_ok=True)
         if mutation is not None:
             path = Path(folder, "treadle", mutation.file)
             path.write_text(path.read_text("utf-8").replace(mutation.old, mutation.new), "utf-8")
@@ -36,10 +36,10 @@ def found_by_fuzzing(
             command, capture_output=True, text=True, check=False, env=os.environ | changes
         )
     lines = done.stdout.splitlines()
-    if not done.returncode:
-        return False, lines[-1]
     said = [line for line in lines if line.startswith("found after")]
-    return True, said[0] if said else (done.stderr.strip().splitlines() or ["failed"])[-1]
+    if said or not done.returncode:
+        return bool(said), [*said, *lines[-1:]][0]
+    return False, (done.stderr.strip().splitlines() or ["failed"])[-1]  # it did not even begin
 
 
 def main() -> int:
@@ -51,9 +51,15 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", type=int, nargs="*", help="numbers of mutations")
     given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="treadle-sources-") as sources:
+        shutil.copytree(SOURCES, sources, dirs_exist_ok=True)  # edits meanwhile change nothing
+        return _plant_all(Path(sources), given)
+
+
+def _plant_all(sources: Path, given: argparse.Namespace) -> int:
     chosen = given.only or range(len(MUTATIONS))
     missed = []
-    found, said = found_by_fuzzing(None, given.minutes, given.programs, given.seed)
+    found, said = found_by_fuzzing(sources, None, given.minutes, given.programs, given.seed)
     if found:  # it would be found in place of every planted one
         say(f"a bug that nobody planted: {said}")
         return 1
@@ -61,7 +67,7 @@ def main() -> int:
     def look(number: int) -> None:
         began = time.monotonic()
         caught, said = found_by_fuzzing(
-            MUTATIONS[number], given.minutes, given.programs, given.seed
+            sources, MUTATIONS[number], given.minutes, given.programs, given.seed
         )
         if not caught:
             missed.append(number)

@@ -9,7 +9,7 @@ from treadle.backends import choices
 from treadle.backends.choices import Space
 from treadle.backends.cpu import gemm_plan
 from treadle.backends.cpu.gemm_matvec import COLUMNS_PER_TASK
-from treadle.backends.cpu.gemm_plan import Cut, Plan, Problem
+from treadle.backends.cpu.gemm_problem import Cut, Plan, Problem
 from treadle.backends.cpu.gemm_tiles import Tile
 from treadle.base.target import Target
 

@@ -9,7 +9,8 @@ from math import prod
 
 from treadle.backends.cpu.gemm_matvec import COLUMNS_PER_TASK, add_rows, caches, deliver
 from treadle.backends.cpu.gemm_params import ENTRY_PARAMS, Params
-from treadle.backends.cpu.gemm_plan import Plan, Problem, phase_of
+from treadle.backends.cpu.gemm_plan import phase_of
+from treadle.backends.cpu.gemm_problem import Plan, Problem
 from treadle.backends.cpu.gemm_tiles import Tile, merge, tile_for
 from treadle.backends.cpu.writer import Writer, module
 from treadle.base.dtypes import DType

@@ -122,7 +122,7 @@ def pack_right(tile: Tile, dtype: DType) -> Writer:
 def pack_a(tile: Tile, dtype: DType) -> Writer:
     """The entry point that packs a few panels of A over one run of k."""
     w = Writer("gemm_pack_a", ENTRY_PARAMS)
-    numbers = "m k left_row left_step left_panel left_run depth row_blocks"
+    numbers = "m k left_row left_step left_panel left_run depth first_row row_blocks"
     p = Params(w, numbers, "left out", "left out")
     with p.tasks() as (item, task):
         _pack_a_task(w, tile, dtype, p, item, task)
@@ -134,11 +134,12 @@ def _pack_a_task(w: Writer, tile: Tile, dtype: DType, p: Params, item: str, task
     offsets = p.offsets(item)
     first = w.mul(run, p["depth"])
     k = w.smaller(p["depth"], w.sub(p["k"], first))
-    low = w.mul(group, tile.rows * PANELS_PER_TASK)
+    low = w.add(p["first_row"], w.mul(group, tile.rows * PANELS_PER_TASK))
     high = w.smaller(p["m"], w.add(low, tile.rows * PANELS_PER_TASK))
     start = w.add(offsets["left"], w.mul(first, p["left_step"]))
     source = w.gep(p.pointers["left"], start, element(dtype))
-    start = w.add(offsets["out"], w.mul(run, p["left_run"]))
+    start = w.sub(w.mul(run, p["left_run"]), w.mul(p["first_row"], p["left_panel"]))
+    start = w.add(offsets["out"], start)
     into = w.gep(p.pointers["out"], start, tile.scalar)
     rows = w.compare("eq", p["left_step"], 1)
     columns = w.compare("ne", p["left_step"], 1)

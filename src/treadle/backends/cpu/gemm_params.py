@@ -22,7 +22,7 @@ NUMBERS = (
     "right_packed", "right_pitch",  # pack it first? 2: it is packed, in rows of so many columns
     "out_row",
     "depth", "runs",  # k steps between two visits of a tile, and how many visits
-    "block_rows", "block_columns", "row_blocks",  # the cut of one batch item
+    "first_row", "block_rows", "block_columns", "row_blocks",  # the cut of one batch item
     "tasks", "total", "group",  # tasks of an item, of all items, and for one call
     "scratch_stride", "sums",  # bytes for a thread, and where in them running sums lie
     "swapped",  # is this the transposed product?

@@ -10,10 +10,10 @@ from typing import Any
 from treadle.backends.cpu.gemm_matvec import COLUMNS_PER_TASK
 from treadle.backends.cpu.gemm_pack import PANELS_PER_TASK
 from treadle.backends.cpu.gemm_params import POSITION, SLOTS, WORDS
+from treadle.backends.cpu.gemm_problem import NUMBERS, STRIDES, Cut, Phase, Plan, Problem
 from treadle.backends.cpu.gemm_tiles import Tile, tile_for
-from treadle.base.dtypes import DType, float32
 from treadle.base.errors import CompilerError, explain
-from treadle.base.sizes import most
+from treadle.base.sizes import Size, most
 from treadle.base.target import Target
 from treadle.passes.decompose import BATCH_AXES
 
@@ -21,85 +21,8 @@ _MOST_TASKS = 32  # worth cutting into: more would only be smaller
 _SHORTEST = 1 << 16  # multiplications in one call: about a microsecond
 _SERIAL = 40**3  # multiplications below which a second thread does not pay
 _ENOUGH_PANELS = 16  # panels of A that make packing a slice of B worth while
-ANY_ROWS = 1 << 62
 _PAD = 16  # elements after a packed row, so that rows do not share cache sets
-
-
-@dataclass(frozen=True)
-class Correlation:
-    """A's rows are 3 x 3 windows of planes: of high x wide of them, moved by one element.
-
-    Or its columns are, for the gradient of kernels: windows of items planes that lie item apart.
-    """
-
-    plane: int  # elements from a channel to the next
-    line: int  # and from a line to the next
-    high: int
-    wide: int
-    items: int = 0
-    item: int = 0
-
-
-@dataclass(frozen=True)
-class Problem:
-    """C[m, n] = A[m, k] B[k, n] for every batch item; strides in elements, 0 to broadcast."""
-
-    m: int
-    n: int
-    k: int
-    a_strides: tuple[int, int]  # along m and k; one of them 1
-    b_strides: tuple[int, int]  # along k and n; one of them 1
-    c_row: int  # along m; n has stride 1
-    batch: tuple[int, ...] = ()
-    a_batch: tuple[int, ...] = ()
-    b_batch: tuple[int, ...] = ()
-    c_batch: tuple[int, ...] = ()
-    a_dtype: DType = float32
-    b_dtype: DType = float32
-    has_epilogue: bool = False
-    most_rows: int = ANY_ROWS  # of a task: columns of so many are added up one by one
-    looked: bool = False  # A lies at places that tables give, its strides count for nothing
-    correlation: Correlation | None = None  # what those places are, if they are that
-
-
-NUMBERS = ("m", "n", "k", "c_row")
-STRIDES = ("a_strides", "b_strides", "batch", "a_batch", "b_batch", "c_batch")
-
-
-@dataclass(frozen=True)
-class Cut:
-    """The decisions: what is packed, and the block of C that is one task."""
-
-    rows: int
-    columns: int
-    depth: int  # longest run of k between two visits of a tile
-    pack_left: bool = False
-    pack_right: bool = True
-    right_once: bool = False  # B is packed for all tasks before they begin
-    matvec: bool = False
-    swapped: bool = False  # C^T = B^T A^T instead
-
-
-@dataclass(frozen=True)
-class Phase:
-    """One parallel loop: run entry for every block below blocks."""
-
-    entry: str
-    blocks: int
-    words: tuple[int, ...]
-    slots: tuple[tuple[str, int], ...]  # argument name, its first word; SLOTS says how many
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Phases in order, each complete before the next, and the memory they need."""
-
-    phases: tuple[Phase, ...]
-    code: str  # which module the phases are in: a key of products.CODE
-    apack_bytes: int  # packed A, one for the product
-    bpack_bytes: int  # packed B, if that is one for the product too
-    scratch_bytes: int  # for each thread; scratch is threads times this
-    block: tuple[int, int] = (1, 1)  # rows and columns that one task has
+_AT_ONCE = 4 << 20  # bytes of packed A: of a larger one some rows, and then the next
 
 
 Settle = Callable[[Problem, Cut, Tile], Cut]
@@ -180,7 +103,17 @@ def _block_cut(problem: Problem, tile: Tile, target: Target) -> Cut:
     rows = min(_round_up(-(-m // parts), tile.rows), problem.most_rows // tile.rows * tile.rows)
     once = problem.looked and not any(problem.b_batch) and items * -(-m // rows) > 1
     packs_left = not problem.looked and _packs_left(problem, tile, target)
-    return Cut(rows, columns, depth, packs_left, pack_right, pack_right and once)
+    left_rows = _left_rows(problem, tile) if packs_left else 0
+    rows = min(rows, left_rows or rows)
+    return Cut(rows, columns, depth, packs_left, left_rows, pack_right, pack_right and once)
+
+
+def _left_rows(problem: Problem, tile: Tile) -> int:
+    """How many rows of A are packed before they are used; 0: all of them."""
+    row = max(problem.k, 1) * tile.dtype.size
+    if any(problem.a_batch) or problem.m * row <= _AT_ONCE:
+        return 0
+    return max(_ENOUGH_PANELS, _AT_ONCE // (row * tile.rows)) * tile.rows
 
 
 def _packs_left(problem: Problem, tile: Tile, target: Target) -> bool:
@@ -206,17 +139,6 @@ def planned(problem: Problem, cut: Cut, tile: Tile) -> Plan:
     """The phases that carry out a cut."""
     if cut.swapped:
         problem = _transposed(problem)
-    phases = []
-    apack = 0
-    left = _left_in_place(problem, cut)
-    if cut.pack_left:
-        packing, left, apack = _pack_left(problem, cut, tile)
-        phases.append(packing)
-    if cut.right_once:
-        phases.append(_pack_right(problem, cut, tile))
-    strides = {
-        "left": problem.a_batch, "right": problem.b_batch, "out": problem.c_batch
-    } | left.strides  # fmt: skip
     slots = {"left": "b" if cut.swapped else "a", "right": "a" if cut.swapped else "b"}
     slots |= {"left": "apack"} if cut.pack_left else {}
     slots |= {"right": "bpack"} if cut.right_once else {}
@@ -224,15 +146,33 @@ def planned(problem: Problem, cut: Cut, tile: Tile) -> Plan:
     slots |= (
         {"epilogue": "epilogue", "eparams": "eparams"} if problem.has_epilogue else {"out": "c"}
     )
-    numbers = _block_numbers(problem, cut, tile) | left.numbers
-    if numbers["scratch_stride"]:
-        slots["scratch"] = "scratch"
+    scratch, _ = _scratch(problem, cut, tile)
+    slots |= {"scratch": "scratch"} if scratch else {}
+    strides = {"left": problem.a_batch, "right": problem.b_batch, "out": problem.c_batch}
     entry = "gemm_matvec" if cut.matvec else "gemm_block"
-    phases.append(phase_of(entry, numbers, problem.batch, strides, slots))
+    phases = [_pack_right(problem, cut, tile)] if cut.right_once else []
+    apack = 0
+    for part in _parts(problem, cut):
+        left = _left_in_place(problem, cut)
+        if cut.pack_left:
+            packing, left, apack = _pack_left(problem, cut, tile, part)
+            phases.append(packing)
+        numbers = _block_numbers(problem, cut, tile, part) | left.numbers
+        phases.append(phase_of(entry, numbers, problem.batch, strides | left.strides, slots))
     bpack = _pitch(problem, tile) * problem.k * tile.dtype.size if cut.right_once else 0
     code = "looked" if problem.looked else "plain"
-    block = (cut.rows, cut.columns)
-    return Plan(tuple(phases), code, apack, bpack, numbers["scratch_stride"], block)
+    return Plan(tuple(phases), code, apack, bpack, scratch, (cut.rows, cut.columns))
+
+
+Part = tuple[int, int]
+"""(first row, row after the last) of C that the same packed rows of A are for."""
+
+
+def _parts(problem: Problem, cut: Cut) -> list[Part]:
+    if not (cut.pack_left and cut.left_rows) or isinstance(problem.m, Size):
+        return [(0, problem.m)]
+    rows = _round_up(cut.left_rows, cut.rows)
+    return [(first, min(problem.m, first + rows)) for first in range(0, problem.m, rows)]
 
 
 def _runs(problem: Problem, cut: Cut) -> int:
@@ -260,17 +200,24 @@ def _transposed(problem: Problem) -> Problem:
     )
 
 
-def _block_numbers(problem: Problem, cut: Cut, tile: Tile) -> dict[str, int]:
-    runs = _runs(problem, cut)
-    row_blocks, column_blocks = -(-problem.m // cut.rows), -(-problem.n // cut.columns)
+def _scratch(problem: Problem, cut: Cut, tile: Tile) -> tuple[int, int]:
+    """Bytes that a thread needs, and where in them running sums lie, after a slice of B."""
     packs = cut.pack_right or problem.n % tile.lanes
     packs = packs and not cut.matvec and not cut.right_once
     slice_ = cut.depth * _round_up(cut.columns, tile.columns) if packs else 0
-    sums = cut.rows * cut.columns if most(runs) > 1 and problem.has_epilogue else 0
+    several = most(_runs(problem, cut)) > 1
+    sums = cut.rows * cut.columns if several and problem.has_epilogue else 0
     # An odd number of lines, so that the buffers of two threads do not share cache sets.
     scratch = (_round_up((slice_ + sums) * tile.dtype.size, 128) + 64) if slice_ + sums else 0
+    return scratch, slice_ * tile.dtype.size
+
+
+def _block_numbers(problem: Problem, cut: Cut, tile: Tile, part: Part) -> dict[str, int]:
+    first, end = part
+    row_blocks, column_blocks = -(-(end - first) // cut.rows), -(-problem.n // cut.columns)
+    scratch, sums = _scratch(problem, cut, tile)
     return {
-        "m": problem.m,
+        "m": end,
         "n": problem.n,
         "k": problem.k,
         "right_step": problem.b_strides[0],
@@ -279,14 +226,15 @@ def _block_numbers(problem: Problem, cut: Cut, tile: Tile) -> dict[str, int]:
         "right_pitch": _pitch(problem, tile),
         "out_row": problem.c_row,
         "depth": cut.depth,
-        "runs": runs,
+        "runs": _runs(problem, cut),
+        "first_row": first,
         "block_rows": cut.rows,
         "block_columns": cut.columns,
         "row_blocks": row_blocks,
         "tasks": row_blocks * column_blocks,
         "group": _group(problem, cut, row_blocks * column_blocks),
         "scratch_stride": scratch,
-        "sums": slice_ * tile.dtype.size,
+        "sums": sums,
         "swapped": int(cut.swapped),
     }
 
@@ -320,12 +268,13 @@ def _left_in_place(problem: Problem, cut: Cut) -> _Left:
     return _Left(numbers, {})
 
 
-def _pack_left(problem: Problem, cut: Cut, tile: Tile) -> tuple[Phase, _Left, int]:
-    """The phase that packs A, how the copy is reached, and its bytes."""
+def _pack_left(problem: Problem, cut: Cut, tile: Tile, part: Part) -> tuple[Phase, _Left, int]:
+    """The phase that packs rows of A, how the copy is reached, and its bytes."""
     row, step = problem.a_strides
+    first, end = part
     runs = _runs(problem, cut)
     pitch = cut.depth + _PAD
-    run = _round_up(problem.m, tile.rows) * pitch
+    run = _round_up(_parts(problem, cut)[0][1], tile.rows) * pitch
     strides, item = [], runs * run
     for extent, stride in zip(reversed(problem.batch), reversed(problem.a_batch), strict=True):
         strides.append(item if stride else 0)
@@ -335,8 +284,8 @@ def _pack_left(problem: Problem, cut: Cut, tile: Tile) -> tuple[Phase, _Left, in
         extent if stride else 1
         for extent, stride in zip(problem.batch, problem.a_batch, strict=True)
     )
-    groups = -(-problem.m // (tile.rows * PANELS_PER_TASK))
-    numbers = {"m": problem.m, "k": problem.k, "left_row": row, "left_step": step}
+    groups = -(-(end - first) // (tile.rows * PANELS_PER_TASK))
+    numbers = {"m": end, "k": problem.k, "left_row": row, "left_step": step, "first_row": first}
     numbers |= {"left_panel": pitch, "left_run": run, "depth": cut.depth}
     numbers |= {"row_blocks": groups, "tasks": groups * runs, "group": 1}
     phase = phase_of(

@@ -85,7 +85,7 @@ def block(tile: Tile, right: DType, looked: bool = False) -> Writer:
     numbers = (
         "m n k left_row left_step left_panel left_run right_step right_column right_packed"
         " right_pitch out_row"
-        " depth runs block_rows block_columns row_blocks scratch_stride sums"
+        " depth runs first_row block_rows block_columns row_blocks scratch_stride sums"
     )
     p = Params(w, numbers, "left right out scratch", "left right out")
     memory = w.alloca(f"[{tile.rows * tile.columns} x {tile.scalar}]")
@@ -100,14 +100,15 @@ def _block_task(
 ) -> None:  # fmt: skip
     item, task = number
     offsets = p.offsets(item)
-    row = w.mul(w.rem(task, p["row_blocks"]), p["block_rows"])
+    near = w.mul(w.rem(task, p["row_blocks"]), p["block_rows"])
+    row = w.add(p["first_row"], near)
     column = w.mul(w.div(task, p["row_blocks"]), p["block_columns"])
     scratch = w.gep(p.pointers["scratch"], w.mul("%tid", p["scratch_stride"]))
     epilogue = p.word("epilogue")
     plain = w.compare("eq", epilogue, 0)
     start = w.add(offsets["out"], w.add(w.mul(row, p["out_row"]), column))
     out = w.gep(p.pointers["out"], start, tile.scalar)
-    start = w.add(offsets["left"], w.mul(row, p["left_panel"]))
+    start = w.add(offsets["left"], w.mul(near, p["left_panel"]))
     whole = Block(
         p=p,
         item=item,

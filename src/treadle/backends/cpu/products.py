@@ -12,7 +12,7 @@ import numpy as np
 from treadle.backends.cpu import (
     gemm_cuts,
     gemm_depth,
-    gemm_plan,
+    gemm_problem,
     gemm_tasks,
     jit,
     winograd,
@@ -39,7 +39,7 @@ class Words:
         self.a, self.b = product.sides()
         self.tables = self._tables()
 
-    def plan(self, target: Target) -> tuple[gemm_plan.Problem, gemm_plan.Plan]:
+    def plan(self, target: Target) -> tuple[gemm_problem.Problem, gemm_problem.Plan]:
         """What is to be multiplied, and how."""
         problem = self._problem()
         found = winograd_plan.plan(problem, target)
@@ -48,7 +48,7 @@ class Words:
         problem = self._in_one(problem)
         return problem, gemm_depth.plan(problem, target) or gemm_cuts.plan(problem, target)
 
-    def _in_one(self, problem: gemm_plan.Problem) -> gemm_plan.Problem:
+    def _in_one(self, problem: gemm_problem.Problem) -> gemm_problem.Problem:
         """All rows of all batch items as rows of one: tables give their places anyway."""
         if not self.tables or any(problem.b_batch) or not problem.m * prod(problem.batch):
             return problem
@@ -58,16 +58,17 @@ class Words:
         self.tables["rows"] = _words(rows)
         return replace(problem, m=len(rows), batch=(), a_batch=(), b_batch=(), c_batch=())
 
-    def _problem(self) -> gemm_plan.Problem:
+    def _problem(self) -> gemm_problem.Problem:
         m, k = self.a.shape[-2:]
         n, shape = self.b.shape[-1], self.node.shape
         rank = len(shape) - 2
-        return gemm_plan.Problem(
+        return gemm_problem.Problem(
             m=m, n=n, k=k, a_strides=self.a.strides, b_strides=self.b.strides, c_row=n,
             batch=shape[:-2], a_batch=self.a.batch(rank), b_batch=self.b.batch(rank),
             c_batch=strides_of(shape)[:-2],
             a_dtype=self.a.operand.base.dtype, b_dtype=self.b.operand.base.dtype,
-            has_epilogue=self.has_epilogue, most_rows=ROWS if self.adds_up else gemm_plan.ANY_ROWS,
+            has_epilogue=self.has_epilogue,
+            most_rows=ROWS if self.adds_up else gemm_problem.ANY_ROWS,
             looked=bool(self.tables),
             correlation=winograd_plan.correlation(**self.tables) if self.tables else None,
         )  # fmt: skip
@@ -103,7 +104,7 @@ CODE = {
 }
 
 
-def job_of(problem: gemm_plan.Problem, code: str, target: Target) -> jit.Job:
+def job_of(problem: gemm_problem.Problem, code: str, target: Target) -> jit.Job:
     """The code that all products of two dtypes share."""
     write, symbols = CODE[code]
     return jit.job(write, (problem.a_dtype, problem.b_dtype), symbols, target, 2, True)

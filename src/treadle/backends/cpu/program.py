@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from treadle.backends import choices
-from treadle.backends.cpu import chain_plan, gemm_plan, jit, show, sort
+from treadle.backends.cpu import chain_plan, gemm_problem, jit, show, sort
 from treadle.backends.cpu import scan as scans
 from treadle.backends.cpu.along import Step
 from treadle.backends.cpu.beside import Entry, Memory, groups, independent
@@ -136,7 +136,7 @@ class Program(Driver):
         for phase in plan.phases:
 
             def words(
-                place: Callable[[object], Place], phase: gemm_plan.Phase = phase
+                place: Callable[[object], Place], phase: gemm_problem.Phase = phase
             ) -> list[int]:
                 result: list[Any] = list(phase.words)
                 for name, at in phase.slots:

@@ -7,7 +7,8 @@ from math import prod
 
 import numpy as np
 
-from treadle.backends.cpu.gemm_plan import Correlation, Plan, Problem, phase_of
+from treadle.backends.cpu.gemm_plan import phase_of
+from treadle.backends.cpu.gemm_problem import Correlation, Plan, Problem
 from treadle.backends.cpu.gemm_tiles import Tile, tile_for
 from treadle.backends.cpu.winograd import KERNEL, POINTS, apart
 from treadle.backends.cpu.winograd_slopes import GROUP
