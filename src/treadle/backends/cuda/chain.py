@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from math import prod
 
 from treadle.backends.choices import Machine
-from treadle.backends.cuda.chain_operands import COPIES, DEEP, Operands, masked, times, width_of
+from treadle.backends.cuda.chain_operands import DEEP, Operands, masked, times, width_of
 from treadle.backends.cuda.chain_parts import COMPARED, Part
+from treadle.backends.cuda.copies import COPIES
 from treadle.backends.cuda.forms import INDEX_LIMIT, is_wide
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.narrow import memory_type

@@ -6,14 +6,12 @@ each element of the depth; turned, it is the other way round.
 
 from __future__ import annotations
 
+from treadle.backends.cuda.copies import tensor_of
 from treadle.backends.cuda.forms import power_of_two
 from treadle.backends.cuda.launch import Arguments, Tensor
 from treadle.kernel.chain import Frame, Operand
 
-COPIES = 90  # the first architecture whose copy engine reads tensors by blocks
 DEEP = 128  # elements of an operand that a program holds while others stream by
-GRAIN = 8  # elements: 16 bytes, what that engine counts in
-MOST_AXES = 5  # that it knows
 PLACES = {"BM": ("first_lane", "lane", "lane"), "BN": ("start", "position", "stream")}
 """Of a block: its first row, and its rows as a column and where they are columns."""
 
@@ -56,13 +54,8 @@ class Operands:
             sides.reverse()
         batch = zip(self.frame.batch, operand.batch, strict=True)
         axes = [*((axis.extent, step, 1) for axis, step in batch if step), *sides]
-        strides = [step for _, step, _ in axes]
-        whole = all(step > 0 and step % GRAIN == 0 for step in strides[:-1])
-        fits = whole and strides[-1] == 1 and operand.offset % GRAIN == 0
-        if not (self.copies and fits and len(axes) <= MOST_AXES) or columns > DEEP:
-            return None
-        extents, steps, blocks = zip(*axes, strict=True)
-        return Tensor(operand.base, operand.offset, extents, steps, blocks)
+        known = self.copies and columns <= DEEP
+        return tensor_of(operand.base, operand.offset, axes) if known else None
 
     def tile(
         self, name: str, operand: Operand, columns: int, block: str, edge: str, turned: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -13,7 +14,7 @@ from treadle.backends.cuda.narrow import memory_type
 from treadle.backends.cuda.ops import with_helpers
 from treadle.backends.cuda.ways import settled
 from treadle.backends.questions import of_loops
-from treadle.base.dtypes import DType, bfloat16, float16, float32, float64
+from treadle.base.dtypes import bfloat16, float16, float32, float64
 from treadle.base.errors import needed
 from treadle.kernel.index import Axis, Index, Remainder, as_quotient
 from treadle.kernel.parser import parse
@@ -51,40 +52,40 @@ DOUBLE = (
 )  # fmt: skip
 
 
-def tiles_of(dtype: DType) -> tuple[Tile, ...]:
-    """The tiles there are for products of a dtype."""
-    return NARROW if dtype.size == 2 else DOUBLE if dtype is float64 else SINGLE
-
-
-def choose_tile(m: int, n: int, batch: int, dtype: DType, processors: int) -> Tile:
+def choose_tile(m: int, n: int, batch: int, tiles: Sequence[Tile], processors: int) -> Tile:
     """The tile of least estimated time: waves of programs, each as long as its tile is large."""
 
     def time(tile: Tile) -> float:
         programs = -(-m // tile.m) * -(-n // tile.n) * batch
         return -(-programs // processors) * tile.m * tile.n / tile.speed
 
-    return min(tiles_of(dtype), key=time)
+    return min(tiles, key=time)
 
 
 class Matmul:
     """One product on its way to text."""
 
     def __init__(self, product: ProductStep, processors: int, machine: Machine) -> None:
-        self.product, self.node = product, product.node
+        self.product, self.node, self.processors = product, product.node, processors
         self.a, self.b = product.sides()
         self.m, self.k = self.a.shape[-2:]
         self.n = self.b.shape[-1]
         self.batch = self.node.shape[:-2]
         rank = len(self.batch)
         self.left, self.right = self.a.batch(rank), self.b.batch(rank)
-        tile = choose_tile(self.m, self.n, prod(self.batch), self.node.dtype, processors)
-        others = tiles_of(self.node.dtype)
-        self.tile = settled(machine, self._question, tile, others, "m", "n", "k")
+        tiles = self.tiles()
+        tile = choose_tile(self.m, self.n, prod(self.batch), tiles, processors)
+        self.tile = settled(machine, self._question, tile, tiles, "m", "n", "k")
         loops = product.epilogue.loops if product.epilogue else None
         self.signature = Signature(loops) if loops else None
         sizes = [self.node.type.size] + [x.operand.base.type.size for x in (self.a, self.b)]
         self.wide = max(sizes) >= INDEX_LIMIT or (loops is not None and is_wide(loops))
         self.arguments = Arguments()
+
+    def tiles(self) -> tuple[Tile, ...]:
+        """Those there are for products of its dtype."""
+        dtype = self.node.dtype
+        return NARROW if dtype.size == 2 else DOUBLE if dtype is float64 else SINGLE
 
     def _question(self) -> str:
         """What the product is known by to a search."""
@@ -101,9 +102,11 @@ class Matmul:
         constants = {"BM": t.m, "BN": t.n, "BK": t.k}
         text = self._text()
         source = self.arguments.source(text, constants, t.warps, t.stages)
-        programs = -(-self.m // t.m) * -(-self.n // t.n) * prod(self.batch)
         size = self.node.type.size * max(1, self.k)
-        return Launch(source, (programs, 1), self.arguments.values, size)
+        return Launch(source, (self._programs(), 1), self.arguments.values, size)
+
+    def _programs(self) -> int:
+        return -(-self.m // self.tile.m) * -(-self.n // self.tile.n) * prod(self.batch)
 
     def _signature(self) -> Signature:
         return needed("matmul", self.signature, "epilogue")
@@ -135,14 +138,17 @@ class Matmul:
         names = [name for name, _ in self.arguments.types]
         names += [f"{name}: tl.constexpr" for name in ("BM", "BN", "BK")]
         head = f"@triton.jit\ndef kernel({', '.join(names)}):"
-        body = [*self._place(), *self._pointers(), *self._loop()]
-        lines = [head, *("    " + line for line in body), *self._finish(), ""]
-        return with_helpers("\n".join(lines))
+        return with_helpers("\n".join([head, *self._body(), ""]))
+
+    def _body(self) -> list[str]:
+        lines = ["program = tl.program_id(0)" + (".to(tl.int64)" if self.wide else "")]
+        lines += ["down = tl.cdiv(M, BM)", "along = tl.cdiv(N, BN)"]
+        lines += [*self._place(), *self._pointers(), *self._loop()]
+        return [*("    " + line for line in lines), *self._finish()]
 
     def _place(self) -> list[str]:
         """Which tile: programs that run together share rows of tiles."""
-        lines = ["program = tl.program_id(0)" + (".to(tl.int64)" if self.wide else "")]
-        lines += ["down = tl.cdiv(M, BM)", "along = tl.cdiv(N, BN)"]
+        lines = []
         if self.batch:
             lines += ["batch = program // (down * along)", "program = program % (down * along)"]
         return [
@@ -232,12 +238,15 @@ class Matmul:
         if self.product.epilogue is None:
             mask = " & ".join(["(m < M)"] * (not exact_m) + ["(n < N)"] * (not exact_n))
             option = f", mask={mask}" if mask else ""
-            return [f"    tl.store(c + ({row}) * N + n, acc{option})"]
+            return self._stored(row, option)
         form = Form("map", 0, 0, False, 0, exact_m, exact_n, wide=self.wide)
         block = "(batch * down + high)" if self.batch else "high"
         at = Finished("acc", row, "n", block, "wide")
         emitter = EpilogueEmitter(parse(self._signature().text), form, at)
         return emitter.run("m < M", "n < N")
+
+    def _stored(self, row: str, option: str) -> list[str]:
+        return [f"    tl.store(c + ({row}) * N + n, acc{option})"]
 
 
 def _times(name: str, value: int) -> str:

@@ -11,8 +11,9 @@ from treadle.backends.cuda.chain import ABLE, chain_launch
 from treadle.backends.cuda.emit import kernel_text
 from treadle.backends.cuda.forms import Form, block_rows, choose, size_of, splits
 from treadle.backends.cuda.launch import Arguments, Launch, tile_constants
-from treadle.backends.cuda.matmul import TEMPLATES, Matmul
+from treadle.backends.cuda.matmul import TEMPLATES
 from treadle.backends.cuda.split import split_reduction, with_parts
+from treadle.backends.cuda.streamed import product_of
 from treadle.backends.cuda.ways import settled_form
 from treadle.base.dtypes import bfloat16, float16, int8, uint8
 from treadle.base.errors import CompilerError, explain
@@ -66,7 +67,7 @@ class Plan(Driver):
     def add_product(self, product: ProductStep, step: int) -> tuple[int, int]:
         """A product as a kernel."""
         choices.begin_step(step)
-        made = Matmul(product, self.processors, self.machine)
+        made = product_of(product, self.processors, self.machine, self.architecture)
         if product.node.type.size:
             self.launches.append(made.launch())
         self._mark(step)

@@ -1,0 +1,96 @@
+"""Products that a copy engine feeds: interpreted against the reference, compiled for sm_90."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+pytest.importorskip("triton")
+
+from cuda_cases import normal
+from triton.tools.disasm import get_sass
+from triton_host import INTERPRETED, check, plan_of
+
+from treadle.backends.cuda.compile import code_of
+from treadle.backends.cuda.program import Plan
+from treadle.base.dtypes import bfloat16
+from treadle.ir.node import placeholder, type_of
+from treadle.ops import activations
+from treadle.ops.movement import slice_
+from treadle.ops.reduce import sum_
+from treadle.passes.pipeline import simplify
+
+interpreted = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
+compiled = pytest.mark.skipif(INTERPRETED, reason="needs TRITON_INTERPRET=0")
+BF, HALF = ml_dtypes.bfloat16, np.float16
+
+
+def n(*shape, kind=HALF):
+    return normal(*shape, kind=kind)
+
+
+CASES = {
+    "plain": lambda: [n(72, 64) @ n(64, 80)],
+    "bfloat": lambda: [n(72, 64, kind=BF) @ n(64, 80, kind=BF)],
+    "left transposed": lambda: [n(64, 72).T @ n(64, 80)],
+    "right transposed": lambda: [n(72, 64) @ n(80, 64).T],
+    "both transposed": lambda: [n(64, 72).T @ n(80, 64).T],
+    "few rows": lambda: [n(5, 256) @ n(256, 128), n(5, 256) @ n(128, 256).T],
+    "few columns": lambda: [n(136, 256) @ n(256, 8)],
+    "depth beyond blocks": lambda: [n(72, 136) @ n(136, 80)],
+    "columns that lie apart": lambda: [n(40, 64) @ n(64, 33)],
+    "batches": lambda: [n(3, 24, 64) @ n(3, 64, 40)],
+    "shared right": lambda: [n(2, 3, 24, 64) @ n(3, 64, 40), n(2, 24, 64) @ n(64, 40)],
+    "many tiles": lambda: [n(300, 16, 16) @ n(300, 16, 24)],
+    "epilogue": lambda: [activations.gelu(n(72, 64) @ n(64, 80) + n(80))],
+    "reduced": lambda: [sum_(activations.relu(n(72, 64) @ n(64, 80)), axis=0)],
+    "slices": lambda: [
+        slice_(n(72, 128), [(8, 64, 1), (64, 128, 1)])
+        @ slice_(n(64, 96), [(0, 64, 1), (16, 80, 1)])
+    ],
+}
+names = pytest.mark.parametrize("name", CASES)
+
+
+@interpreted
+@names
+def test_interpreted(name):
+    check(CASES[name](), 2e-2 if name == "bfloat" else 3e-3)
+
+
+@compiled
+@names
+def test_compiled(name):
+    plan, _ = plan_of(CASES[name]())
+    for launch in plan.launches:
+        assert code_of(launch.source, 90).shared <= 227 << 10
+
+
+def test_operands_are_brought_where_they_lie_in_lines():
+    for name, build in CASES.items():
+        plan, _ = plan_of(build())
+        brought = any("tensordesc" in kind for x in plan.launches for _, kind in x.source.types)
+        assert brought is (name != "columns that lie apart"), name
+
+
+def test_older_devices_read_by_pointers():
+    plan, _ = plan_of(CASES["plain"](), architecture=80)
+    assert not any("tensordesc" in kind for x in plan.launches for _, kind in x.source.types)
+
+
+@compiled
+@pytest.mark.parametrize("transposed", ["", "a", "b", "ab"], ids=lambda text: text or "none")
+def test_tensor_cores_are_not_waited_for_one_by_one(transposed):
+    """Where the assembler cannot tell, it waits after each of them, and a fifth of the speed goes.
+
+    In the loop there is one wait for the four that a step along k is made of.
+    """
+    a, b = (placeholder(type_of((4096, 4096), bfloat16)) for _ in "ab")
+    product = (a.T if "a" in transposed else a) @ (b.T if "b" in transposed else b)
+    plan = Plan(simplify([product]), [a, b], {}, 132)
+    (launch,) = plan.launches
+    text = get_sass(code_of(launch.source, 90).cubin)
+    products, waits = text.count("HGMMA"), text.count("WARPGROUP.DEPBAR")
+    assert products >= 4
+    assert waits <= products // 2
