@@ -21,7 +21,7 @@ ATTRIBUTES = {
 }
 
 
-NEAR_THE_DRIVER = ("driver", "execute", "timing", "backend")  # modules that import it
+NEAR_THE_DRIVER = ("driver", "calls", "execute", "timing", "backend")  # modules that import it
 
 
 class FakeDriver(types.ModuleType):
@@ -30,18 +30,32 @@ class FakeDriver(types.ModuleType):
     CUresult = CUresult
     CUdevice_attribute = types.SimpleNamespace(**{name: name for name in ATTRIBUTES})
     CUfunction_attribute = types.SimpleNamespace(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES=8)
-    CUstreamCaptureMode = types.SimpleNamespace(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL=1)
+    CUDA_KERNEL_NODE_PARAMS = types.SimpleNamespace
 
     def __init__(self, limit=1 << 30):
         super().__init__("cuda.bindings.driver")
         self.memory, self.sources, self.limit = {}, {}, limit
-        self.captured = None
-        self.launched = self.replayed = 0
+        self.launched = self.replayed = self.changed = self.waited = 0
+        self.contexts = []  # that threads went into
 
     def __getattr__(self, name):
         if not name.startswith("cu"):
             raise AttributeError(name)
         return lambda *_: (OK, 0)  # contexts, streams, events
+
+    def cuDeviceGet(self, index):
+        return OK, index
+
+    def cuDevicePrimaryCtxRetain(self, device):
+        return OK, device
+
+    def cuCtxSetCurrent(self, context):
+        self.contexts.append(context)
+        return (OK,)
+
+    def cuStreamSynchronize(self, _):
+        self.waited += 1
+        return (OK,)
 
     def cuDeviceGetAttribute(self, name, _):
         return OK, ATTRIBUTES[name]
@@ -69,32 +83,46 @@ class FakeDriver(types.ModuleType):
     def cuModuleGetFunction(self, module, _):
         return OK, self.sources[module]
 
-    def cuStreamBeginCapture(self, *_):
-        self.captured = []
-        return (OK,)
+    def cuMemGetInfo(self):
+        return OK, 0, self.limit
 
-    def cuStreamEndCapture(self, _):
-        graph, self.captured = self.captured, None
-        return OK, graph
+    def cuGraphCreate(self, _):
+        return OK, []
+
+    def cuGraphAddKernelNode(self, graph, before, count, node):
+        assert [*before] == graph[-1:]
+        assert len(before) == count
+        graph.append(node)
+        return OK, node
 
     def cuGraphInstantiate(self, graph, _):
-        return OK, graph
+        return OK, {id(node): self._work(node) for node in graph}
 
-    def cuGraphLaunch(self, graph, _):
+    def cuGraphExecKernelNodeSetParams(self, executable, node, parameters):
+        self.changed += 1
+        executable[id(node)] = self._work(parameters)
+        return (OK,)
+
+    def cuGraphLaunch(self, executable, _):
         self.replayed += 1
-        for work in graph:
+        for work in executable.values():
             work()
         return (OK,)
 
+    def _work(self, node):
+        """What a node does; its arguments are read now, as the driver does."""
+        arguments = self._arguments(node.func, node.kernelParams)
+        grid = node.gridDimX, node.gridDimY, node.gridDimZ
+        return lambda: self._run(node.func, grid, arguments)
+
+    def _arguments(self, source, address):
+        places = iter(range(address, address + (1 << 16), 8))
+        return [_argument(places, kind) for _, kind in source.types]
+
     def cuLaunchKernel(self, source, x, y, z, *rest):
         *_, address, _ = rest
-        places = iter(range(address, address + (1 << 16), 8))
-        arguments = [_argument(places, kind) for _, kind in source.types]
         self.launched += 1
-        if self.captured is None:
-            self._run(source, (x, y, z), arguments)
-        else:
-            self.captured.append(lambda: self._run(source, (x, y, z), arguments))
+        self._run(source, (x, y, z), self._arguments(source, address))
         return (OK,)
 
     def _run(self, source, grid, arguments):

@@ -1,26 +1,22 @@
-"""The CUDA driver: one context and stream per device, memory, modules, launches and graphs."""
+"""The CUDA driver: a context and a stream for each device, memory, modules."""
 
 from __future__ import annotations
 
-import ctypes
-import struct
 import threading
-from collections.abc import Sequence
+from collections import deque
 from functools import cache
 from typing import Any
 
 from cuda.bindings import driver as cu
 
 from treadle.backends.cuda.compile import code_of
-from treadle.backends.cuda.launch import Launch, Memory, Source, Tensor
-from treadle.backends.cuda.tensor_maps import TensorMap
+from treadle.backends.cuda.launch import Source
 from treadle.base import forks
 from treadle.base.errors import DeviceError, OutOfMemory, explain
 from treadle.base.knobs import POOL_BYTES
 
 GRAIN = 512  # bytes: sizes are multiples, and addresses are aligned to it
 COARSE = 1 << 20  # larger blocks come in fewer sizes, so that freed ones fit again
-PACK = {"fp32": "<f", "fp64": "<d"}
 LARGE_SHARED = 48 << 10  # more shared memory than this must be asked for
 
 
@@ -69,8 +65,20 @@ def room_of(nbytes: int) -> int:
     return -(-nbytes // step) * step
 
 
+class Current(threading.local):
+    """The device whose context a thread is in."""
+
+    gpu: Gpu | None = None
+
+
+_CURRENT = Current()
+
+
 class Gpu:
-    """One device. All work goes to one stream, so freed memory can be reused at once."""
+    """One device. All work goes to one stream, so freed memory can be reused at once.
+
+    Who starts work holds the lock: what threads start is in the order in which they took memory.
+    """
 
     def __init__(self, index: int) -> None:
         self.lost: bool = any(known.lost for known in _devices)
@@ -82,7 +90,7 @@ class Gpu:
             hint = "is there an NVIDIA driver, and a device of that number?"
             raise DeviceError(explain(f"cuda:{index}", f"not available: {error}", hint)) from error
         self.context = checked(cu.cuDevicePrimaryCtxRetain(self.device))
-        self.threads = threading.local()
+        self.lock = threading.RLock()  # a finalizer may come in between
         self.enter()
         self.stream = checked(cu.cuStreamCreate(1))  # does not wait for the default stream
         ask = cu.CUdevice_attribute
@@ -92,7 +100,9 @@ class Gpu:
         self.processors = self._attribute(ask.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
         self.functions: dict[Source, tuple[Any, int, int, list[Any]]] = {}
         self.free: dict[int, list[int]] = {}
+        self.returned: deque[tuple[int, int]] = deque()  # by whoever let go of them, at any moment
         self.mapped = self.kept = 0  # bytes from the driver, and those of them that are free
+        self.working: Buffer | None = None
         _devices.append(self)
 
     def _attribute(self, name: Any) -> int:
@@ -100,14 +110,14 @@ class Gpu:
 
     def enter(self) -> None:
         """Make the context current in this thread."""
-        if not getattr(self.threads, "entered", False):
+        if _CURRENT.gpu is not self:
             self._require()
             checked(cu.cuCtxSetCurrent(self.context))
-            self.threads.entered = True
+            _CURRENT.gpu = self
 
     def leave(self) -> None:
         """In a forked child: the driver's state has stayed with the parent, memory with it."""
-        self.lost, self.threads = True, threading.local()
+        self.lost, self.lock, _CURRENT.gpu = True, threading.RLock(), None
 
     def _require(self) -> None:
         if self.lost:
@@ -124,55 +134,92 @@ class Gpu:
 
     def allocate(self, nbytes: int) -> Buffer:
         """Memory of at least nbytes."""
-        room = room_of(nbytes)
-        blocks = self.free.get(room)
-        if blocks:
-            self.kept -= room
-            return Buffer(blocks.pop(), nbytes, room, self)
         self.enter()
+        with self.lock:
+            self._sort()
+            room = room_of(nbytes)
+            blocks = self.free.get(room)
+            if blocks:
+                self.kept -= room
+                return Buffer(blocks.pop(), nbytes, room, self)
+            try:
+                address = int(checked(cu.cuMemAllocAsync(room, self.stream)))
+            except OutOfMemory:
+                self._free(0)
+                checked(cu.cuStreamSynchronize(self.stream))
+                address = self._last_resort(room)
+            self.mapped += room
+            return Buffer(address, nbytes, room, self)
+
+    def _last_resort(self, room: int) -> int:
         try:
-            address = int(checked(cu.cuMemAllocAsync(room, self.stream)))
-        except OutOfMemory:
-            self.release()
-            address = int(checked(cu.cuMemAllocAsync(room, self.stream)))
-        self.mapped += room
-        return Buffer(address, nbytes, room, self)
+            return int(checked(cu.cuMemAllocAsync(room, self.stream)))
+        except OutOfMemory as error:
+            free, total = checked(cu.cuMemGetInfo())
+            facts = {"asked for": room, "held by tensors": self.mapped, "free": free}
+            facts = {name: f"{value / 2**30:.2f} GiB" for name, value in facts.items()}
+            hint = f"of {total / 2**30:.1f} GiB; try smaller batches, td.checkpoint, or del"
+            raise OutOfMemory(explain("cuda", "no device memory left", hint, **facts)) from error
+
+    def arena(self, nbytes: int) -> int:
+        """Where working memory lies: one place for all programs, which run one after the other."""
+        if not nbytes:
+            return 0
+        if self.working is None or self.working.size < nbytes:
+            self.working = None
+            self.working = self.allocate(nbytes)
+        return self.working.address
 
     def take_back(self, address: int, room: int) -> None:
-        """Keep a block for the next request of its size."""
-        self.free.setdefault(room, []).append(address)
-        self.kept += room
-        if self.kept > POOL_BYTES.value and not self.lost:
-            self.release()
+        """A block for the next request of its size: from any thread, in the middle of anything."""
+        self.returned.append((address, room))
+
+    def _sort(self) -> None:
+        while self.returned:
+            address, room = self.returned.popleft()
+            self.free.setdefault(room, []).append(address)
+            self.kept += room
+        if self.kept > POOL_BYTES.value:
+            self._free(POOL_BYTES.value // 2)
+
+    def _free(self, most: int) -> None:
+        """Hand kept blocks to the driver, the largest first, until so many bytes are left."""
+        for room in sorted(self.free, reverse=True):
+            blocks = self.free[room]
+            while blocks and self.kept > most:
+                checked(cu.cuMemFreeAsync(blocks.pop(), self.stream))
+                self.mapped -= room
+                self.kept -= room
 
     def release(self) -> None:
-        """Hand kept blocks to the driver."""
+        """Hand all that is kept to the driver."""
         self.enter()
-        for blocks in self.free.values():
-            while blocks:
-                checked(cu.cuMemFreeAsync(blocks.pop(), self.stream))
-        self.mapped -= self.kept
-        self.kept = 0
-        checked(cu.cuStreamSynchronize(self.stream))
+        with self.lock:
+            self._sort()
+            self._free(0)
+            checked(cu.cuStreamSynchronize(self.stream))
 
     def write(self, address: int, source: int, nbytes: int) -> None:
         """Host memory to device memory; pageable memory is staged before this returns."""
         self.enter()
-        if nbytes:
-            checked(cu.cuMemcpyHtoDAsync(address, source, nbytes, self.stream))
+        with self.lock:
+            if nbytes:
+                checked(cu.cuMemcpyHtoDAsync(address, source, nbytes, self.stream))
 
     def read(self, target: int, address: int, nbytes: int) -> None:
         """Device memory to host memory, once it is computed."""
         self.enter()
-        if nbytes:
-            checked(cu.cuMemcpyDtoHAsync(target, address, nbytes, self.stream))
+        with self.lock:
+            if nbytes:
+                checked(cu.cuMemcpyDtoHAsync(target, address, nbytes, self.stream))
         checked(cu.cuStreamSynchronize(self.stream))
 
     def copy(self, target: int, source: int, nbytes: int) -> None:
         """Device memory to device memory."""
         self.enter()
-        if nbytes:
-            checked(cu.cuMemcpyDtoDAsync(target, source, nbytes, self.stream))
+        with self.lock:
+            if nbytes:
+                checked(cu.cuMemcpyDtoDAsync(target, source, nbytes, self.stream))
 
     # ---- code
 
@@ -190,86 +237,6 @@ class Gpu:
             found = (function, 32 * code.warps, code.shared, code.maps)
             self.functions[source] = found
         return found
-
-
-class Call:
-    """A launch with its arguments in the form the driver reads."""
-
-    def __init__(self, gpu: Gpu, launch: Launch, places: dict[object, tuple[int, int]]) -> None:
-        self.gpu, self.grid = gpu, launch.grid
-        self.function, self.threads, self.shared, maps = gpu.load(launch.source)
-        self.moving: list[tuple[int, int, int]] = []  # (cell, base, offset)
-        self.maps: list[tuple[TensorMap, int, int]] = []
-        cells: list[int | TensorMap] = []
-        for (_, kind), value in zip(launch.source.types, launch.arguments, strict=True):
-            if isinstance(value, Tensor):
-                made = TensorMap(value, kind, *maps[len(self.maps)])
-                self.maps.append((made, *places[value.buffer]))
-                cells += [made, *value.extents, *value.strides]
-            elif isinstance(value, Memory):
-                self.moving.append((len(cells), *places[value.buffer]))
-                cells.append(0)
-            else:
-                cells.append(encoded(kind, value))
-        cells += [0, 0]  # Triton adds two scratch pointers
-        count = len(cells)
-        self.cells = (ctypes.c_uint64 * count)(*(x if isinstance(x, int) else 0 for x in cells))
-        first = ctypes.addressof(self.cells)
-        self.pointers = (ctypes.c_uint64 * count)(
-            *(first + 8 * k if isinstance(x, int) else x.place for k, x in enumerate(cells))
-        )
-        self.address = ctypes.addressof(self.pointers)
-
-    def aim(self, bases: Sequence[int]) -> None:
-        """Fill in addresses."""
-        for k, base, offset in self.moving:
-            self.cells[k] = bases[base] + offset
-        for made, base, offset in self.maps:
-            made.aim(bases[base] + offset)
-
-    def start(self) -> None:
-        """Queue the kernel."""
-        grid, block = (*self.grid, 1), (self.threads, 1, 1)
-        where = self.shared, self.gpu.stream, self.address
-        checked(cu.cuLaunchKernel(self.function, *grid, *block, *where, 0))
-
-
-def encoded(kind: str, value: Any) -> int:
-    """A number as the low bytes of a cell."""
-    if kind in PACK:
-        data = struct.pack(PACK[kind], clipped(value) if kind == "fp32" else value)
-        return int.from_bytes(data, "little")
-    return int(value) & ((1 << 64) - 1)
-
-
-def clipped(value: float) -> float:
-    """Numbers beyond float32 are infinite there."""
-    return float(value) if abs(value) < 3.4028235e38 else value * float("inf")
-
-
-class Graph:
-    """Calls recorded once, started together."""
-
-    def __init__(self, gpu: Gpu, calls: Sequence[Call]) -> None:
-        self.gpu = gpu
-        mode = cu.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
-        checked(cu.cuStreamBeginCapture(gpu.stream, mode))
-        try:
-            for call in calls:
-                call.start()
-        finally:
-            graph = checked(cu.cuStreamEndCapture(gpu.stream))
-        self.executable = checked(cu.cuGraphInstantiate(graph, 0))
-        checked(cu.cuGraphDestroy(graph))
-
-    def start(self) -> None:
-        """Queue all calls."""
-        checked(cu.cuGraphLaunch(self.executable, self.gpu.stream))
-
-    def __del__(self) -> None:
-        # Where Python ends, modules may be gone before what they made.
-        if cu is not None and hasattr(self, "executable") and not self.gpu.lost:
-            cu.cuGraphExecDestroy(self.executable)
 
 
 _devices: list[Gpu] = []  # in use, in this process or the one it was forked from

@@ -1,16 +1,15 @@
-"""A plan on a device: launches one by one, or as a graph once their addresses repeat."""
+"""A plan on a device: launches one by one, or as a graph from the second run on."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 
-from treadle.backends.cuda.driver import Buffer, Call, Gpu, Graph
+from treadle.backends.cuda.calls import Call, Graph
+from treadle.backends.cuda.driver import Buffer, Gpu
 from treadle.backends.cuda.program import Plan
 from treadle.ir.node import Node
 
 FEW = 2  # launches that are not worth a graph
-MOST_GRAPHS = 8
 
 
 class Program:
@@ -25,22 +24,25 @@ class Program:
         self.calls = [Call(gpu, launch, self.plan.found) for launch in self.plan.launches]
         self.new = [nbytes for kind, nbytes in self.plan.outputs if kind == "new"]
         self.overwrites = self.plan.places.overwrites()
-        self.graphs: dict[tuple[int, ...], Graph | None] = {}
-        self.lock = threading.Lock()
+        self.readers: dict[int, list[int]] = {}  # numbers of the calls that use a base address
+        for number, call in enumerate(self.calls):
+            for base in call.bases():
+                self.readers.setdefault(base, []).append(number)
+        self.graph: Graph | None = None
+        self.bases: list[int] = []  # that the calls are aimed at
+        self.stale: set[int] = set()  # calls that were aimed elsewhere since the graph was started
         self.clock: Callable[[Sequence[int]], None] | None = None  # starts instead, where it is set
 
     def run(self, inputs: Sequence[Buffer], results: list[Buffer] | None = None) -> list[Buffer]:
         """Queue everything on the leaves' memory; returns the roots', added to results if given."""
-        arena = self.gpu.allocate(self.plan.layout.nbytes) if self.plan.layout.nbytes else None
-        new = [self.gpu.allocate(nbytes) for nbytes in self.new]
-        bases = [arena.address if arena else 0, *(b.address for b in inputs)]
-        bases += [buffer.address for buffer in new]
-        self.gpu.enter()
-        with self.lock:
+        gpu = self.gpu
+        gpu.enter()
+        with gpu.lock:
+            new = [gpu.allocate(nbytes) for nbytes in self.new]
+            bases = [gpu.arena(self.plan.layout.nbytes), *(b.address for b in inputs)]
+            bases += [buffer.address for buffer in new]
             if self.clock is not None:
                 self.clock(bases)
-            elif len(self.calls) > FEW:
-                self._start_together(tuple(bases))
             else:
                 self._start(bases)
         found = self.plan.places.arranged(inputs, new)
@@ -48,22 +50,31 @@ class Program:
             results += found
         return found
 
-    def _start(self, bases: Sequence[int]) -> None:
-        for call in self.calls:
-            call.aim(bases)
-            call.start()
-
-    def _start_together(self, bases: tuple[int, ...]) -> None:
-        """The second run at the same addresses records a graph."""
-        if bases not in self.graphs:
-            if len(self.graphs) >= MOST_GRAPHS:
-                del self.graphs[next(iter(self.graphs))]
-            self.graphs[bases] = None
-            self._start(bases)
-            return
-        graph = self.graphs[bases]
-        if graph is None:
+    def _start(self, bases: list[int]) -> None:
+        """Together where most calls are aimed as they were, else one by one."""
+        changed = self._aim(bases)
+        self.stale |= changed
+        if len(self.calls) <= FEW or 2 * len(changed) > len(self.calls):
             for call in self.calls:
-                call.aim(bases)
-            graph = self.graphs[bases] = Graph(self.gpu, self.calls)
-        graph.start()
+                call.start()
+            return
+        if self.graph is None:
+            self.graph = Graph(self.gpu, self.calls)
+        else:
+            for number in self.stale:
+                self.graph.change(number)
+        self.stale.clear()
+        self.graph.start()
+
+    def _aim(self, bases: list[int]) -> set[int]:
+        """Point the calls at memory; the numbers of those that pointed elsewhere before."""
+        if self.bases:
+            moved = [k for k, (new, old) in enumerate(zip(bases, self.bases, strict=True))
+                     if new != old]  # fmt: skip
+            changed = {number for k in moved for number in self.readers.get(k, ())}
+        else:
+            changed = set(range(len(self.calls)))
+        for number in changed:
+            self.calls[number].aim(bases)
+        self.bases = bases
+        return changed

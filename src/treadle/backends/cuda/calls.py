@@ -1,0 +1,118 @@
+"""Kernels with their arguments in the driver's form: one call, and many as a graph."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+from cuda.bindings import driver as cu
+
+from treadle.backends.cuda.driver import Gpu, checked
+from treadle.backends.cuda.launch import Launch, Memory, Tensor
+from treadle.backends.cuda.tensor_maps import TensorMap
+
+PACK = {"fp32": "<f", "fp64": "<d"}
+
+
+class Call:
+    """A launch with its arguments in the form the driver reads."""
+
+    def __init__(self, gpu: Gpu, launch: Launch, places: dict[object, tuple[int, int]]) -> None:
+        self.gpu, self.grid = gpu, launch.grid
+        self.function, self.threads, self.shared, maps = gpu.load(launch.source)
+        self.moving: list[tuple[int, int, int]] = []  # (cell, base, offset)
+        self.maps: list[tuple[TensorMap, int, int]] = []
+        cells: list[int | TensorMap] = []
+        for (_, kind), value in zip(launch.source.types, launch.arguments, strict=True):
+            if isinstance(value, Tensor):
+                made = TensorMap(value, kind, *maps[len(self.maps)])
+                self.maps.append((made, *places[value.buffer]))
+                cells += [made, *value.extents, *value.strides]
+            elif isinstance(value, Memory):
+                self.moving.append((len(cells), *places[value.buffer]))
+                cells.append(0)
+            else:
+                cells.append(encoded(kind, value))
+        cells += [0, 0]  # Triton adds two scratch pointers
+        count = len(cells)
+        self.cells = (ctypes.c_uint64 * count)(*(x if isinstance(x, int) else 0 for x in cells))
+        first = ctypes.addressof(self.cells)
+        self.pointers = (ctypes.c_uint64 * count)(
+            *(first + 8 * k if isinstance(x, int) else x.place for k, x in enumerate(cells))
+        )
+        self.address = ctypes.addressof(self.pointers)
+
+    def bases(self) -> set[int]:
+        """Numbers of the base addresses it depends on."""
+        return {base for _, base, _ in (*self.moving, *self.maps)}
+
+    def aim(self, bases: Sequence[int]) -> None:
+        """Fill in addresses."""
+        for k, base, offset in self.moving:
+            self.cells[k] = bases[base] + offset
+        for made, base, offset in self.maps:
+            made.aim(bases[base] + offset)
+
+    def parameters(self) -> Any:
+        """What a node of a graph is made of."""
+        node = cu.CUDA_KERNEL_NODE_PARAMS()
+        node.func, node.kernelParams = self.function, self.address
+        node.gridDimX, node.gridDimY, node.gridDimZ = (*self.grid, 1)
+        node.blockDimX, node.blockDimY, node.blockDimZ = self.threads, 1, 1
+        node.sharedMemBytes = self.shared
+        return node
+
+    def start(self) -> None:
+        """Queue the kernel."""
+        grid, block = (*self.grid, 1), (self.threads, 1, 1)
+        where = self.shared, self.gpu.stream, self.address
+        checked(cu.cuLaunchKernel(self.function, *grid, *block, *where, 0))
+
+
+def encoded(kind: str, value: Any) -> int:
+    """A number as the low bytes of a cell."""
+    if kind in PACK:
+        data = struct.pack(PACK[kind], clipped(value) if kind == "fp32" else value)
+        return int.from_bytes(data, "little")
+    return int(value) & ((1 << 64) - 1)
+
+
+def clipped(value: float) -> float:
+    """Numbers beyond float32 are infinite there."""
+    return float(value) if abs(value) < 3.4028235e38 else value * float("inf")
+
+
+class Graph:
+    """Calls that are started together, one after the other on the device.
+
+    It is written, not recorded from a stream: what other threads start meanwhile is not in it.
+    """
+
+    def __init__(self, gpu: Gpu, calls: Sequence[Call]) -> None:
+        self.gpu, self.calls = gpu, calls
+        graph = checked(cu.cuGraphCreate(0))
+        self.nodes: list[Any] = []
+        for call in calls:
+            before = self.nodes[-1:]
+            node = checked(cu.cuGraphAddKernelNode(graph, before, len(before), call.parameters()))
+            self.nodes.append(node)
+        self.executable = checked(cu.cuGraphInstantiate(graph, 0))
+        self.graph = graph  # nodes are known by it
+
+    def change(self, number: int) -> None:
+        """A call has other arguments now."""
+        parameters = self.calls[number].parameters()
+        node = self.nodes[number]
+        checked(cu.cuGraphExecKernelNodeSetParams(self.executable, node, parameters))
+
+    def start(self) -> None:
+        """Queue all calls."""
+        checked(cu.cuGraphLaunch(self.executable, self.gpu.stream))
+
+    def __del__(self) -> None:
+        # Where Python ends, modules may be gone before what they made.
+        if cu is not None and hasattr(self, "graph") and not self.gpu.lost:
+            cu.cuGraphExecDestroy(self.executable)
+            cu.cuGraphDestroy(self.graph)
