@@ -158,7 +158,6 @@ def install(patch):
         patch.setitem(sys.modules, module.__name__, module)
     for name in NEAR_THE_DRIVER:
         patch.delitem(sys.modules, f"treadle.backends.cuda.{name}", raising=False)
-    driver = importlib.import_module("treadle.backends.cuda.driver")
     backend = importlib.import_module("treadle.backends.cuda.backend")
     from treadle.backends.cuda.compile import Code
 
@@ -172,6 +171,6 @@ def install(patch):
         ctypes.c_uint64.from_address(place.value).value = address.value
         return 0
 
-    patch.setattr(driver, "code_of", code_of)
+    patch.setattr("treadle.backends.cuda.compile.code_of", code_of)
     patch.setattr("treadle.backends.cuda.tensor_maps.encoder", lambda: encode)
     return fake, backend.Cuda(0)

@@ -13,6 +13,7 @@ from fake_driver import NEAR_THE_DRIVER, install
 from triton_host import INTERPRETED, check, check_on, node_of, plan_of, simplified
 
 from treadle.backends import choices
+from treadle.backends.cuda import compile as compile_
 from treadle.base.knobs import override
 from treadle.ops.composite import matmul
 from treadle.ops.elementwise import exp, maximum
@@ -116,9 +117,8 @@ def test_events_time_every_step(device):
 
 def test_what_a_device_refuses_is_not_taken(device, monkeypatch):
     _, backend = device
-    driver = sys.modules["treadle.backends.cuda.driver"]
     module = sys.modules["treadle.backends.cuda.backend"]
-    code_of = driver.code_of
+    code_of = compile_.code_of
 
     def narrow(source, architecture):
         if dict(source.constants).get("BM", 0) > 64 or source.warps > 8:
@@ -129,7 +129,7 @@ def test_what_a_device_refuses_is_not_taken(device, monkeypatch):
         program.run(inputs)
         return [1.0 / dict(launch.source.constants)["BM"] for launch in program.plan.launches]
 
-    monkeypatch.setattr(driver, "code_of", narrow)
+    monkeypatch.setattr(compile_, "code_of", narrow)
     monkeypatch.setattr(module, "step_seconds", clock)
     with override(tune=1):
         check_on(backend, BUILDS["product"](), 2e-6)

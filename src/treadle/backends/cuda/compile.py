@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import linecache
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,6 +17,7 @@ from triton.compiler import ASTSource
 from treadle.backends.cuda.launch import Source
 from treadle.base import cache
 
+FEW = 2  # kernels that are not worth a second thread
 FUSED = ('input_precision="ieee"', "# a chain")
 """In the text of products that are made of multiply-adds, and of chains, which are one kernel or
 none. Elsewhere a product and a sum are rounded each, whether they are in one kernel or in two."""
@@ -61,6 +64,16 @@ def code_of(source: Source, architecture: int) -> Code:
         return code
     head, _, cubin = stored.partition(b"\n")
     return Code(cubin, **json.loads(head))
+
+
+def codes_of(sources: Iterable[Source], architecture: int) -> dict[Source, Code]:
+    """Machine code of several kernels, side by side: Triton lets go of the interpreter."""
+    distinct = list(dict.fromkeys(sources))
+    if len(distinct) < FEW:
+        return {source: code_of(source, architecture) for source in distinct}
+    with ThreadPoolExecutor(min(len(distinct), os.cpu_count() or 1)) as pool:
+        found = pool.map(lambda source: code_of(source, architecture), distinct)
+        return dict(zip(distinct, found, strict=True))
 
 
 def _compiled(source: Source, architecture: int) -> Code:

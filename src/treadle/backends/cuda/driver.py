@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
 from cuda.bindings import driver as cu
 
-from treadle.backends.cuda.compile import code_of
+from treadle.backends.cuda.compile import Code, codes_of
 from treadle.backends.cuda.launch import Source
 from treadle.base import forks
 from treadle.base.errors import DeviceError, OutOfMemory, explain
@@ -65,6 +66,10 @@ def room_of(nbytes: int) -> int:
     return -(-nbytes // step) * step
 
 
+Loaded = tuple[Any, int, int, list[Any]]
+"""(function, threads of a program, bytes of shared memory, tensors read by blocks)"""
+
+
 class Current(threading.local):
     """The device whose context a thread is in."""
 
@@ -98,7 +103,7 @@ class Gpu:
         minor = self._attribute(ask.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
         self.architecture = 10 * major + minor
         self.processors = self._attribute(ask.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
-        self.functions: dict[Source, tuple[Any, int, int, list[Any]]] = {}
+        self.functions: dict[Source, Loaded] = {}
         self.free: dict[int, list[int]] = {}
         self.returned: deque[tuple[int, int]] = deque()  # by whoever let go of them, at any moment
         self.mapped = self.kept = 0  # bytes from the driver, and those of them that are free
@@ -223,20 +228,20 @@ class Gpu:
 
     # ---- code
 
-    def load(self, source: Source) -> tuple[Any, int, int, list[Any]]:
-        """(function, threads of a program, bytes of shared memory, tensors read by blocks)."""
-        found = self.functions.get(source)
-        if found is None:
-            code = code_of(source, self.architecture)
-            self.enter()
-            module = checked(cu.cuModuleLoadData(code.cubin))
-            function = checked(cu.cuModuleGetFunction(module, code.name.encode()))
-            if code.shared > LARGE_SHARED:
-                what = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-                checked(cu.cuFuncSetAttribute(function, what, code.shared))
-            found = (function, 32 * code.warps, code.shared, code.maps)
-            self.functions[source] = found
-        return found
+    def prepare(self, sources: Iterable[Source]) -> None:
+        """Compile what is missing and load it."""
+        missing = [source for source in sources if source not in self.functions]
+        for source, code in codes_of(missing, self.architecture).items():
+            self.functions[source] = self._loaded(code)
+
+    def _loaded(self, code: Code) -> Loaded:
+        self.enter()
+        module = checked(cu.cuModuleLoadData(code.cubin))
+        function = checked(cu.cuModuleGetFunction(module, code.name.encode()))
+        if code.shared > LARGE_SHARED:
+            what = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            checked(cu.cuFuncSetAttribute(function, what, code.shared))
+        return (function, 32 * code.warps, code.shared, code.maps)
 
 
 _devices: list[Gpu] = []  # in use, in this process or the one it was forked from

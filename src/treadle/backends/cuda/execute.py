@@ -21,6 +21,7 @@ class Program:
         self.gpu = gpu
         machine = ("cuda", f"sm_{gpu.architecture}", str(gpu.processors))
         self.plan = Plan(roots, leaves, replaces, gpu.processors, machine, gpu.architecture)
+        gpu.prepare(launch.source for launch in self.plan.launches)
         self.calls = [Call(gpu, launch, self.plan.found) for launch in self.plan.launches]
         self.new = [nbytes for kind, nbytes in self.plan.outputs if kind == "new"]
         self.overwrites = self.plan.places.overwrites()
