@@ -23,6 +23,7 @@ from treadle.tensor.namespace import (
     version as __array_api_version__,
 )
 from treadle.tensor.picture import draw, graph
+from treadle.tensor.precision import get_matmul_precision, set_matmul_precision
 from treadle.tensor.tensor import Tensor, realize
 from treadle.transforms.checkpoint import checkpoint
 from treadle.transforms.compile import compile
@@ -32,21 +33,21 @@ from treadle.transforms.jacobian import hessian, jacobian
 from treadle.transforms.tune import tune
 
 if TYPE_CHECKING:
-    from treadle import amp, data, io, logs, models, nn, optim
+    from treadle import amp, cuda, data, io, logs, models, nn, optim
     from treadle.io import load, save
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Device", "Dim", "Tensor", "TreadleError", "__array_api_version__",
-    "__array_namespace_info__", "__version__", "amp", "astype", "bfloat16", "bool",
-    "broadcast_shapes", "can_cast", "checkpoint", "compile", "data", "draw", "e", "enable_grad",
-    "explain", "finfo", "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2", "grad",
+    "Device", "Dim", "Tensor", "TreadleError", "__array_api_version__", "__array_namespace_info__",
+    "__version__", "amp", "astype", "bfloat16", "bool", "broadcast_shapes", "can_cast",
+    "checkpoint", "compile", "cuda", "data", "draw", "e", "enable_grad", "explain", "finfo",
+    "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2", "get_matmul_precision", "grad",
     "gradients", "graph", "hessian", "iinfo", "inf", "int16", "int32", "int64", "int8", "io",
-    "is_grad_enabled", "isdtype", "jacobian", "jvp", "load", "logs", "manual_seed",
-    "memory_report", "models", "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi",
-    "promote_types", "rand", "randint", "randn", "random", "randperm", "realize", "result_type",
-    "save", "tune", "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
+    "is_grad_enabled", "isdtype", "jacobian", "jvp", "load", "logs", "manual_seed", "memory_report",
+    "models", "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi", "promote_types", "rand",
+    "randint", "randn", "random", "randperm", "realize", "result_type", "save",
+    "set_matmul_precision", "tune", "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
 ]
 
 # <gen imports>
@@ -140,7 +141,7 @@ __all__ += [
 # <sums 2enomasku33befzfvqtrvcig32aud6qxd7rh3dw4ui6uamuu4ycox5x7gzj5rnvoire7p3k4xqy7c4vebxa3x>
 # </gen names 33itzslykrhso73la4yntj4ua47jxaioq6qaxnt4cljr4>
 
-LATE = ("amp", "data", "io", "logs", "models", "nn", "optim")
+LATE = ("amp", "cuda", "data", "io", "logs", "models", "nn", "optim")
 FROM_FILES = ("load", "save")
 """Parts that are loaded when somebody asks for them."""
 

@@ -67,7 +67,8 @@ class Meaning:
 
     def follow(self) -> None:
         """Look at the knobs again."""
-        self.value = bool(FAST_MATH.value) + 2 * bool(ROUND.value) + 4 * (not WINOGRAD.value)
+        chosen = (FAST_MATH.value, ROUND.value, not WINOGRAD.value, TF32.value)
+        self.value = sum(bool(knob) << k for k, knob in enumerate(chosen))
 
 
 DEBUG = Knob("debug", 0, "1 kernels run, 2 timings, 3 fusion, 4 source, 5 rewrites, 6 assembly")
@@ -82,6 +83,7 @@ FAST_MATH = Knob("fast_math", 0, "1: allow rewrites that change rounding, NaN or
 WINOGRAD = Knob("winograd", 1, "0: convolutions add up plain products: an inf gives inf, not NaN")
 TUNE = Knob("tune", 0, "1: programs look for faster kernels by timing when they first run")
 TUNE_SECONDS = Knob("tune_seconds", 20, "for so long at most, each program")
+TF32 = Knob("tf32", 0, "1: GPUs round operands of float32 products to 10 bits, which is quick")
 ROUND = Knob("round", 0, "1: floats of 8 and 16 bits are rounded after every op, not kernel")
 MEANING = Meaning()
 MEANING.follow()

@@ -66,6 +66,17 @@ def room_of(nbytes: int) -> int:
     return -(-nbytes // step) * step
 
 
+class Mark:
+    """An event of the driver's, gone with the object."""
+
+    def __init__(self) -> None:
+        self.handle = checked(cu.cuEventCreate(0))
+
+    def __del__(self) -> None:
+        if cu is not None and hasattr(self, "handle"):
+            cu.cuEventDestroy(self.handle)
+
+
 Loaded = tuple[Any, int, int, list[Any]]
 """(function, threads of a program, bytes of shared memory, tensors read by blocks)"""
 
@@ -95,6 +106,8 @@ class Gpu:
             hint = "is there an NVIDIA driver, and a device of that number?"
             raise DeviceError(explain(f"cuda:{index}", f"not available: {error}", hint)) from error
         self.context = checked(cu.cuDevicePrimaryCtxRetain(self.device))
+        name = checked(cu.cuDeviceGetName(128, self.device))
+        self.name = name.split(b"\0")[0].decode() if isinstance(name, bytes) else ""
         self.lock = threading.RLock()  # a finalizer may come in between
         self.enter()
         self.stream = checked(cu.cuStreamCreate(1))  # does not wait for the default stream
@@ -135,6 +148,34 @@ class Gpu:
         self.enter()
         checked(cu.cuStreamSynchronize(self.stream))
 
+    def mark(self) -> Any:
+        """An event that comes when everything asked for so far is done."""
+        self.enter()
+        with self.lock:
+            event = Mark()
+            checked(cu.cuEventRecord(event.handle, self.stream))
+        return event
+
+    def wait_for(self, mark: Mark) -> None:
+        """Until it has come."""
+        self.enter()
+        checked(cu.cuEventSynchronize(mark.handle))
+
+    def has_come(self, mark: Mark) -> bool:
+        """Has it?"""
+        self.enter()
+        return bool(cu.cuEventQuery(mark.handle)[0] == cu.CUresult.CUDA_SUCCESS)
+
+    def between(self, first: Mark, last: Mark) -> float:
+        """Milliseconds."""
+        return float(checked(cu.cuEventElapsedTime(first.handle, last.handle)))
+
+    def room(self) -> tuple[int, int]:
+        """Bytes of the device that are free, and all."""
+        self.enter()
+        free, total = checked(cu.cuMemGetInfo())
+        return int(free), int(total)
+
     # ---- memory
 
     def allocate(self, nbytes: int) -> Buffer:
@@ -160,7 +201,7 @@ class Gpu:
         try:
             return int(checked(cu.cuMemAllocAsync(room, self.stream)))
         except OutOfMemory as error:
-            free, total = checked(cu.cuMemGetInfo())
+            free, total = self.room()
             facts = {"asked for": room, "held by tensors": self.mapped, "free": free}
             facts = {name: f"{value / 2**30:.2f} GiB" for name, value in facts.items()}
             hint = f"of {total / 2**30:.1f} GiB; try smaller batches, td.checkpoint, or del"
@@ -253,6 +294,13 @@ def _leave_all() -> None:
 
 
 forks.in_child(_leave_all)
+
+
+def count() -> int:
+    """How many devices there are."""
+    if cu.cuInit(0)[0] != cu.CUresult.CUDA_SUCCESS:
+        return 0
+    return int(checked(cu.cuDeviceGetCount()))
 
 
 @cache

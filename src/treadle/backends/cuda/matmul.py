@@ -14,15 +14,15 @@ from treadle.backends.cuda.narrow import memory_type
 from treadle.backends.cuda.ops import with_helpers
 from treadle.backends.cuda.ways import settled
 from treadle.backends.questions import of_loops
-from treadle.base.dtypes import bfloat16, float16, float32, float64
+from treadle.base.dtypes import DType, bfloat16, float16, float32, float64
 from treadle.base.errors import needed
+from treadle.base.knobs import TF32
 from treadle.kernel.index import Axis, Index, Remainder, as_quotient
 from treadle.kernel.parser import parse
 from treadle.kernel.signature import Signature
 from treadle.kernel.steps import ProductStep
 
 TEMPLATES = (float16, bfloat16, float32, float64)
-PRECISION = {float32: "ieee", float64: "ieee"}  # others: the tensor cores' own
 GROUP = 8  # rows of tiles whose operands stay in the second cache together
 
 
@@ -50,6 +50,14 @@ SINGLE = (
 DOUBLE = (
     Tile(64, 64, 16, 4, 3, 1.0), Tile(32, 32, 16, 4, 3, 0.7), Tile(16, 16, 16, 2, 3, 0.3),
 )  # fmt: skip
+
+
+def precision_of(dtype: DType) -> str:
+    """How a dot is told what to do with operands: 16-bit ones are what tensor cores take."""
+    if dtype.size == 2:
+        return ""
+    quick = dtype is float32 and TF32.value
+    return f', input_precision="{"tf32" if quick else "ieee"}"'
 
 
 def choose_tile(m: int, n: int, batch: int, tiles: Sequence[Tile], processors: int) -> Tile:
@@ -192,8 +200,7 @@ class Matmul:
         kind = memory_type(self.node.dtype)
         casts = ["" if x.operand.base.dtype is self.node.dtype else f".to({kind})"
                  for x in (self.a, self.b)]  # fmt: skip
-        precision = PRECISION.get(self.node.dtype)
-        option = f', input_precision="{precision}"' if precision else ""
+        option = precision_of(self.node.dtype)
         if self.node.dtype is float64:
             option += ", out_dtype=tl.float64"
         moved = self.a.places is None

@@ -8,8 +8,10 @@ from treadle.backends.choices import Machine
 from treadle.backends.cuda.copies import COPIES, tensor_of
 from treadle.backends.cuda.forms import INDEX_LIMIT
 from treadle.backends.cuda.launch import Tensor
-from treadle.backends.cuda.matmul import Matmul, Tile
+from treadle.backends.cuda.matmul import Matmul, Tile, precision_of
 from treadle.backends.cuda.narrow import memory_type
+from treadle.base.dtypes import float32
+from treadle.base.knobs import TF32
 from treadle.base.shapes import Shape
 from treadle.kernel.operands import Side
 from treadle.kernel.steps import ProductStep
@@ -17,6 +19,10 @@ from treadle.kernel.steps import ProductStep
 TILES = (
     Tile(128, 256, 64, 8, 3, 1.0), Tile(128, 128, 64, 4, 3, 0.9), Tile(64, 128, 128, 4, 4, 0.7),
     Tile(64, 64, 128, 4, 4, 0.5), Tile(32, 64, 128, 4, 4, 0.28), Tile(16, 64, 256, 4, 3, 0.17),
+)  # fmt: skip
+QUICK = (  # float32 by tensor cores
+    Tile(128, 128, 32, 8, 4, 1.0), Tile(64, 128, 32, 4, 4, 0.8), Tile(64, 64, 64, 4, 4, 0.6),
+    Tile(32, 64, 64, 4, 4, 0.3), Tile(16, 64, 64, 4, 4, 0.17),
 )  # fmt: skip
 FULL = 64  # rows that the tensor cores take at once: of fewer the transposed product is computed
 SMALL = 128 * 128  # elements of a tile: two programs fit on a processor
@@ -26,7 +32,9 @@ def product_of(
     product: ProductStep, processors: int, machine: Machine, architecture: int
 ) -> Matmul:
     """A product in the form that suits it."""
-    able = architecture >= COPIES and product.node.dtype.size == 2 and _is_able(product)
+    dtype = product.node.dtype
+    cores = dtype.size == 2 or (dtype is float32 and TF32.value)
+    able = architecture >= COPIES and cores and _is_able(product)
     return (Streamed if able else Matmul)(product, processors, machine)
 
 
@@ -60,7 +68,7 @@ class Streamed(Matmul):
 
     def tiles(self) -> tuple[Tile, ...]:
         """Those that keep the copy engine and the tensor cores busy."""
-        return TILES
+        return TILES if self.node.dtype.size == 2 else QUICK
 
     def _result(self) -> Tensor | None:
         """Where finished tiles go as they are, if the copy engine can bring them there."""
@@ -110,13 +118,13 @@ class Streamed(Matmul):
         swapped = self.tile.m < FULL
         left = self._brought("a", self.left, self.a.strides[1] == 1, ("high * BM", "BM"), 0)
         right = self._brought("b", self.right, self.b.strides[1] == 1, ("wide * BN", "BN"), 1)
-        product = "tl.dot(tl.trans(y), tl.trans(x), acc)" if swapped else "tl.dot(x, y, acc)"
+        sides = "tl.trans(y), tl.trans(x)" if swapped else "x, y"
         return [
             f"acc = tl.zeros(({'BN, BM' if swapped else 'BM, BN'}), tl.float32)",
             "for start in range(0, K, BK):",
             f"    x = {left}",
             f"    y = {right}",
-            f"    acc = {product}",
+            f"    acc = tl.dot({sides}, acc{precision_of(self.node.dtype)})",
             *["acc = tl.trans(acc)"] * swapped,
         ]
 

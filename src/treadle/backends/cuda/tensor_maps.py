@@ -9,7 +9,11 @@ from typing import Any
 from treadle.backends.cuda.launch import Tensor
 from treadle.base.errors import DeviceError, explain
 
-KINDS = {"fp16": (6, 2), "bf16": (9, 2)}  # the driver's number of a type, and its bytes
+KINDS = {
+    "fp16": (6, 2),
+    "fp32": (7, 4),
+    "bf16": (9, 2),
+}  # the driver's number of a type, and its bytes
 BYTES, ALIGNED = 128, 64  # of a map
 LINES_OF_128 = 2  # how much the second cache fetches at once
 

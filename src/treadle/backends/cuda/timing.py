@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from cuda.bindings import driver as cu
-
-from treadle.backends.cuda.driver import Buffer, checked
+from treadle.backends.cuda.driver import Buffer, Mark
 from treadle.backends.cuda.execute import Program
 
 
 def step_seconds(program: Program, inputs: Sequence[Buffer]) -> list[float]:
     """Run a program that nobody else runs meanwhile, with an event around every kernel."""
-    events: list[Any] = []
+    events: list[Mark] = []
 
     def start(bases: Sequence[int]) -> None:
-        stream = program.gpu.stream
         for call in program.calls:
             call.aim(bases)
-            events.append(_marked(stream))
+            events.append(program.gpu.mark())
             call.start()
-        events.append(_marked(stream))
+        events.append(program.gpu.mark())
 
     program.clock = start
     try:
@@ -31,13 +27,5 @@ def step_seconds(program: Program, inputs: Sequence[Buffer]) -> list[float]:
         program.clock = None
     spent = [0.0] * max(1, len(program.plan.steps))
     for launch, first, last in zip(program.plan.launches, events, events[1:], strict=False):
-        spent[launch.step] += float(checked(cu.cuEventElapsedTime(first, last))) * 1e-3
-    for event in events:
-        checked(cu.cuEventDestroy(event))
+        spent[launch.step] += program.gpu.between(first, last) * 1e-3
     return spent
-
-
-def _marked(stream: Any) -> Any:
-    event = checked(cu.cuEventCreate(0))
-    checked(cu.cuEventRecord(event, stream))
-    return event

@@ -1,0 +1,132 @@
+"""Treadle, PyTorch and JAX on one GPU, each in a process of its own: `make bench-gpu`.
+
+    PYTHONPATH=src python -m benchmarks.gpu_table --only 'matmul|softmax' --fw treadle,torch,compile
+
+Every process makes the same inputs from the same seed, leaves some numbers of its result to
+compare, and rests between timings: a card at its power limit is slower than a rested one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import re
+import statistics
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.gpu_rows import ROWS
+
+FRAMEWORKS = ("treadle", "torch", "compile", "jax")
+REST = 0.06  # seconds
+ROUNDS = 5
+SPAN = 0.02  # seconds that a round takes
+
+
+def measured(run: Callable[[], Any], wait: Callable[[Any], None]) -> dict[str, float]:
+    """Milliseconds of the first call, and of one call: the median over rounds of many."""
+    start = time.perf_counter()
+    wait(run())
+    first = time.perf_counter() - start
+    for _ in range(3):
+        wait(run())
+    start = time.perf_counter()
+    wait(run())
+    count = max(1, min(400, int(SPAN / (time.perf_counter() - start))))
+    rounds = []
+    for _ in range(ROUNDS):
+        time.sleep(REST)
+        start = time.perf_counter()
+        for _ in range(count):
+            result = run()
+        wait(result)
+        rounds.append((time.perf_counter() - start) / count)
+    return {"first": 1e3 * first, "ms": 1e3 * statistics.median(rounds)}
+
+
+def work(framework: str, names: list[str], into: Path) -> None:
+    """Time rows in this process; each is written when it is there."""
+    module = importlib.import_module(
+        f"benchmarks.gpu_{'torch' if framework == 'compile' else framework}"
+    )
+    for name in names:
+        row = ROWS[name]
+        make = module.MAKERS.get(row.kind)
+        if make is None:
+            continue
+        try:
+            run, shown = make(row, framework == "compile")
+            found: dict[str, Any] = measured(run, module.wait)
+            found["result"] = [float(x) for x in shown(run())]
+            found["memory"] = module.peak()
+        except Exception as error:
+            found = {"error": f"{type(error).__name__}: {error}"[:200]}
+            traceback.print_exc(limit=-3)
+        with into.open("a") as file:
+            file.write(json.dumps({"row": name, "framework": framework, **found}) + "\n")
+
+
+def table(found: list[dict[str, Any]]) -> str:
+    """A line for each row: our time, the peers', the ratio to the best of them, and the bar."""
+    lines = [
+        f"{'row':34}{'treadle ms':>11}{'torch':>10}{'compile':>10}{'jax':>10}{'ratio':>7}{'bar':>6}"
+    ]
+    for name, row in ROWS.items():
+        mine = {x["framework"]: x for x in found if x["row"] == name}
+        times = [mine.get(fw, {}).get("ms") for fw in FRAMEWORKS]
+        if not any(times):
+            continue
+        ours, peers = times[0], [t for t in times[1:] if t]
+        ratio = f"{ours / min(peers):.2f}" if ours and peers else "-"
+        cells = "".join(f"{t:>10.4f}" if t else f"{'-':>10}" for t in times)
+        lines.append(f"{name:34} {cells}{ratio:>7}{row.bar:>6} {_difference(mine)}")
+    return "\n".join(lines)
+
+
+def _difference(mine: dict[str, dict[str, Any]]) -> str:
+    """How far our result is from a peer's."""
+    if "error" in mine.get("treadle", {}):
+        return mine["treadle"]["error"]
+    ours = mine.get("treadle", {}).get("result")
+    theirs = next(
+        (mine[fw]["result"] for fw in FRAMEWORKS[1:] if "result" in mine.get(fw, {})), None
+    )
+    if not ours or not theirs:
+        return ""
+    top = max(map(abs, theirs)) or 1.0
+    return f"off {max(abs(a - b) for a, b in zip(ours, theirs, strict=True)) / top:.0e}"
+
+
+def main() -> int:
+    """The table of all frameworks, or one framework's part of it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="a pattern that names of rows have")
+    parser.add_argument("--fw", default=",".join(FRAMEWORKS))
+    parser.add_argument("--into", type=Path, default=Path("gpu_table.jsonl"))
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    names = [name for name in ROWS if re.search(given.only, name)]
+    if given.worker:
+        work(given.worker, names, given.into)
+        return 0
+    given.into.unlink(missing_ok=True)
+    for framework in given.fw.split(","):
+        command = [sys.executable, "-m", "benchmarks.gpu_table", "--worker", framework]
+        command += ["--only", given.only, "--into", str(given.into)]
+        subprocess.run(command, check=False)
+    found = [json.loads(line) for line in given.into.read_text().splitlines()]
+    print(table(found))
+    for x in found:
+        if x["framework"] == "treadle" and x.get("first", 0) > 1000:
+            print(f"first call of {x['row']}: {x['first'] / 1e3:.1f} s")
+    return int(any("error" in x for x in found if x["framework"] == "treadle"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
