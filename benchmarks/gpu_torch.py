@@ -43,6 +43,7 @@ def _function(define: Callable[..., Any]) -> Callable[[Row, bool], Made]:
         def forward(*x: Any) -> Any:
             return define(*x, **row.options)
 
+        torch._dynamo.reset()
         f = torch.compile(forward) if compiled else forward
         if not row.backward:
             return lambda: f(*given), shown

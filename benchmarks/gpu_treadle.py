@@ -14,8 +14,14 @@ Made = tuple[Callable[[], Any], Callable[[Any], Any]]
 
 def wait(result: Any) -> None:
     """Until it is computed."""
-    td.realize(*(result if isinstance(result, tuple | list) else [result]))
+    done(*(result if isinstance(result, tuple | list) else [result]))
     td.cuda.synchronize()
+
+
+def done(*results: Any) -> Any:
+    """The results, asked for."""
+    td.realize(*results)
+    return results if len(results) > 1 else results[0]
 
 
 def peak() -> float:
@@ -46,7 +52,7 @@ def _function(define: Callable[..., Any]) -> Callable[[Row, bool], Made]:
 
         if not row.backward:
             run = td.compile(forward)
-            return lambda: td.realize(run(*given)), shown
+            return lambda: done(run(*given)), shown
         ones = td.ones(forward(*given).shape, dtype=given[0].dtype, device="cuda").realize()
 
         def both(ones: Any, *x: Any) -> Any:
@@ -54,7 +60,7 @@ def _function(define: Callable[..., Any]) -> Callable[[Row, bool], Made]:
             return [y, *back(ones)]
 
         run = td.compile(both)
-        return lambda: td.realize(*run(ones, *given)), shown
+        return lambda: done(*run(ones, *given)), shown
 
     return make
 
@@ -72,7 +78,7 @@ def _entropy(row: Row, _: bool) -> Made:
     (x,) = inputs(row)
     y = td.tensor(labels(*row.shapes[0])).to("cuda")
     run = td.compile(td.value_and_grad(lambda x: td.cross_entropy(x, y)))
-    return lambda: td.realize(*run(x)), shown
+    return lambda: done(*run(x)), shown
 
 
 def _training(model: Any, x: Any, y: Any, optimizer: Any) -> Made:
@@ -85,7 +91,7 @@ def _training(model: Any, x: Any, y: Any, optimizer: Any) -> Made:
         return loss
 
     run = td.compile(step)
-    return lambda: td.realize(run(x, y)), lambda loss: [loss.cpu().item() * 0]
+    return lambda: done(run(x, y)), lambda loss: [loss.cpu().item() * 0]
 
 
 def _mlp(row: Row, _: bool) -> Made:
