@@ -52,10 +52,10 @@ __all__ = [
 # <gen imports>
 from treadle.functions import (
     abs, absolute, acos, acosh, adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d,
-    adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d, add, all, allclose, any, argmax,
-    argmin, argsort, argwhere, as_strided, asin, asinh, atan, atan2, atanh, avg_pool1d, avg_pool2d,
-    avg_pool3d, batch_norm, binary_cross_entropy, binary_cross_entropy_with_logits, bincount,
-    bitcast, bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_not, bitwise_or,
+    adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d, add, all, allclose, angle, any,
+    argmax, argmin, argsort, argwhere, as_strided, asin, asinh, atan, atan2, atanh, avg_pool1d,
+    avg_pool2d, avg_pool3d, batch_norm, binary_cross_entropy, binary_cross_entropy_with_logits,
+    bincount, bitcast, bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_not, bitwise_or,
     bitwise_right_shift, bitwise_xor, bmm, broadcast_arrays, broadcast_tensors, broadcast_to, cast,
     cat, ceil, celu, chunk, clamp, clip, clone, complex, concat, conj, contiguous, conv1d, conv2d,
     conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d, copysign, cos, cosh,
@@ -66,38 +66,38 @@ from treadle.functions import (
     fractional_max_pool2d, fractional_max_pool3d, gather, gaussian_nll_loss, ge, gelu, ger, glu,
     greater, greater_equal, group_norm, gt, hardshrink, hardsigmoid, hardswish, hardtanh,
     hinge_embedding_loss, hstack, huber_loss, hypot, imag, index_add, index_select, inner,
-    instance_norm, interpolate, isclose, isfinite, isin, isinf, isnan, kl_div, kron, l1_loss,
-    layer_norm, le, leaky_relu, lerp, less, less_equal, lgamma, linear, log, log10, log1p, log2,
-    log_softmax, logaddexp, logcumsumexp, logical_and, logical_not, logical_or, logical_xor,
+    instance_norm, interpolate, isclose, isfinite, isin, isinf, isnan, isreal, kl_div, kron,
+    l1_loss, layer_norm, le, leaky_relu, lerp, less, less_equal, lgamma, linear, log, log10, log1p,
+    log2, log_softmax, logaddexp, logcumsumexp, logical_and, logical_not, logical_or, logical_xor,
     logsigmoid, logsumexp, lp_pool1d, lp_pool2d, lp_pool3d, lt, margin_ranking_loss, masked_fill,
     masked_select, matmul, matrix_product, matrix_transpose, max, max_pool1d, max_pool2d,
     max_pool3d, maximum, mean, median, meshgrid, min, minimum, mish, moveaxis, movedim, mse_loss,
     mul, multiply, mv, nan_to_num, ne, neg, negative, nextafter, nll_loss, nonzero, norm, normalize,
     not_equal, one_hot, outer, pad, permute, permute_dims, pixel_shuffle, pixel_unshuffle,
-    poisson_nll_loss, pool, positive, pow, prelu, prod, put_along_axis, quantile, quantize, ravel,
-    real, reciprocal, relu, relu6, remainder, repeat, repeat_interleave, resample, reshape,
+    poisson_nll_loss, polar, pool, positive, pow, prelu, prod, put_along_axis, quantile, quantize,
+    ravel, real, reciprocal, relu, relu6, remainder, repeat, repeat_interleave, resample, reshape,
     rms_norm, roll, rot90, round, rsqrt, scaled_dot_product_attention, scatter, scatter_add,
     scatter_max, scatter_min, scatter_mul, scatter_reduce, searchsorted, selu, shift_left,
     shift_right, sigmoid, sign, signbit, silu, sin, sinh, slice, smooth_l1_loss, softmax, softplus,
     softshrink, softsign, sort, split, sqrt, square, squeeze, stack, std, sub, subtract, sum,
     swapaxes, take, take_along_axis, tan, tanh, tanhshrink, tensordot, threshold, tile, topk, trace,
     transpose, tril, triu, true_divide, trunc, unbind, unflatten, unfold, unique, unique_all,
-    unique_counts, unique_inverse, unique_values, unsqueeze, unstack, var, vecdot, vector_norm,
-    view, vstack, where, windows,
+    unique_counts, unique_inverse, unique_values, unsqueeze, unstack, var, vdot, vecdot,
+    vector_norm, view, view_as_complex, view_as_real, vstack, where, windows,
 )
 from treadle.tensor.creation import (
     arange, asarray, empty, empty_like, eye, from_dlpack, from_numpy, full, full_like, linspace,
     logspace, ones, ones_like, tensor, zeros, zeros_like,
 )
-# <sums huxhai45aggena6tygvbveehlt7xvmtgkd7bro7qddvalq462n5n4xn5zbbvspltcclyjnquteeugqjy>
-# <sums vporryyvinvqfxkfhi34iypczldotpaqmzbivwbkvqilrbo6xezf5iwiu2tprrlorek2wvgbdfbdhyw4>
-# </gen imports od4vyn5zgb46ac2qorkazvit5suhl446ac2>
+# <sums huxhai45agcpfxq52t5tc6s43cushltgkd7bro7qddvalq462n5n4xn5zbbvspltcclyjnquteeugqjy>
+# <sums pb7hmjotv2nkoi4fhi34iypczldotpaqmzbivwbkrjwpkq2ukzzf5iwiu2tprrlorek2wvgbdfbdhyw4>
+# </gen imports njjmt66gpx46ac2qorkazvit5suhl446ac2>
 
 # <gen names>
 __all__ += [
     "abs", "absolute", "acos", "acosh", "adaptive_avg_pool1d", "adaptive_avg_pool2d",
     "adaptive_avg_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d",
-    "add", "all", "allclose", "any", "arange", "argmax", "argmin", "argsort", "argwhere",
+    "add", "all", "allclose", "angle", "any", "arange", "argmax", "argmin", "argsort", "argwhere",
     "as_strided", "asarray", "asin", "asinh", "atan", "atan2", "atanh", "avg_pool1d", "avg_pool2d",
     "avg_pool3d", "batch_norm", "binary_cross_entropy", "binary_cross_entropy_with_logits",
     "bincount", "bitcast", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_not",
@@ -115,31 +115,32 @@ __all__ += [
     "greater_equal", "group_norm", "gt", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
     "hinge_embedding_loss", "hstack", "huber_loss", "hypot", "imag", "index_add", "index_select",
     "inner", "instance_norm", "interpolate", "isclose", "isfinite", "isin", "isinf", "isnan",
-    "kl_div", "kron", "l1_loss", "layer_norm", "le", "leaky_relu", "lerp", "less", "less_equal",
-    "lgamma", "linear", "linspace", "log", "log10", "log1p", "log2", "log_softmax", "logaddexp",
-    "logcumsumexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logsigmoid",
-    "logspace", "logsumexp", "lp_pool1d", "lp_pool2d", "lp_pool3d", "lt", "margin_ranking_loss",
-    "masked_fill", "masked_select", "matmul", "matrix_product", "matrix_transpose", "max",
-    "max_pool1d", "max_pool2d", "max_pool3d", "maximum", "mean", "median", "meshgrid", "min",
-    "minimum", "mish", "moveaxis", "movedim", "mse_loss", "mul", "multiply", "mv", "nan_to_num",
-    "ne", "neg", "negative", "nextafter", "nll_loss", "nonzero", "norm", "normalize", "not_equal",
-    "one_hot", "ones", "ones_like", "outer", "pad", "permute", "permute_dims", "pixel_shuffle",
-    "pixel_unshuffle", "poisson_nll_loss", "pool", "positive", "pow", "prelu", "prod",
-    "put_along_axis", "quantile", "quantize", "ravel", "real", "reciprocal", "relu", "relu6",
-    "remainder", "repeat", "repeat_interleave", "resample", "reshape", "rms_norm", "roll", "rot90",
-    "round", "rsqrt", "scaled_dot_product_attention", "scatter", "scatter_add", "scatter_max",
-    "scatter_min", "scatter_mul", "scatter_reduce", "searchsorted", "selu", "shift_left",
-    "shift_right", "sigmoid", "sign", "signbit", "silu", "sin", "sinh", "slice", "smooth_l1_loss",
-    "softmax", "softplus", "softshrink", "softsign", "sort", "split", "sqrt", "square", "squeeze",
-    "stack", "std", "sub", "subtract", "sum", "swapaxes", "take", "take_along_axis", "tan", "tanh",
-    "tanhshrink", "tensor", "tensordot", "threshold", "tile", "topk", "trace", "transpose", "tril",
-    "triu", "true_divide", "trunc", "unbind", "unflatten", "unfold", "unique", "unique_all",
-    "unique_counts", "unique_inverse", "unique_values", "unsqueeze", "unstack", "var", "vecdot",
-    "vector_norm", "view", "vstack", "where", "windows", "zeros", "zeros_like",
+    "isreal", "kl_div", "kron", "l1_loss", "layer_norm", "le", "leaky_relu", "lerp", "less",
+    "less_equal", "lgamma", "linear", "linspace", "log", "log10", "log1p", "log2", "log_softmax",
+    "logaddexp", "logcumsumexp", "logical_and", "logical_not", "logical_or", "logical_xor",
+    "logsigmoid", "logspace", "logsumexp", "lp_pool1d", "lp_pool2d", "lp_pool3d", "lt",
+    "margin_ranking_loss", "masked_fill", "masked_select", "matmul", "matrix_product",
+    "matrix_transpose", "max", "max_pool1d", "max_pool2d", "max_pool3d", "maximum", "mean",
+    "median", "meshgrid", "min", "minimum", "mish", "moveaxis", "movedim", "mse_loss", "mul",
+    "multiply", "mv", "nan_to_num", "ne", "neg", "negative", "nextafter", "nll_loss", "nonzero",
+    "norm", "normalize", "not_equal", "one_hot", "ones", "ones_like", "outer", "pad", "permute",
+    "permute_dims", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "polar", "pool",
+    "positive", "pow", "prelu", "prod", "put_along_axis", "quantile", "quantize", "ravel", "real",
+    "reciprocal", "relu", "relu6", "remainder", "repeat", "repeat_interleave", "resample",
+    "reshape", "rms_norm", "roll", "rot90", "round", "rsqrt", "scaled_dot_product_attention",
+    "scatter", "scatter_add", "scatter_max", "scatter_min", "scatter_mul", "scatter_reduce",
+    "searchsorted", "selu", "shift_left", "shift_right", "sigmoid", "sign", "signbit", "silu",
+    "sin", "sinh", "slice", "smooth_l1_loss", "softmax", "softplus", "softshrink", "softsign",
+    "sort", "split", "sqrt", "square", "squeeze", "stack", "std", "sub", "subtract", "sum",
+    "swapaxes", "take", "take_along_axis", "tan", "tanh", "tanhshrink", "tensor", "tensordot",
+    "threshold", "tile", "topk", "trace", "transpose", "tril", "triu", "true_divide", "trunc",
+    "unbind", "unflatten", "unfold", "unique", "unique_all", "unique_counts", "unique_inverse",
+    "unique_values", "unsqueeze", "unstack", "var", "vdot", "vecdot", "vector_norm", "view",
+    "view_as_complex", "view_as_real", "vstack", "where", "windows", "zeros", "zeros_like",
 ]
-# <sums wcm3d3a27dntzumvpz2eifjw63gph6w5e2l3ilu37mb6ybwcc6p23ydkg362rjrzxyzsbkrlfy7yab7unq3hm>
-# <sums sfrnyasku37d4lnn33lf3kw77wnc7tqxd7rh3dw4ui6uamuu4ycox5x7gzj5rnvoire7p3b57ovdvyt3knjst>
-# </gen names cyrdcfvw6r5obvnukkgkvfpmifmyf6hqwifojri4cljr4>
+# <sums wcm3d3a27dntzumw7eh6ifjw63gph6w5e2l3ilu37mb6ybwcc6p23ydkg362rjrzxyzsbkrlfy7yab7unq3hm>
+# <sums sfrnyasku37d4lnn33lfrhhyppg4h3hoyt4jvm5gctufs3irz7u2vxuvs3oywxafr6aannj7jelat4tjpxu3m>
+# </gen names 5gfmk2hrybks724663tsyqioluxpzrkutctkypr7qvuticljr4>
 
 LATE = ("amp", "data", "io", "logs", "models", "nn", "optim")
 FROM_FILES = ("load", "save")

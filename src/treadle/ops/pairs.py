@@ -49,6 +49,11 @@ def _is_odd(x: Any) -> Any:
     return ne(x - x, 0.0)
 
 
+def _one(x: Any) -> Any:
+    """1 in x's type: of two Python numbers none says how wide it is."""
+    return x.zeros_like() + 1.0
+
+
 # ---- arithmetic
 
 
@@ -61,17 +66,17 @@ def div(a: Any, b: Any, c: Any, d: Any) -> Pair:
     """Smith's quotient (1962): by the larger part of the divisor."""
     by_real = ge(abs(c), abs(d))
     large, small = where(by_real, c, d), where(by_real, d, c)
-    nothing = eq(large, 0.0)
-    ratio = where(nothing, 0.0, small / large)
+    nothing = bitwise_and(eq(c, 0.0), eq(d, 0.0))
+    ratio = small / large
     whole = where(nothing, abs(large), large + small * ratio)
-    first, second = where(by_real, a, b), where(by_real, b, a)
+    real = where(by_real, a + b * ratio, a * ratio + b)
     imaginary = where(by_real, b - a * ratio, b * ratio - a)
-    return (first + second * ratio) / whole, imaginary / whole
+    return where(nothing, a, real) / whole, where(nothing, b, imaginary) / whole
 
 
-def reciprocal(a: Any, b: Any) -> Pair:
+def _inverse(a: Any, b: Any) -> Pair:
     """1 / z."""
-    return div(a.zeros_like() + 1.0, a.zeros_like(), a, b)
+    return div(_one(a), a.zeros_like(), a, b)
 
 
 def size(a: Any, b: Any) -> Any:
@@ -82,16 +87,17 @@ def size(a: Any, b: Any) -> Any:
 # ---- exponentials
 
 
-def _raised(x: Any) -> Pair:
-    """exp(x) as two factors that do not overflow where a part of their product does not."""
+def _raised(x: Any, base: float) -> Pair:
+    """A power as two factors that do not overflow where a part of their product does not."""
     offset = OFFSET[x.dtype]
     large = gt(x, offset)
-    return e.exp(where(large, x - offset, x)), where(large, math.exp(offset), 1.0)
+    power, factor = (e.exp2, 2.0**offset) if base == 2.0 else (e.exp, math.exp(offset))
+    return power(where(large, x - offset, x)), where(large, factor, _one(x))
 
 
-def exp(a: Any, b: Any) -> Pair:
+def exp(a: Any, b: Any, base: float = math.e) -> Pair:
     """exp(a) (cos b + i sin b)."""
-    size, more = _raised(a)
+    size, more = _raised(a, base)
     lost = bitwise_and(_is_endless(a), _is_odd(b))
     real = where(lost, where(gt(a, 0.0), math.inf, 0.0), size * e.cos(b) * more)
     imaginary = where(lost, where(gt(a, 0.0), math.nan, 0.0), size * e.sin(b) * more)
@@ -100,7 +106,7 @@ def exp(a: Any, b: Any) -> Pair:
 
 def exp2(a: Any, b: Any) -> Pair:
     """2 to the power z."""
-    return exp(a * LN2, b * LN2)
+    return exp(a, b * LN2, 2.0)
 
 
 def expm1(a: Any, b: Any) -> Pair:
@@ -115,7 +121,7 @@ def sigmoid(a: Any, b: Any) -> Pair:
     """1 / (1 + exp(-z)), by the exponential that does not overflow."""
     right = ge(a, 0.0)
     c, d = exp(-abs(a), where(right, -b, b))
-    one, nothing = c.zeros_like() + 1.0, c.zeros_like()
+    one, nothing = _one(c), c.zeros_like()
     return div(where(right, one, c), where(right, nothing, d), c + 1.0, d)
 
 
@@ -130,14 +136,18 @@ def _squared(x: Any) -> Pair:
     return square, ((high * high - square) + 2.0 * high * low) + low * low
 
 
+def _added(x: Any, y: Any) -> Pair:
+    """x + y, and what rounding it loses (Knuth)."""
+    total = x + y
+    other = total - x
+    return total, (x - (total - other)) + (y - other)
+
+
 def _log_near_one(large: Any, small: Any) -> Any:
     """log(hypot) of parts whose squares add up to about 1: the sum less 1 is exact first."""
     p, lost = _squared(large)
     q, more = _squared(small)
-    rest = p - 1.0
-    total = rest + q
-    other = total - rest
-    missed = (rest - (total - other)) + (q - other)
+    total, missed = _added(p - 1.0, q)
     return 0.5 * log1p(total + (missed + (lost + more)))
 
 
@@ -169,8 +179,12 @@ def log_of_more(a: Any, b: Any) -> Pair:
     """log(1 + z), accurate near 0."""
     above = a + 1.0
     near = lt(maximum(abs(a), abs(b)), 0.5)
-    small_a, small_b = where(near, a, 0.0), where(near, b, 0.0)
-    close = 0.5 * log1p(small_a * (small_a + 2.0) + small_b * small_b)
+    x, y = where(near, a, 0.0), where(near, b, 0.0)
+    p, lost = _squared(x)
+    q, more = _squared(y)
+    part, missed = _added(x + x, q)
+    total, again = _added(part, p)
+    close = 0.5 * log1p(total + (missed + again + (lost + more)))
     return where(near, close, log_size(above, b)), n.atan2(b, above)
 
 
@@ -205,11 +219,6 @@ def sqrt(a: Any, b: Any) -> Pair:
     return where(endless, math.inf, real), with_sign(where(endless, math.inf, imaginary), b)
 
 
-def rsqrt(a: Any, b: Any) -> Pair:
-    """1 / sqrt(z)."""
-    return reciprocal(*sqrt(a, b))
-
-
 # ---- hyperbolic functions, and by a quarter turn the trigonometric ones
 
 
@@ -221,7 +230,7 @@ def _waves(x: Any) -> tuple[Any, Any, Any]:
     near = where(large, 0.0, x)
     even = where(large, far, n.cosh(near))
     odd = where(large, with_sign(far, x), n.sinh(near))
-    return even, odd, where(large, math.exp(offset), 1.0)
+    return even, odd, where(large, math.exp(offset), _one(x))
 
 
 def sinh(a: Any, b: Any) -> Pair:
@@ -239,7 +248,7 @@ def cosh(a: Any, b: Any) -> Pair:
     strange = _is_odd(b)
     real = where(bitwise_and(strange, _is_endless(a)), math.inf, even * e.cos(b) * more)
     level = bitwise_or(eq(b, 0.0), bitwise_and(eq(a, 0.0), strange))
-    flat = with_sign(a.zeros_like(), with_sign(a.zeros_like() + 1.0, a) * b)
+    flat = with_sign(a.zeros_like(), with_sign(_one(a), a) * b)
     return real, where(level, flat, odd * e.sin(b) * more)
 
 
@@ -250,7 +259,8 @@ def tanh(a: Any, b: Any) -> Pair:
     sine, cosine, odd = e.sin(b), e.cos(b), n.sinh(near)
     whole = cosine * cosine + odd * odd
     left = 4.0 * sine * cosine * e.exp(-2.0 * abs(a))
-    real = where(far, with_sign(a.zeros_like() + 1.0, a), odd * n.cosh(near) / whole)
+    real = where(far, with_sign(_one(a), a), odd * n.cosh(near) / whole)
+    real = where(bitwise_and(eq(a, 0.0), _is_odd(b)), a, real)
     lost = bitwise_and(_is_endless(a), _is_odd(b))
     imaginary = where(far, where(lost, 0.0, left), sine * cosine / whole)
     return real, where(eq(b, 0.0), b, imaginary)
@@ -287,6 +297,7 @@ def asin(a: Any, b: Any) -> Pair:
     x, y = where(far, 0.0, a), where(far, 0.0, b)
     (p, q), (r, s) = sqrt(1.0 - x, -y), sqrt(1.0 + x, y)
     real = where(far, n.atan2(a, abs(b)), n.atan2(x, p * r - q * s))
+    real = where(bitwise_and(eq(a, 0.0), ne(b, b)), a, real)
     return real, where(far, with_sign(length, b), n.asinh(p * s - q * r))
 
 
@@ -296,6 +307,7 @@ def acos(a: Any, b: Any) -> Pair:
     x, y = where(far, 0.0, a), where(far, 0.0, b)
     (p, q), (r, s) = sqrt(1.0 - x, -y), sqrt(1.0 + x, y)
     real = where(far, n.atan2(abs(b), a), 2.0 * n.atan2(p, r))
+    real = where(bitwise_and(eq(a, 0.0), ne(b, b)), 0.5 * math.pi, real)
     return real, where(far, with_sign(length, -b), n.asinh(r * q - s * p))
 
 
@@ -305,7 +317,8 @@ def acosh(a: Any, b: Any) -> Pair:
     x, y = where(far, 2.0, a), where(far, 0.0, b)
     (p, q), (r, s) = sqrt(x - 1.0, y), sqrt(x + 1.0, y)
     real = where(far, length, n.asinh(p * r + q * s))
-    return real, where(far, n.atan2(b, a), 2.0 * n.atan2(q, r))
+    angle = where(far, n.atan2(b, a), 2.0 * n.atan2(q, r))
+    return real, where(bitwise_and(eq(a, 0.0), ne(b, b)), 0.5 * math.pi, angle)
 
 
 def atanh(a: Any, b: Any) -> Pair:
@@ -318,7 +331,7 @@ def atanh(a: Any, b: Any) -> Pair:
     steep = 0.5 * (LN2 - e.log(where(pole, abs(y), 1.0)))
     length = where(pole, steep, 0.25 * log1p(4.0 * x / where(pole, 1.0, square)))
     endless = bitwise_or(_is_endless(a), _is_endless(b))
-    rest = where(endless, 0.0, abs(reciprocal(where(endless, 1.0, a), where(endless, 0.0, b))[0]))
+    rest = where(endless, 0.0, abs(_inverse(where(endless, 1.0, a), where(endless, 0.0, b))[0]))
     real = with_sign(where(far, rest, length), a)
     angle = 0.5 * n.atan2(2.0 * y, below * (1.0 + x) - y * y)
     quarter = where(ne(b, b), math.nan, with_sign(a.zeros_like() + 0.5 * math.pi, b))
@@ -337,7 +350,7 @@ FUNCTIONS: dict[Op, Callable[..., Any]] = {
     e.log10: _log_to(LN10), e.log1p: log_of_more, e.float_power: power, e.sqrt: sqrt,
     e.sigmoid: sigmoid, e.sin: turned(sinh), e.cos: cos, e.tanh: tanh, e.atan: atan,
     n.tan: turned(tanh), n.sinh: sinh, n.cosh: cosh, n.asin: asin, n.acos: acos, n.asinh: asinh,
-    n.acosh: acosh, n.atanh: atanh, n.rsqrt: rsqrt, n.reciprocal: reciprocal,
+    n.acosh: acosh, n.atanh: atanh,
 }  # fmt: skip
 """Parts of the operands to parts of the result, or to one number where that is real."""
 
