@@ -89,7 +89,7 @@ HOSTILE = {
     "objects": pickle.dumps(np.array([{}], object), 2),
     "records": pickle.dumps(np.zeros(2, "f4,i4"), 2),
     "texts": pickle.dumps(np.array(["a"]), 2),
-    "complex": pickle.dumps(np.complex64(1), 2),
+    "complex": pickle.dumps(np.clongdouble(1), 2),
     "dates": pickle.dumps(np.datetime64("2020-01-01"), 2),
     "a default that runs": pickle.dumps(defaultdict(print), 2),
     "a default that is no class": b"\x80\x02ccollections\ndefaultdict\nK\x01\x85R.",

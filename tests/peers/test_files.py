@@ -195,7 +195,7 @@ def test_parameters_counters_devices_and_dtypes(tmp_path):
 
 REFUSED = {
     "module": lambda: torch.nn.Linear(2, 3),
-    "complex": lambda: torch.ones(2, dtype=torch.complex64),
+    "complex": lambda: torch.ones(2, dtype=torch.complex32),
     "quantised": lambda: torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8),
     "sparse": lambda: torch.eye(3).to_sparse(),
     "function": lambda: len,

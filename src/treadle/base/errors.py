@@ -78,7 +78,8 @@ def said_by(op: str, error: TreadleError) -> TreadleError:
     inner, _, rest = str(error).partition(": ")
     if rest.startswith("in "):
         inner, _, rest = rest.removeprefix("in ").partition(": ")
-    error.args = (f"{op}: {rest}" if inner == op else f"{op}: in {inner}: {rest}",)
+    own = inner in (op, "definition")
+    error.args = (f"{op}: {rest}" if own else f"{op}: in {inner}: {rest}",)
     return error
 
 

@@ -27,10 +27,9 @@ FOREIGN = (d.bfloat16, d.float8_e4m3fn, d.float8_e5m2)
 """What NumPy does not know: stored as bytes without a meaning, which a note gives back."""
 NOTE = "treadle.json"
 ONLY = "value"
-CODES = {numpy_dtype(kind).str[1:]: kind for kind in d.ALL if kind not in FOREIGN}
+CODES = {numpy_dtype(kind).str[1:]: kind for kind in (*d.ALL, *d.COMPLEX) if kind not in FOREIGN}
 REASONS = {
     "O": "Python objects are pickles, which can run code",
-    "c": "complex numbers are not taken",
     "U": "texts are no tensors",
     "S": "texts are no tensors",
     "V": "its elements have no meaning that NumPy knows",

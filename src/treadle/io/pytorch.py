@@ -21,22 +21,15 @@ STORAGES = {
     "BoolStorage": d.bool_, "ByteStorage": d.uint8, "CharStorage": d.int8,
     "ShortStorage": d.int16, "IntStorage": d.int32, "LongStorage": d.int64,
     "HalfStorage": d.float16, "BFloat16Storage": d.bfloat16, "FloatStorage": d.float32,
-    "DoubleStorage": d.float64,
+    "DoubleStorage": d.float64, "ComplexFloatStorage": d.complex64,
+    "ComplexDoubleStorage": d.complex128,
 }  # fmt: skip
 UNTYPED = Name(f"{PACKAGE}.storage", "UntypedStorage")
-REFUSED = {
-    **dict.fromkeys(
-        ("ComplexFloatStorage", "ComplexDoubleStorage"), "complex numbers are not taken"
-    ),
-    **dict.fromkeys(
-        ("QInt8Storage", "QUInt8Storage", "QInt32Storage"), "its quantised tensors are not taken"
-    ),
-}
-DTYPES = {Name(PACKAGE, kind.name): kind for kind in d.ALL}
-FOREIGN_DTYPES = tuple(
-    Name(PACKAGE, name)
-    for name in ("complex32", "complex64", "complex128", "qint8", "quint8", "qint32")
+REFUSED = dict.fromkeys(
+    ("QInt8Storage", "QUInt8Storage", "QInt32Storage"), "its quantised tensors are not taken"
 )
+DTYPES = {Name(PACKAGE, kind.name): kind for kind in (*d.ALL, *d.COMPLEX)}
+FOREIGN_DTYPES = tuple(Name(PACKAGE, name) for name in ("complex32", "qint8", "quint8", "qint32"))
 MAGIC, VERSION = 0x1950A86A20F9469CFC6C, 1001
 DEEPEST, LONGEST_NAME = 100, 1000
 COPIES, LEAST_COPIES = 8, 1 << 28

@@ -24,10 +24,10 @@ KINDS: dict[str, DType] = {
     "BOOL": d.bool_, "U8": d.uint8, "I8": d.int8, "U16": d.uint16, "I16": d.int16,
     "U32": d.uint32, "I32": d.int32, "U64": d.uint64, "I64": d.int64,
     "F8_E4M3": d.float8_e4m3fn, "F8_E5M2": d.float8_e5m2, "F16": d.float16, "BF16": d.bfloat16,
-    "F32": d.float32, "F64": d.float64,
+    "F32": d.float32, "F64": d.float64, "C64": d.complex64,
 }  # fmt: skip
 NAMES = {kind: name for name, kind in KINDS.items()}
-FOREIGN_BITS = {"F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "F8_E8M0": 8, "C64": 64}
+FOREIGN_BITS = {"F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "F8_E8M0": 8}
 """Bits of elements that can be listed and not be read."""
 LARGEST_HEADER = 100_000_000
 TREE, CHECKSUM = "treadle.tree", "treadle.crc32"
@@ -165,7 +165,7 @@ def array_of(what: str, name: str, value: Any) -> Any:
             explain(what, f"{shown(name)} is no tensor", hint, got=type(value).__name__)
         )
     array = np.asarray(value)
-    if array.dtype.kind not in "biufV" or array.dtype.names:
+    if array.dtype.kind not in "biufcV" or array.dtype.names:
         facts = {"name": shown(name), "dtype": array.dtype}
         raise OperandError(explain(what, "no tensor has such elements", **facts))
     return np.asarray(array, numpy_dtype(d.dtype(array.dtype)), order="C")
@@ -228,6 +228,10 @@ def _header_for(
     for name, (kind, shape) in described.items():
         if not isinstance(name, str) or name == METADATA:
             raise ArgumentError(explain("save", "no name for a tensor", name=shown(name)))
+        if kind not in NAMES:
+            hint = "save td.view_as_real(x), or a file .npz or .pt"
+            facts = {"name": shown(name), "dtype": kind.name}
+            raise OperandError(explain("save", "the format has no such elements", hint, **facts))
         sizes = [int(size) for size in shape]
         header[name] = {"dtype": NAMES[kind], "shape": sizes, "data_offsets": places[name]}
     made = json.dumps(header, separators=(",", ":")).encode()

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from treadle.base.dtypes import ALL, DType
+from treadle.base.dtypes import ALL, COMPLEX, DType
 from treadle.base.errors import ArgumentError, FileError, OperandError, explain
 from treadle.io.source import shown
 from treadle.tensor.tensor import Tensor
 
 DEEPEST = 100
 """Containers within each other: more is a mistake, such as a list that holds itself."""
-DTYPES = {kind.name: kind for kind in ALL}
+DTYPES = {kind.name: kind for kind in (*ALL, *COMPLEX)}
 
 
 class Taken:

@@ -14,18 +14,21 @@ from treadle.ops.composite import composite, precisely
 from treadle.ops.defs import Samples
 from treadle.ops.elementwise import (
     bitwise_or,
+    complex_,
     eq,
     erf,
     exp,
     expm1,
     ge,
     gt,
+    imag,
     le,
     log1p,
     lt,
     maximum,
     minimum,
     ne,
+    real,
     sigmoid,
     tanh,
     where,
@@ -180,6 +183,8 @@ def nan_to_num(
     x: Any, /, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> Any:
     """x with numbers in place of NaN and infinities: by default 0 and the largest of the dtype."""
+    if x.dtype.is_complex:
+        return complex_(*[nan_to_num(part(x), nan, posinf, neginf) for part in (real, imag)])
     if not x.dtype.is_float:
         return x
     high = x.dtype.largest if posinf is None else posinf

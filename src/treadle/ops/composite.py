@@ -19,15 +19,18 @@ from treadle.ops.contract import gather, matrix_product
 from treadle.ops.defs import AN_INDEX, Inline, Kind, Op, Samples
 from treadle.ops.elementwise import (
     cast,
+    conj,
     detach,
     eq,
     exp,
     log,
     ne,
+    real,
     where,
 )  # fmt: skip
 from treadle.ops.options import options_of
 from treadle.ops.reduce import CASES, max_, min_, sum_
+from treadle.ops.rules import refuse_complex
 
 Axes = int | Sequence[int] | None
 
@@ -74,12 +77,18 @@ def _checked(arguments: Callable[..., Any], check: Callable[..., None]) -> Calla
 
 def as_float(x: Any) -> Any:
     """Integers as the default float: their differences may not fit their type."""
-    return x if x.dtype.is_float else cast(x, float32)
+    return x if x.dtype.is_inexact else cast(x, float32)
 
 
-def precisely(define: Callable[..., Any], *operands: Any) -> Any:
-    """A definition on operands in the float they compute in; the result in the float they are."""
+def precisely(define: Callable[..., Any], *operands: Any, complexes: bool = False) -> Any:
+    """A definition on operands in the float they compute in; the result in the float they are.
+
+    complexes: may they be complex numbers?
+    """
     kind = to_float(reduce(promote, [x.dtype for x in operands]))
+    if not complexes:
+        hint = "take x.real, x.imag or abs(x)"
+        refuse_complex("definition", (kind,), "not of complex numbers", hint)
     wide = [x if x.dtype is kind.compute else cast(x, kind.compute) for x in operands]
     result = define(*wide)
     return result if kind is kind.compute else cast(result, kind)
@@ -101,7 +110,7 @@ def mean(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
         count = _count(x, axis, "mean")
         return total / as_number(count)  # times 1 / count would be rounded twice
 
-    return precisely(define, x)
+    return precisely(define, x, complexes=True)
 
 
 @composite(
@@ -111,15 +120,15 @@ def mean(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
     Samples(cases=(*CASES[:6], ((3, 5), {"axis": 1, "correction": 1}))),
 )
 def var(x: Any, /, axis: Axes = None, keepdims: bool = False, correction: float = 0) -> Any:
-    """Variance along axes: squared deviations over (count - correction)."""
+    """Variance along axes: squared deviations over (count - correction); a float."""
 
     def define(x: Any) -> Any:
         centred = x - mean(x, axis=axis, keepdims=True)
         left = max(_count(x, axis, "var") - correction, 0)
-        total = sum_(centred * centred, axis=axis, keepdims=keepdims)
-        return total / as_number(left)
+        square = real(centred * conj(centred)) if x.dtype.is_complex else centred * centred
+        return sum_(square, axis=axis, keepdims=keepdims) / as_number(left)
 
-    return precisely(define, x)
+    return define(x) if x.dtype.is_complex else precisely(define, x)
 
 
 @composite(

@@ -66,7 +66,7 @@ def _resample(
 def _taps(x: Any, axis: int, options: dict[str, Any]) -> list[Tap]:
     """What every output along the axis is made of."""
     n, size, mode = x.shape[axis], options["size"], options["mode"]
-    exact = x.dtype is float64 and not mode.startswith("nearest")
+    exact = x.dtype.part is float64 and not mode.startswith("nearest")
     o = cast(counting(x, size), float64 if exact else float32)
     aligned = options["align_corners"]
     step = (n - 1) / max(size - 1, 1) if aligned else options["scale"] or n / size

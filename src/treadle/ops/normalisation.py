@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from treadle.base.errors import ArgumentError, ShapeError, explain
@@ -183,4 +184,5 @@ def _normal(np: Any, x: Any, p: float = 2.0, axis: int = 1, eps: float = 1e-12) 
 def normalize(x: Any, /, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Any:
     """x over its p-norm along an axis, which counts as at least eps."""
     axis_in("normalize", axis, x.ndim)
-    return precisely(lambda x: x / maximum(norm(x, p, axis=axis, keepdims=True), eps), x)
+    sized = partial(norm, ord=p, axis=axis, keepdims=True)
+    return precisely(lambda x: x / maximum(sized(x), eps), x, complexes=True)

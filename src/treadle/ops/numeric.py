@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from treadle.base.dtypes import DType, dtype, float32, promote, to_float
+from treadle.base.dtypes import DType, dtype, float32, promote
 from treadle.ops import rules
 from treadle.ops.composite import composite, precisely
 from treadle.ops.defs import JUMPS, Samples
@@ -74,7 +74,10 @@ def positive(x: Any, /) -> Any:
 
 @composite(lambda np, x: np.sign(x))
 def sign(x: Any, /) -> Any:
-    """-1, 0 or 1; NaN where x is."""
+    """-1, 0 or 1; NaN where x is. Of a complex number x / |x|, and 0 at 0."""
+    if x.dtype.is_complex:
+        size = abs(x)
+        return x / where(eq(size, 0.0), 1.0, size)
     x = detach(x)
     return where(ne(x, x), x, sign_of(x)) if x.dtype.is_float else sign_of(x)
 
@@ -103,7 +106,7 @@ def copysign(x: Any, y: Any, /) -> Any:
 @composite(lambda np, x, y: np.nextafter(x, y), Samples(cases=PAIRS), grad=JUMPS)
 def nextafter(x: Any, y: Any, /) -> Any:
     """The next number of the type after x towards y."""
-    kind = to_float(promote(x.dtype, y.dtype))
+    _, kind = rules.floating("nextafter", (x.dtype, y.dtype))
     x, y = cast(x, kind), cast(y, kind)
     bits = bits_of(x)
     away = eq(gt(y, x), gt(x, 0.0))
@@ -148,7 +151,9 @@ def pow_(x: Any, y: Any, /) -> Any:
     [1024, 0, -1]
     """
     _, kind = rules.number("pow", (x.dtype, y.dtype))
-    return float_power(x, y) if kind.is_float else _whole_power(cast(x, kind), cast(y, kind), kind)
+    return (
+        float_power(x, y) if kind.is_inexact else _whole_power(cast(x, kind), cast(y, kind), kind)
+    )
 
 
 def _whole_power(x: Any, y: Any, kind: DType) -> Any:
@@ -274,7 +279,11 @@ def _asinh(x: Any) -> Any:
     return with_sign(where(gt(size, LARGE), log(size) + LN2, grown), x)
 
 
-@composite(lambda np, x: np.arcsinh(x), grad=lambda g, y, x: (g / hypot(x, 1.0),))
+def _asinh_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
+    return (g / (sqrt(x * x + 1.0) if x.dtype.is_complex else hypot(x, 1.0)),)
+
+
+@composite(lambda np, x: np.arcsinh(x), grad=_asinh_grad)
 def asinh(x: Any, /) -> Any:
     """Inverse hyperbolic sine."""
     return precisely(_asinh, x)
@@ -369,4 +378,4 @@ def _lerp(x: Any, y: Any, weight: Any) -> Any:
 )  # fmt: skip
 def lerp(x: Any, y: Any, weight: Any, /) -> Any:
     """x where weight is 0, y where it is 1, and the straight line through both."""
-    return precisely(_lerp, x, y, weight)
+    return precisely(_lerp, x, y, weight, complexes=True)

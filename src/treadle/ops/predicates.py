@@ -8,7 +8,7 @@ from typing import Any
 from treadle.base.dtypes import bool_, float64
 from treadle.ops.composite import composite
 from treadle.ops.defs import JUMPS, Samples
-from treadle.ops.elementwise import bitwise_and, bitwise_or, cast, eq, le, lt, ne
+from treadle.ops.elementwise import bitwise_and, bitwise_or, cast, eq, imag, le, lt, ne, real
 from treadle.ops.reduce import sum_
 
 
@@ -27,6 +27,8 @@ def isinf(x: Any, /) -> Any:
 @composite(lambda np, x: np.isfinite(x), grad=JUMPS)
 def isfinite(x: Any, /) -> Any:
     """True where x is neither infinite nor NaN."""
+    if x.dtype.is_complex:  # the size of finite parts may be infinite
+        return bitwise_and(isfinite(real(x)), isfinite(imag(x)))
     return lt(abs(x), math.inf) if x.dtype.has_infinity else eq(x, x)
 
 
@@ -71,7 +73,8 @@ def bitwise_not(x: Any, /) -> Any:
 def _close(
     np: Any, x: Any, y: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Any:
-    return np.isclose(x.astype(np.float64), y.astype(np.float64), rtol, atol, equal_nan)
+    kind = np.result_type(x.dtype, y.dtype, np.float64)
+    return np.isclose(x.astype(kind), y.astype(kind), rtol, atol, equal_nan)
 
 
 def _near(rng: Any, kind: Any, shapes: Any) -> list[Any]:
@@ -88,7 +91,7 @@ def isclose(
 
     equal_nan: is NaN close to NaN?
     """
-    x, y = (a if a.dtype.is_float else cast(a, float64) for a in (x, y))
+    x, y = (a if a.dtype.is_inexact else cast(a, float64) for a in (x, y))
     near = bitwise_and(le(abs(x - y), atol + rtol * abs(y)), isfinite(y))
     same = bitwise_or(eq(x, y), near)
     return bitwise_or(same, bitwise_and(isnan(x), isnan(y))) if equal_nan else same

@@ -11,7 +11,7 @@ from treadle.ops.composite import composite, matmul
 from treadle.ops.contract import matrix_product
 from treadle.ops.defs import Samples
 from treadle.ops.einsum import contracted, ordered
-from treadle.ops.elementwise import cast, mul
+from treadle.ops.elementwise import cast, conj, mul
 from treadle.ops.reduce import sum_
 from treadle.ops.rules import summed_in
 
@@ -113,14 +113,16 @@ def outer(a: Any, b: Any, /) -> Any:
 
 
 @composite(
-    lambda np, a, b, axis=-1: np.sum(np.moveaxis(a, axis, -1) * np.moveaxis(b, axis, -1), -1),
+    lambda np, a, b, axis=-1: np.sum(
+        np.conj(np.moveaxis(a, axis, -1)) * np.moveaxis(b, axis, -1), -1
+    ),
     Samples(cases=(
         ((5,), (5,), {}), ((3, 4), (4,), {}), ((3, 4), (3, 4), {"axis": -2}),
         ((2, 1, 4), (3, 4), {}),
     ), low=-2.0, high=2.0),
 )  # fmt: skip
 def vecdot(a: Any, b: Any, /, axis: int = -1) -> Any:
-    """Sum of products along one axis of both; the others broadcast."""
+    """Sum of products along one axis of both; the others broadcast. Complex a is conjugated."""
     first, second = (axis_in("vecdot", axis, x.ndim) for x in (a, b))
     if a.shape[first] != b.shape[second]:
         facts = {"shapes": f"{a.shape} and {b.shape}", "axis": axis}
@@ -128,8 +130,15 @@ def vecdot(a: Any, b: Any, /, axis: int = -1) -> Any:
     a = a.permute((*(k for k in range(a.ndim) if k != first), first))
     b = b.permute((*(k for k in range(b.ndim) if k != second), second))
     broadcast("vecdot", a.shape, b.shape)
-    terms = cast(a, summed_in([a.dtype, b.dtype])) * b
+    terms = cast(conj(a), summed_in([a.dtype, b.dtype])) * b
     return cast(sum_(terms, axis=-1), terms.dtype)
+
+
+@composite(lambda np, a, b: np.vdot(a, b), Samples(cases=(((5,), (5,), {}), ((0,), (0,), {}))))
+def vdot(a: Any, b: Any, /) -> Any:
+    """Sum of products of two vectors, of which a complex first one is conjugated."""
+    _vectors("vdot", a, b)
+    return vecdot(a, b)
 
 
 @composite(

@@ -10,6 +10,7 @@ from treadle.base.errors import DtypeError, explain
 from treadle.ops.composite import as_float, composite
 from treadle.ops.defs import JUMPS, Samples
 from treadle.ops.elementwise import cast, maximum, minimum, round_
+from treadle.ops.rules import refuse_complex
 
 SCALED = Samples(cases=(((4, 5), {"scale": 0.1}), ((7,), {"scale": 0.5, "zero_point": 3})))
 
@@ -48,4 +49,5 @@ def dequantize(x: Any, /, scale: float, zero_point: int = 0) -> Any:
     >>> td.dequantize(td.tensor([0, 3], dtype="int8"), scale=0.5).tolist()
     [0.0, 1.5]
     """
+    refuse_complex("dequantize", (x.dtype,), "not of complex numbers", "x.real and x.imag")
     return (as_float(x) - zero_point) * scale

@@ -101,12 +101,13 @@ def std(x: Any, /, axis: Axes = None, keepdims: bool = False, correction: float 
 
     def define(x: Any) -> Any:
         spread = root_of(var(x, axis=axis, keepdims=keepdims, correction=correction), sqrt)
-        if math.prod(x.shape[k] for k in axes_in("std", axis, x.ndim)) <= correction:
+        few = math.prod(x.shape[k] for k in axes_in("std", axis, x.ndim)) <= correction
+        if few or x.dtype.is_complex:
             return spread
         high, low = (op(detach(x), axis=axis, keepdims=keepdims) for op in (max_, min_))
         return where(eq(high, low), high - low, spread)  # the mean of equal elements is rounded
 
-    return precisely(define, x)
+    return define(x) if x.dtype.is_complex else precisely(define, x)
 
 
 def root_of(total: Any, root: Callable[[Any], Any]) -> Any:

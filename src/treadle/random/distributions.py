@@ -6,6 +6,7 @@ Parameters may be tensors; gradients flow to those that move and scale the sampl
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from treadle.base.device import CPU, Device
@@ -13,7 +14,18 @@ from treadle.base.dtypes import DType, dtype, float32, float64
 from treadle.base.errors import ArgumentError, explain
 from treadle.ir.node import Node
 from treadle.ops.defs import Kind, makes_tensors
-from treadle.ops.elementwise import cast, cos, detach, exp, log, log1p, maximum, sqrt, where
+from treadle.ops.elementwise import (
+    cast,
+    complex_,
+    cos,
+    detach,
+    exp,
+    log,
+    log1p,
+    maximum,
+    sqrt,
+    where,
+)
 from treadle.ops.special import erfinv
 from treadle.random.keys import Bits, device_in, float_in, shape_in
 from treadle.tensor.tensor import Tensor
@@ -25,10 +37,14 @@ Where = str | Device
 class Draw:
     """One call of a distribution: its shape, its dtype, its bits."""
 
-    def __init__(self, what: str, shape: Any, kind: Any, place: Where, key: Tensor | None) -> None:
+    def __init__(
+        self, what: str, shape: Any, kind: Any, place: Where, key: Tensor | None,
+        complexes: bool = False,
+    ) -> None:  # fmt: skip
         self.shape = shape_in(what, shape)
-        self.result: DType = float_in(what, dtype(kind))
-        self.dtype = float64 if self.result is float64 else float32  # computed in
+        self.result: DType = dtype(kind)
+        part = float_in(what, self.result.part if complexes else self.result)
+        self.dtype = float64 if part is float64 else float32  # computed in
         self.bits = Bits(self.shape, device_in(place, key), key)
 
     def fraction(self) -> Node:
@@ -47,6 +63,10 @@ class Draw:
     def exponential(self) -> Node:
         """Mean 1."""
         return -log(self.positive())
+
+    def of_parts(self, part: Callable[[], Node]) -> Node:
+        """Samples, of a complex dtype for each part."""
+        return complex_(part(), part()) if self.result.is_complex else part()
 
     def made(self, samples: Any) -> Tensor:
         """The samples as a tensor of the dtype asked for."""
@@ -74,11 +94,12 @@ def uniform(
     shape: Any, low: Any = 0.0, high: Any = 1.0, dtype: Any = "float32", device: Where = CPU,
     key: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """Floats in [low, high), equally likely."""
-    draw = Draw("uniform", shape, dtype, device, key)
+    """Floats in [low, high), equally likely; of a complex dtype both parts, in [0, 1)."""
+    draw = Draw("uniform", shape, dtype, device, key, complexes=(low, high) == (0.0, 1.0))
     low, high = (parameter("uniform", *x, draw) for x in (("low", low), ("high", high)))
     if (low, high) == (0.0, 1.0):
-        return draw.made(draw.bits.fraction(draw.result))
+        kind = draw.result.part
+        return draw.made(draw.of_parts(lambda: draw.bits.fraction(kind)))
     if isinstance(low, float) and isinstance(high, float) and low > high:
         raise ArgumentError(explain("uniform", "low is above high", low=low, high=high))
     samples = draw.made(draw.fraction() * (high - low) + low)._node
@@ -91,11 +112,14 @@ def normal(
     shape: Any, mean: Any = 0.0, deviation: Any = 1.0, dtype: Any = "float32", device: Where = CPU,
     key: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """Normally distributed floats."""
-    draw = Draw("normal", shape, dtype, device, key)
-    mean = parameter("normal", "mean", mean, draw)
+    """Normally distributed floats; of a complex dtype both parts have half of the variance."""
+    draw = Draw("normal", shape, dtype, device, key, complexes=True)
     deviation = parameter("normal", "deviation", deviation, draw, sign=False)
-    return draw.made(draw.normal() * deviation + mean)
+    if not draw.result.is_complex:
+        return draw.made(draw.normal() * deviation + parameter("normal", "mean", mean, draw))
+    around = mean._node if isinstance(mean, Tensor) else mean
+    samples = draw.of_parts(draw.normal) * math.sqrt(0.5)
+    return draw.made(samples * deviation + around)
 
 
 # ---- by PyTorch's names: the shape as one tuple or as several sizes

@@ -20,6 +20,7 @@ from treadle.ops import neural as neural_rows
 from treadle.ops import normalisation as normalisation_rows
 from treadle.ops import numeric as numeric_rows
 from treadle.ops import ordering as ordering_rows
+from treadle.ops import parts as parts_rows
 from treadle.ops import picking as picking_rows
 from treadle.ops import pooling as pooling_rows
 from treadle.ops import predicates as predicates_rows
@@ -35,7 +36,7 @@ from treadle.ops import windows as windows_rows
 from treadle.ops.sets import Counts, Inverse, Unique
 
 # <sums tgj7fneh5npvsmkymah2mgqqfu2vb2fgkn2qe4bzutyoe6n5dtgtzmx5mpujuqtostsidvn4cuynrbhm>
-# </gen imports ukhfkji6keikgbsoi2stkhhscwaxz4cdvqu7te2pmu6xuof2p5c3azh7newb7i7vjduigdpvsmk>
+# </gen imports ukhfknm4gyji6keikgbsoi2stkhhscwaxz4cdvqu7te2pmu6xuof2p5c3azh7newb7i7vjduigdpvsmk>
 from treadle.ops.syntax import Syntax
 
 
@@ -196,9 +197,9 @@ class Methods(Syntax):
     def var(
         self, axis: int | Sequence[int] | None = None, keepdims: bool = False, correction: float = 0
     ) -> Self:
-        """Variance along axes: squared deviations over (count - correction)."""
+        """Variance along axes: squared deviations over (count - correction); a float."""
         return composite_rows.var(self, axis, keepdims, correction)
-        # </gen var cqsy4cehanprv3ymxf4c54g2x>
+        # </gen var cqsy4cehanprv3yt2trz54g2x>
 
     # <gen logsumexp>
     def logsumexp(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Self:
@@ -266,9 +267,15 @@ class Methods(Syntax):
 
     # <gen vecdot>
     def vecdot(self, b: Self, axis: int = -1) -> Self:
-        """Sum of products along one axis of both; the others broadcast."""
+        """Sum of products along one axis of both; the others broadcast. Complex a is conjugated."""
         return products_rows.vecdot(self, b, axis)
-        # </gen vecdot 735jnplollusv4g>
+        # </gen vecdot 735jnh3thhusv4g>
+
+    # <gen vdot>
+    def vdot(self, b: Self) -> Self:
+        """Sum of products of two vectors, of which a complex first one is conjugated."""
+        return products_rows.vdot(self, b)
+        # </gen vdot xshlfxgfq6a3l6t>
 
     # <gen bmm>
     def bmm(self, b: Self) -> Self:
@@ -446,9 +453,9 @@ class Methods(Syntax):
 
     # <gen abs>
     def abs(self) -> Self:
-        """|x|."""
+        """|x|; of a complex number a float."""
         return elementwise_rows.abs_(self)
-        # </gen abs yrm6pq5ag6rsoua>
+        # </gen abs yrm6p67psnrsoua>
 
     # <gen exp>
     def exp(self) -> Self:
@@ -648,6 +655,18 @@ class Methods(Syntax):
         return elementwise_rows.ge(self, y)
         # </gen ge 7j2ewzbg7bk6f4x>
 
+    # <gen conj>
+    def conj(self) -> Self:
+        """The conjugate: the imaginary part negated."""
+        return elementwise_rows.conj(self)
+        # </gen conj elicdn35u5jbsv5>
+
+    # <gen complex>
+    def complex(self, imag: Self | float) -> Self:
+        """real + 1j * imag, of two floats."""
+        return elementwise_rows.complex_(self, imag)
+        # </gen complex ystddt7emg722fm>
+
     # <gen bitwise_and>
     def bitwise_and(self, y: Self | float) -> Self:
         """Bits set in both; and, on bool."""
@@ -704,9 +723,9 @@ class Methods(Syntax):
 
     # <gen sign>
     def sign(self) -> Self:
-        """-1, 0 or 1; NaN where x is."""
+        """-1, 0 or 1; NaN where x is. Of a complex number x / |x|, and 0 at 0."""
         return numeric_rows.sign(self)
-        # </gen sign j73qc6rimhc5wnc>
+        # </gen sign j73qcmnsw5c5wnc>
 
     # <gen positive>
     def positive(self) -> Self:
@@ -1223,6 +1242,38 @@ class Methods(Syntax):
         """
         return ordering_rows.diff(self, prepend, append, axis, n)
         # </gen diff pgczuqlodmprv3yr46pw2heg4sdaup572jn>
+
+    # <gen angle>
+    def angle(self) -> Self:
+        """The angle of a complex number with the positive axis, from -pi to pi; 0 or pi of a
+        real one.
+        """
+        return parts_rows.angle(self)
+        # </gen angle zybo7uzwnoqmxxusdaupgfcz2>
+
+    # <gen polar>
+    def polar(self, angle: Self | float) -> Self:
+        """The complex numbers of these sizes and angles."""
+        return parts_rows.polar(self, angle)
+        # </gen polar lskyidb26lih4ew>
+
+    # <gen isreal>
+    def isreal(self) -> Self:
+        """True where the imaginary part is 0."""
+        return parts_rows.isreal(self)
+        # </gen isreal 6ybmh3qvfzr2tqv>
+
+    # <gen view_as_real>
+    def view_as_real(self) -> Self:
+        """Real and imaginary parts along a new last axis."""
+        return parts_rows.view_as_real(self)
+        # </gen view_as_real 2cwljy523phaqhj>
+
+    # <gen view_as_complex>
+    def view_as_complex(self) -> Self:
+        """The numbers whose parts lie along the last axis, which has two elements."""
+        return parts_rows.view_as_complex(self)
+        # </gen view_as_complex 747shceztwtvfes>
 
     # <gen take_along_axis>
     def take_along_axis(self, indices: Self, axis: int = -1) -> Self:

@@ -50,4 +50,4 @@ def array_type(kind: Any) -> Any:
 
 def unit_roundoff(kind: Any) -> float:
     """The spacing of floats above 1: 2 to the power -(mantissa bits). 0 for what is exact."""
-    return finfo(kind).eps if dtype(kind).is_float else 0.0
+    return finfo(kind).eps if dtype(kind).is_inexact else 0.0

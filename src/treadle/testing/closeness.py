@@ -16,14 +16,14 @@ def check_close(case: Case, result: Array, expected: Array, kind: DType) -> None
     """Raise AssertionError where a result of a dtype is not what is expected: exact, or close."""
     if result.shape != expected.shape:
         raise AssertionError(f"{case}: shape {result.shape}, expected {expected.shape}")
-    if not kind.is_float:
+    if not kind.is_inexact:
         limited = expected.astype(result.dtype) if expected.dtype.kind != "f" else expected
         np.testing.assert_array_equal(result, limited, err_msg=repr(case))
         return
-    chosen = kind.mantissa > 8 and expected.size > 4 and _is_chosen(case, expected)
+    chosen = kind.part.mantissa > 8 and expected.size > 4 and _is_chosen(case, expected)
     with np.errstate(invalid="ignore", over="ignore"):
-        wide = result.astype(np.float64)
-        expected = expected.astype(array_type(kind)).astype(np.float64)  # overflow as it would
+        wide = _widened(result)
+        expected = _widened(expected.astype(array_type(kind)))  # overflow as it would
     if chosen:
         np.testing.assert_array_equal(wide, expected, err_msg=repr(case))
         return
@@ -33,16 +33,20 @@ def check_close(case: Case, result: Array, expected: Array, kind: DType) -> None
     )  # fmt: skip
 
 
+def _widened(x: Array) -> Array:
+    return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
+
+
 def _is_chosen(case: Case, expected: Array) -> bool:
     """Are all elements those of operands, or 0? Where there are some, that is no accident."""
-    floats = [x.astype(np.float64).ravel() for x in case.operands if x.dtype.kind in "fV"]
+    floats = [_widened(x).ravel() for x in case.operands if x.dtype.kind in "fcV"]
     return bool(np.isin(expected[~np.isnan(expected)], np.concatenate([*floats, [0.0]])).all())
 
 
 def bound(case: Case, expected: Array, kind: DType) -> float:
     """Roundings of the largest number involved; of a sum, growing with the root of its length."""
     with np.errstate(invalid="ignore"):
-        parts = [np.abs(x.astype(np.float64)) for x in (*case.operands, expected) if x.size]
+        parts = [np.abs(_widened(x)) for x in (*case.operands, expected) if x.size]
     finite = [part[np.isfinite(part)].max(initial=0.0) for part in parts]
     single = case.op.kind is Kind.ELEMENTWISE or not case.op.samples.cases
     largest = max([1.0, *(finite[-1:] if single else finite)])

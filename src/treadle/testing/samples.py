@@ -85,7 +85,9 @@ class Case:
     def _widened(self, k: int, x: Array, kind: DType) -> Array:
         """Operand k as the reference takes it: NumPy would compute small types too coarsely."""
         chooses = self.op.samples.role(k) or (self.op is where and k == 0)
-        coarse = kind.is_float and not chooses
+        if x.dtype.kind == "c":
+            return x.astype(np.complex128)
+        coarse = kind.is_inexact and not chooses
         return x.astype(np.float64) if coarse or _is_float(x) else x
 
 
@@ -206,8 +208,10 @@ class _Drawn:
         kind, (low, high) = _own(self.op, k, self.kind), (self.op.samples.low, self.op.samples.high)
         if kind is bool_:
             return self.rng.integers(0, 2, shape).astype(bool)
-        if kind.is_float:
-            return self.rng.uniform(low, high, shape).astype(array_type(kind))
+        if kind.is_inexact:
+            drawn = np.asarray(self.rng.uniform(low, high, shape))
+            drawn = drawn + 1j * self.rng.uniform(low, high, shape) if kind.is_complex else drawn
+            return drawn.astype(array_type(kind))
         least = 0 if kind.kind == "uint" else int(low)
         return self.rng.integers(least, int(high) + 1, shape).astype(array_type(kind))
 
