@@ -18,7 +18,7 @@ from treadle.ir.node import Node
 from treadle.ops.defs import Op
 
 PLANS = dict.fromkeys(("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp"), "scan") | {
-    "argsort": "sort",
+    "argsort": "sort", "cholesky_factor": "linalg.cholesky", "triangular_solve": "linalg.triangular",
 }
 """An op's name to the module, beside this one, whose `plan(node, target)` gives its Work."""
 
