@@ -32,7 +32,7 @@ from treadle.transforms.jacobian import hessian, jacobian
 from treadle.transforms.tune import tune
 
 if TYPE_CHECKING:
-    from treadle import amp, data, io, logs, models, nn, optim
+    from treadle import amp, data, io, linalg, logs, models, nn, optim
     from treadle.io import load, save
 
 __version__ = "0.1.0"
@@ -43,7 +43,7 @@ __all__ = [
     "broadcast_shapes", "can_cast", "checkpoint", "compile", "data", "draw", "e", "enable_grad",
     "explain", "finfo", "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2", "grad",
     "gradients", "graph", "hessian", "iinfo", "inf", "int16", "int32", "int64", "int8", "io",
-    "is_grad_enabled", "isdtype", "jacobian", "jvp", "load", "logs", "manual_seed",
+    "is_grad_enabled", "isdtype", "jacobian", "jvp", "linalg", "load", "logs", "manual_seed",
     "memory_report", "models", "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi",
     "promote_types", "rand", "randint", "randn", "random", "randperm", "realize", "result_type",
     "save", "tune", "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
@@ -140,7 +140,7 @@ __all__ += [
 # <sums 2enomasku33befzfvqtrvcig32aud6qxd7rh3dw4ui6uamuu4ycox5x7gzj5rnvoire7p3k4xqy7c4vebxa3x>
 # </gen names 33itzslykrhso73la4yntj4ua47jxaioq6qaxnt4cljr4>
 
-LATE = ("amp", "data", "io", "logs", "models", "nn", "optim")
+LATE = ("amp", "data", "io", "linalg", "logs", "models", "nn", "optim")
 FROM_FILES = ("load", "save")
 """Parts that are loaded when somebody asks for them."""
 

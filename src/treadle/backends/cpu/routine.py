@@ -18,7 +18,11 @@ from treadle.ir.node import Node
 from treadle.ops.defs import Op
 
 PLANS = dict.fromkeys(("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp"), "scan") | {
-    "argsort": "sort", "cholesky_factor": "linalg.cholesky", "triangular_solve": "linalg.triangular",
+    "argsort": "sort",
+    "cholesky_factor": "linalg.cholesky",
+    "triangular_solve": "linalg.triangular",
+    "lu_pack": "linalg.lu",
+    "row_order": "linalg.lu",
 }
 """An op's name to the module, beside this one, whose `plan(node, target)` gives its Work."""
 

@@ -3,7 +3,7 @@
 A function has annotated parameters: `int`, `float` (a real), `Scalar` (an element of the matrices:
 real or complex), addresses `Array` (of Scalars), `Reals` and `Integers`. It knows assignments,
 `if`, `while`, `for i in range(...)`, arithmetic, comparisons, `a[i]`, and `a + i` for the address
-of an element. What it calls are functions of the same kind, the few of `_BUILTINS`, and functions
+of an element. What it calls are functions of the same kind, the few of `BUILTINS`, and functions
 with vectors in them, for which `vectorised` names who writes their text. Variables become stack
 slots, which LLVM's passes turn into registers.
 """
@@ -14,12 +14,13 @@ import ast
 import importlib
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from treadle.backends.cpu.written_values import Arithmetic, Value
 from treadle.backends.cpu.writer import Writer
+from treadle.backends.cpu.written_builtins import BUILTINS
+from treadle.backends.cpu.written_values import Arithmetic, Value
 from treadle.base.dtypes import DType
 from treadle.base.errors import CompilerError, explain
 from treadle.base.target import Target
@@ -42,41 +43,6 @@ def vectorised(text: Text) -> Callable[[Function], Function]:
         return function
 
     return marked
-
-
-def conjugate(x: Any) -> Any:
-    """x with the sign of its imaginary part turned."""
-    return x.conjugate()
-
-
-def real_part(x: Any) -> Any:
-    """The real part."""
-    return x.real
-
-
-def imaginary_part(x: Any) -> Any:
-    """The imaginary part; 0 of a real."""
-    return x.imag
-
-
-def sqrt(x: float) -> float:
-    """The root of a real."""
-    return float(x**0.5)
-
-
-def copysign(x: float, y: float) -> float:
-    """|x| with the sign of y."""
-    return abs(x) if y >= 0 else -abs(x)
-
-
-def epsilon() -> float:
-    """The distance from 1 to the next number."""
-    return 2.0**-52
-
-
-def tiny() -> float:
-    """The smallest normal number."""
-    return 2.0**-1022
 
 
 @cache
@@ -159,7 +125,9 @@ class _Body:
         plain = Arithmetic(Writer("", ()), module.dtype)
         types = plain.types(self.result) if self.result else ("void",)
         result = types[0] if len(types) == 1 else f"{{ {', '.join(types)} }}"
-        given = {n: [f"%{n}.{k}" for k in range(len(plain.types(kind)))] for n, kind in kinds.items()}
+        given = {
+            n: [f"%{n}.{k}" for k in range(len(plain.types(kind)))] for n, kind in kinds.items()
+        }
         params = [
             f"{t} {x}" for n, kind in kinds.items()
             for t, x in zip(plain.types(kind), given[n], strict=True)
@@ -212,7 +180,7 @@ class _Body:
 
     def _do_expr(self, node: ast.Expr) -> None:
         if isinstance(node.value, ast.Call):
-            self._call(node.value)
+            self._of_call(node.value)
 
     def _do_pass(self, node: ast.Pass) -> None:
         pass
@@ -314,40 +282,49 @@ class _Body:
     # ---- expressions
 
     def _value(self, node: ast.expr) -> Value:
-        match node:
-            case ast.Constant(value=bool(value)):
-                return Value("bool", (str(int(value)),))
-            case ast.Constant(value=int(value)):
-                return Value("int", (str(value),))
-            case ast.Constant(value=float(value)):
-                return self.on.number(value)
-            case ast.Name(id=name):
-                return self._get(name)
-            case ast.BinOp(left=a, op=op, right=b):
-                return self.on.binary(type(op).__name__, self._value(a), self._value(b))
-            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
-                return Value("int", (str(-value),))
-            case ast.UnaryOp(op=ast.USub(), operand=x):
-                return self.on.minus(self._value(x))
-            case ast.UnaryOp(op=ast.Not(), operand=x):
-                return Value("bool", (self.w.op(f"xor i1 {self._truth(x)}, true"),))
-            case ast.Compare(left=a, ops=[op], comparators=[b]):
-                return self.on.compared(type(op).__name__, self._value(a), self._value(b))
-            case ast.Subscript(value=a, slice=k):
-                return self.on.load(self._value(a), self._value(k))
-            case ast.IfExp(test=test, body=a, orelse=b):
-                truth = Value("bool", (self._truth(test),))
-                return self.on.select(truth, self._value(a), self._value(b))
-            case ast.BoolOp():
-                return self._joined(node)
-            case ast.Call():
-                return self._call(node)
-        raise self._refused(f"no expression {ast.unparse(node)}")
+        name = type(node).__name__
+        of = getattr(self, f"_of_{name.lower()}", None)
+        if of is None:
+            raise self._refused(f"no expression {ast.unparse(node)}")
+        found: Value = of(node)
+        return found
+
+    def _of_constant(self, node: ast.Constant) -> Value:
+        value: Any = node.value
+        if isinstance(value, float):
+            return self.on.number(value)
+        return Value("bool" if isinstance(value, bool) else "int", (str(int(value)),))
+
+    def _of_name(self, node: ast.Name) -> Value:
+        return self._get(node.id)
+
+    def _of_binop(self, node: ast.BinOp) -> Value:
+        name = type(node.op).__name__
+        return self.on.binary(name, self._value(node.left), self._value(node.right))
+
+    def _of_unaryop(self, node: ast.UnaryOp) -> Value:
+        x = node.operand
+        if isinstance(node.op, ast.Not):
+            return Value("bool", (self.w.op(f"xor i1 {self._truth(x)}, true"),))
+        if isinstance(x, ast.Constant) and isinstance(x.value, int):
+            return Value("int", (str(-x.value),))
+        return self.on.minus(self._value(x))
+
+    def _of_compare(self, node: ast.Compare) -> Value:
+        relation = type(node.ops[0]).__name__
+        return self.on.compared(relation, self._value(node.left), self._value(node.comparators[0]))
+
+    def _of_subscript(self, node: ast.Subscript) -> Value:
+        return self.on.load(self._value(node.value), self._value(node.slice))
+
+    def _of_ifexp(self, node: ast.IfExp) -> Value:
+        truth = Value("bool", (self._truth(node.test),))
+        return self.on.select(truth, self._value(node.body), self._value(node.orelse))
 
     def _truth(self, node: ast.expr) -> str:
         return self._value(node).one
 
-    def _joined(self, node: ast.BoolOp) -> Value:
+    def _of_boolop(self, node: ast.BoolOp) -> Value:
         """The second is looked at only if the first leaves the answer open."""
         w, done = self.w, self.w.fresh("known")
         place = w.alloca("i1", 8)
@@ -362,11 +339,11 @@ class _Body:
         w.start(done)
         return Value("bool", (w.load("i1", place, 8),))
 
-    def _call(self, node: ast.Call) -> Value:
+    def _of_call(self, node: ast.Call) -> Value:
         name = node.func.id  # type: ignore[attr-defined]
         values = [self._value(x) for x in node.args]
-        if name in _BUILTINS:
-            return _BUILTINS[name](self.on, values)
+        if name in BUILTINS:
+            return BUILTINS[name](self.on, values)
         function = self.function.__globals__[name]
         kinds = [self.module.kind(a) for a in parameters_of(function).values()]
         if len(kinds) != len(values):
@@ -387,38 +364,3 @@ class _Body:
         if len(types) == 1:
             return Value(result, (found,))
         return Value(result, tuple(self.w.op(f"extractvalue {kind} {found}, {k}") for k in (0, 1)))
-
-
-def _extreme(name: str) -> Callable[[Arithmetic, list[Value]], Value]:
-    def of(on: Arithmetic, x: list[Value]) -> Value:
-        if x[0].kind == x[1].kind == "int":
-            return Value("int", (on.w.call("i64", f"llvm.s{name}.i64", *(f"i64 {v.one}" for v in x)),))
-        a, b = (on.converted(v, "real").one for v in x)
-        return Value("real", (on.intrinsic(f"{name}num", a, b),))
-
-    return of
-
-
-def _conjugate(on: Arithmetic, x: list[Value]) -> Value:
-    if x[0].kind != "complex":
-        return x[0]
-    return Value("complex", (x[0].parts[0], on.negated(x[0].parts[1])))
-
-
-def _on_real(name: str) -> Callable[[Arithmetic, list[Value]], Value]:
-    return lambda on, x: Value("real", (on.intrinsic(name, *(on.converted(v, "real").one for v in x)),))
-
-
-_BUILTINS: Mapping[str, Callable[[Arithmetic, list[Value]], Value]] = {
-    "abs": lambda on, x: on.absolute(x[0]),
-    "min": _extreme("min"), "max": _extreme("max"),
-    "sqrt": _on_real("sqrt"), "copysign": _on_real("copysign"),
-    "conjugate": _conjugate,
-    "real_part": lambda on, x: Value("real", x[0].parts[:1]),
-    "imaginary_part": lambda on, x: (
-        Value("real", x[0].parts[1:]) if x[0].kind == "complex" else on.number(0.0)),
-    "float": lambda on, x: on.converted(x[0], "real"),
-    "int": lambda on, x: Value("int", (on.w.op(f"fptosi {on.real} {x[0].one} to i64"),)),
-    "epsilon": lambda on, _: on.number(2.0 ** -on.dtype.mantissa),
-    "tiny": lambda on, _: on.number(2.0**-126 if on.dtype.size == 4 else 2.0**-1022),
-}  # fmt: skip

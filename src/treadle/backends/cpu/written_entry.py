@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from treadle.backends.cpu.emit import KERNEL
 from treadle.backends.cpu.routine import Params, Step
-from treadle.backends.cpu.written import Function, Module, function_named, parameters_of
 from treadle.backends.cpu.writer import Writer, module
+from treadle.backends.cpu.written import Function, Module, function_named, parameters_of
 from treadle.base.dtypes import DType
 from treadle.base.target import Target
 

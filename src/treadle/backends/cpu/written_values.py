@@ -148,7 +148,9 @@ class Arithmetic:
         a, b = self.converted(a, kind), self.converted(b, kind)
         whole, real = RELATIONS[relation]
         if kind in ("int", "bool"):
-            return Value("bool", (self.w.op(f"icmp {whole} {self.types(kind)[0]} {a.one}, {b.one}"),))
+            return Value(
+                "bool", (self.w.op(f"icmp {whole} {self.types(kind)[0]} {a.one}, {b.one}"),)
+            )
         if kind == "real":
             return Value("bool", (self.w.op(f"fcmp {real} {self.real} {a.one}, {b.one}"),))
         pairs = zip(a.parts, b.parts, strict=True)

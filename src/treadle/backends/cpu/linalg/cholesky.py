@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from treadle.backends.cpu.linalg.product import PACK, product
 from treadle.backends.cpu.linalg.triangular import solve_lower
-from treadle.backends.cpu.linalg.vectors import combine, copy, fill, scale
+from treadle.backends.cpu.linalg.turning import turn
+from treadle.backends.cpu.linalg.vectors import combine, fill, scale
 from treadle.backends.cpu.routine import Work
-from treadle.backends.cpu.written import Array, conjugate, real_part, sqrt
+from treadle.backends.cpu.written import Array
+from treadle.backends.cpu.written_builtins import real_part, sqrt
 from treadle.backends.cpu.written_entry import step_of, text
 from treadle.base.target import Target
 from treadle.ir.node import Node
 
 BLOCK = 64
-TILE = 16  # of a transpose: rows that share lines of the cache
 
 
 def factor_block(n: int, u: Array, ld: int) -> None:
@@ -25,19 +26,12 @@ def factor_block(n: int, u: Array, ld: int) -> None:
         row[0] = root
 
 
-def turned(n: int, source: Array, to: Array) -> None:
-    """The lower half of a matrix as the upper half of another, tile by tile."""
-    for i in range(0, n, TILE):
-        for j in range(i, n, TILE):
-            for p in range(i, min(n, i + TILE)):
-                for q in range(max(p, j), min(n, j + TILE)):
-                    to[p * n + q] = conjugate(source[q * n + p])
-
-
-def cholesky_factor(a: Array, out: Array, temporary: Array, scratch: Array, n: int, item: int) -> None:
+def cholesky_factor(
+    a: Array, out: Array, temporary: Array, scratch: Array, n: int, item: int
+) -> None:
     """A whole matrix: the upper factor in memory of its own, which is then turned."""
     u = temporary + item * n * n
-    turned(n, a + item * n * n, u)
+    turn(n, n, a + item * n * n, n, u, n)
     for j in range(0, n, BLOCK):
         width = min(BLOCK, n - j)
         rest = n - j - width
@@ -48,19 +42,20 @@ def cholesky_factor(a: Array, out: Array, temporary: Array, scratch: Array, n: i
         for i in range(0, rest, BLOCK):
             product(min(BLOCK, rest - i), rest - i, width, -1.0, right + i, 1, n, right + i, n, 1,
                     block + ((width + i) * n + width + i), n, scratch)  # fmt: skip
-    lower(n, u, out + item * n * n)
+    to = out + item * n * n
+    for i in range(n):
+        fill(n - i - 1, 0.0, to + (i * n + i + 1))
+    for j in range(0, n, BLOCK):
+        width = min(BLOCK, n - j)
+        triangle(width, u + (j * n + j), n, to + (j * n + j))
+        turn(width, n - j - width, u + (j * n + j + width), n, to + ((j + width) * n + j), n)
 
 
-def lower(n: int, u: Array, to: Array) -> None:
-    """The transpose of an upper half, and zeros."""
-    for i in range(0, n, TILE):
-        high = min(n, i + TILE)
-        for j in range(0, high, TILE):
-            for p in range(i, high):
-                for q in range(j, min(p + 1, j + TILE)):
-                    to[p * n + q] = conjugate(u[q * n + p])
-        for p in range(i, high):
-            fill(n - p - 1, 0.0, to + (p * n + p + 1))
+def triangle(n: int, u: Array, ld: int, to: Array) -> None:
+    """The upper half of a block as the lower half of another."""
+    for i in range(n):
+        for j in range(i + 1):
+            to[i * ld + j] = u[j * ld + i]
 
 
 def plan(node: Node, target: Target) -> Work:

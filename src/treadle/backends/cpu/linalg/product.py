@@ -14,6 +14,7 @@ from treadle.backends.cpu.gemm_tiles import (
     tile_for,
     write_vector,
 )
+from treadle.backends.cpu.linalg.turning import turned_text
 from treadle.backends.cpu.writer import Int, Writer
 from treadle.backends.cpu.written import Array, Scalar, vectorised
 from treadle.base.dtypes import DType
@@ -28,7 +29,13 @@ PACK = DEPTH * WIDEST + 6 * WIDEST
 def _product(name: str, dtype: DType, target: Target) -> Sequence[Writer]:
     tile = tile_for(dtype, target)
     kernels = [micro_kernel(tile, h, v, adds=True) for h in tile.heights for v in tile.widths]
-    return [*kernels, _pack(tile), _panel(tile), _whole(name, tile)]
+    return [
+        *kernels,
+        *turned_text("turn", dtype, target),
+        _pack(tile),
+        _panel(tile),
+        _whole(name, tile),
+    ]
 
 
 def _pack(tile: Tile) -> Writer:
@@ -46,15 +53,13 @@ def _pack(tile: Tile) -> Writer:
             value = read_vector(w, tile, tile.dtype, w.gep(row, j, r), mask)
             w.store(tile.vector, w.op(f"fmul {tile.vector} {value}, {factor}"),
                     w.gep(into, j, r), size)  # fmt: skip
-    with w.when(w.compare("ne", "%b_step", 1)):
-        with w.loop(0, "%width") as (j, _, _):
-            column = w.gep("%b", w.mul(j, "%b_step"), r)
-            with w.loop(0, "%k") as (p, _, _):
-                value = w.load(r, w.gep(column, w.mul(p, "%b_row"), r), size)
-                value = w.op(f"fmul {r} {value}, %factor")
-                w.store(r, value, w.gep("%into", w.add(w.mul(p, columns), j), r), size)
-        with w.loop("%width", columns) as (j, _, _), w.loop(0, "%k") as (p, _, _):
-            w.store(r, "0.0", w.gep("%into", w.add(w.mul(p, columns), j), r), size)
+    with w.when(w.compare("ne", "%b_step", 1)):  # then its columns are in order
+        w.do(f"call void @turn(i64 %width, i64 %k, ptr %b, i64 %b_step, ptr %into, i64 {columns})")
+        with w.loop(0, "%k") as (p, _, _), w.loop(0, columns, lanes) as (j, _, _):
+            place = w.gep("%into", w.add(w.mul(p, columns), j), r)
+            mask = w.lanes_below(w.sub("%width", j), lanes)
+            value = read_vector(w, tile, tile.dtype, place, mask)
+            w.store(tile.vector, w.op(f"fmul {tile.vector} {value}, {factor}"), place, size)
     return w
 
 
@@ -124,7 +129,7 @@ def product(
     m: int, n: int, k: int, factor: Scalar, a: Array, a_row: int, a_step: int,
     b: Array, b_row: int, b_step: int, c: Array, c_row: int, pack: Array,
 ) -> None:  # fmt: skip
-    """c + factor a b, in c: m x n, over k; a and b with any strides, the rows of c in order."""
+    """c + factor a b, in c: m x n, over k; a with any strides, one of those of b is 1."""
     for i in range(m):
         for p in range(k):
             weight = factor * a[i * a_row + p * a_step]

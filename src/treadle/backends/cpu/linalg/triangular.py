@@ -5,7 +5,7 @@ from __future__ import annotations
 from treadle.backends.cpu.linalg.product import PACK, product
 from treadle.backends.cpu.linalg.vectors import combine, copy, scale
 from treadle.backends.cpu.routine import Work
-from treadle.backends.cpu.written import Array, conjugate
+from treadle.backends.cpu.written import Array
 from treadle.backends.cpu.written_entry import step_of, text
 from treadle.base.target import Target
 from treadle.ir.node import Node

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from treadle.backends.cpu.gemm_tiles import Tile, fma, read_vector, tile_for, write_vector
 from treadle.backends.cpu.writer import Int, Writer
-from treadle.backends.cpu.written import Array, Returning, Scalar, conjugate, vectorised
+from treadle.backends.cpu.written import Array, Returning, Scalar, vectorised
+from treadle.backends.cpu.written_builtins import conjugate
 from treadle.base.dtypes import DType
 from treadle.base.target import Target
 
@@ -26,15 +27,26 @@ class Rows:
         self.w = Returning(name, given, self.scalar if result == "r" else result)
 
     def each(self, count: Int, body: Callable[[Int, str], None]) -> None:
-        """body(place, mask) for every vector of a row: four a turn, then one by one with a mask."""
+        """body(place, mask) for every vector of a row."""
+        lanes = self.tile.lanes
+
+        def columns(at: Int, vectors: int, mask: str) -> None:
+            for k in range(vectors):
+                body(self.w.add(at, k * lanes), mask)
+
+        self.runs(count, columns)
+
+    def runs(self, count: Int, body: Callable[[Int, int, str], None]) -> None:
+        """body(place, vectors, mask): four vectors a turn, then one, then the rest by a mask."""
         w, lanes = self.w, self.tile.lanes
         run = VECTORS * lanes
-        whole = w.op(f"and i64 {count}, {-run}")
-        with w.loop(0, whole, run) as (i, _, _):
-            for k in range(VECTORS):
-                body(w.add(i, k * lanes), "")
-        with w.loop(whole, count, lanes) as (i, _, _):
-            body(i, w.lanes_below(w.sub(count, i), lanes))
+        most, whole = w.op(f"and i64 {count}, {-run}"), w.op(f"and i64 {count}, {-lanes}")
+        with w.loop(0, most, run) as (i, _, _):
+            body(i, VECTORS, "")
+        with w.loop(most, whole, lanes) as (i, _, _):
+            body(i, 1, "")
+        with w.when(w.compare("slt", whole, count)):
+            body(whole, 1, w.lanes_below(w.sub(count, whole), lanes))
 
     def load(self, row: str, place: Int, mask: str = "") -> str:
         """A vector of a row; lanes outside the mask are 0."""
@@ -200,7 +212,7 @@ def _dot(name: str, dtype: DType, target: Target) -> Sequence[Writer]:
 @vectorised(_dot)
 def dot(n: int, x: Array, y: Array) -> Scalar:
     """The sum of products of conj(x) and y."""
-    total = 0.0 * y[0] if n > 0 else 0.0 * y[0]
+    total = 0.0 * y[0]  # of its kind
     for i in range(n):
         total = total + conjugate(x[i]) * y[i]
     return total
@@ -222,12 +234,7 @@ def _combine(name: str, dtype: DType, target: Target) -> Sequence[Writer]:
         for k, place in enumerate(places):
             r.store(r.fma(factor, now[2 + k], r.load("%y", place, mask)), "%y", place, mask)
 
-    run = VECTORS * lanes
-    whole = w.op(f"and i64 %n, {-run}")
-    with w.loop(0, whole, run) as (i, _, _):
-        columns(i, VECTORS, "")
-    with w.loop(whole, "%n", lanes) as (i, _, _):
-        columns(i, 1, w.lanes_below(w.sub("%n", i), lanes))
+    r.runs("%n", columns)
     return [w]
 
 
@@ -238,3 +245,64 @@ def combine(
     """y + factor times the sum of x[p step] rows[p], in y."""
     for p in range(count):
         axpy(n, factor * x[p * step], rows + p * ld, y)
+
+
+def _largest(name: str, dtype: DType, target: Target) -> Sequence[Writer]:
+    r = Rows(name, "n:i x:p", dtype, target, "i64")
+    w, lanes, vector = r.w, r.tile.lanes, r.tile.vector
+    places = f"<{lanes} x i64>"
+    numbers = "<" + ", ".join(f"i64 {lane}" for lane in range(lanes)) + ">"
+    first = [(vector, "splat (" + f"{r.scalar} -1.0)"), (places, numbers), (places, numbers)]
+    with w.loop(0, "%n", lanes, first) as (i, now, later):
+        mask = w.lanes_below(w.sub("%n", i), lanes)
+        size = w.call(vector, f"llvm.fabs.{r.tile.suffix}", f"{vector} {r.load('%x', i, mask)}")
+        more = w.op(f"fcmp ogt {vector} {size}, {now[0]}")
+        more = w.op(f"and <{lanes} x i1> {more}, {mask}")
+        later[0] = w.op(f"select <{lanes} x i1> {more}, {vector} {size}, {vector} {now[0]}")
+        later[1] = w.op(f"select <{lanes} x i1> {more}, {places} {now[2]}, {places} {now[1]}")
+        later[2] = w.op(f"add {places} {now[2]}, splat (i64 {lanes})")
+    best = w.call(r.scalar, f"llvm.vector.reduce.fmax.{r.tile.suffix}", f"{vector} {now[0]}")
+    mine = w.op(f"fcmp oeq {vector} {now[0]}, {r.splat(best)}")
+    far = w.op(f"select <{lanes} x i1> {mine}, {places} {now[1]}, {places} splat (i64 {1 << 60})")
+    found = w.call("i64", f"llvm.vector.reduce.umin.v{lanes}i64", f"{places} {far}")
+    w.do(f"ret i64 {found}")
+    w.start("unused")
+    return [w]
+
+
+@vectorised(_largest)
+def largest(n: int, x: Array) -> int:
+    """The index of the element of largest magnitude, the first of several."""
+    best = 0
+    for i in range(1, n):
+        if abs(x[i]) > abs(x[best]):
+            best = i
+    return best
+
+
+def _add_outer(name: str, dtype: DType, target: Target) -> Sequence[Writer]:
+    r = Rows(name, "count:i n:i factor:r x:p step:i y:p rows:p ld:i", dtype, target)
+    w, lanes = r.w, r.tile.lanes
+    factor = r.splat("%factor")
+
+    def columns(at: Int, vectors: int, mask: str) -> None:
+        places = [w.add(at, k * lanes) for k in range(vectors)]
+        mine = [r.op("fmul", factor, r.load("%y", place, mask)) for place in places]
+        with w.loop(0, "%count", 1, [("ptr", "%rows"), ("ptr", "%x")]) as (_, now, later):
+            weight = r.splat(w.load(r.scalar, now[1], r.tile.dtype.size))
+            for k, place in enumerate(places):
+                value = r.fma(weight, mine[k], r.load(now[0], place, mask))
+                r.store(value, now[0], place, mask)
+            later[0], later[1] = w.gep(now[0], "%ld", r.scalar), w.gep(now[1], "%step", r.scalar)
+
+    r.runs("%n", columns)
+    return [w]
+
+
+@vectorised(_add_outer)
+def add_outer(
+    count: int, n: int, factor: Scalar, x: Array, step: int, y: Array, rows: Array, ld: int
+) -> None:
+    """rows[p] + factor x[p step] y, in rows."""
+    for p in range(count):
+        axpy(n, factor * x[p * step], y, rows + p * ld)
