@@ -33,7 +33,7 @@ from treadle.transforms.jacobian import hessian, jacobian
 from treadle.transforms.tune import tune
 
 if TYPE_CHECKING:
-    from treadle import amp, cuda, data, io, logs, models, nn, optim
+    from treadle import amp, cuda, data, io, linalg, logs, models, nn, optim
     from treadle.io import load, save
 
 __version__ = "0.1.0"
@@ -44,11 +44,11 @@ __all__ = [
     "checkpoint", "compile", "complex128", "complex64", "cuda", "data", "draw", "e", "enable_grad",
     "explain", "finfo", "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2",
     "get_matmul_precision", "grad", "gradients", "graph", "hessian", "iinfo", "inf", "int16",
-    "int32", "int64", "int8", "io", "is_grad_enabled", "isdtype", "jacobian", "jvp", "load", "logs",
-    "manual_seed", "memory_report", "models", "nan", "newaxis", "nn", "no_grad", "optim",
-    "override", "pi", "promote_types", "rand", "randint", "randn", "random", "randperm", "realize",
-    "result_type", "save", "set_matmul_precision", "tune", "uint16", "uint32", "uint64", "uint8",
-    "value_and_grad", "vjp",
+    "int32", "int64", "int8", "io", "is_grad_enabled", "isdtype", "jacobian", "jvp", "linalg",
+    "load", "logs", "manual_seed", "memory_report", "models", "nan", "newaxis", "nn", "no_grad",
+    "optim", "override", "pi", "promote_types", "rand", "randint", "randn", "random", "randperm",
+    "realize", "result_type", "save", "set_matmul_precision", "tune", "uint16", "uint32", "uint64",
+    "uint8", "value_and_grad", "vjp",
 ]
 
 # <gen imports>
@@ -144,7 +144,7 @@ __all__ += [
 # <sums sfrnyasku37d4lnn33lfrhhyppg4h3hoyt4jvm5gctufs3irz7u2vxuvs3oywxafr6aannj7jelat4tjpxu3m>
 # </gen names 5gfmk2hrybks724663tsyqioluxpzrkutctkypr7qvuticljr4>
 
-LATE = ("amp", "cuda", "data", "io", "logs", "models", "nn", "optim")
+LATE = ("amp", "cuda", "data", "io", "linalg", "logs", "models", "nn", "optim")
 FROM_FILES = ("load", "save")
 """Parts that are loaded when somebody asks for them."""
 

@@ -21,7 +21,8 @@ from treadle.ops.syntax import Syntax
 from treadle.tensor.methods import Methods
 from treadle.tensor.tensor import Tensor
 
-NAMESPACES = {Kind.RANDOM: "random"}  # where users find rows that are not at the top
+NAMESPACES = {"treadle.random": "random", "treadle.ops.linalg": "linalg"}
+"""Packages of rows that users do not find at the top, and where they do."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,12 @@ class Row:
     def place(self) -> tuple[str, str]:
         """(module, name) of the row itself."""
         return place_of(self.op)
+
+    @property
+    def space(self) -> str:
+        """The namespace in which users find it; nothing for the top."""
+        module = self.place[0]
+        return next((to for package, to in NAMESPACES.items() if module.startswith(package)), "")
 
     @property
     def section(self) -> str:
@@ -143,7 +150,7 @@ def export_pieces(rows: Sequence[Row]) -> Iterator[Piece]:
     """The import of every function, and their names in `__all__`."""
     sources: dict[str, list[str]] = {}
     for row in rows:
-        if row.op.kind not in NAMESPACES:
+        if not row.space:
             source = row.place[0] if row.is_written else "treadle.functions"
             sources.setdefault(source, []).extend((row.op.name, *row.op.aliases))
     imports: list[str] = []
@@ -222,7 +229,7 @@ def page_pieces(rows: Sequence[Row], package: str = "td") -> Iterator[Piece]:
 def page_of(row: Row, package: str = "td") -> list[str]:
     """The entry of a row."""
     op = row.op
-    space = f"{package}.{NAMESPACES[op.kind]}" if op.kind in NAMESPACES else package
+    space = f"{package}.{row.space}" if row.space else package
     head = f"{space}.{op.name}({', '.join(row.signature.written())}) -> {row.signature.result()}"
     return [
         f"### {op.name}", "", "```text", *textwrap.wrap(head, WIDTH, subsequent_indent="    "),
@@ -302,9 +309,12 @@ class Methods(Syntax):
 def own_targets(root: Path) -> list[Target]:
     """Treadle's own files: functions, methods, exports, two pages."""
     rows, source = own_rows(), root / "src" / "treadle"
+    top = [row for row in rows if not row.space or row.is_written]
+    linalg = [row for row in rows if row.space == "linalg"]
     return [
-        Target(source / "functions.py", tuple(function_pieces(rows)), FUNCTIONS),
-        Target(source / "tensor" / "methods.py", tuple(method_pieces(rows)), METHODS),
+        Target(source / "functions.py", tuple(function_pieces(top)), FUNCTIONS),
+        Target(source / "linalg.py", tuple(function_pieces(linalg)), FUNCTIONS),
+        Target(source / "tensor" / "methods.py", tuple(method_pieces(top)), METHODS),
         Target(source / "__init__.py", tuple(export_pieces(rows)), ""),
         Target(root / "docs" / "ops.md", tuple(page_pieces(rows)), "# Ops\n"),
         Target(root / "docs" / "support.md", tuple(support_pieces(rows)), "# Support\n"),

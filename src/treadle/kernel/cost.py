@@ -21,7 +21,7 @@ class KernelRow:
     """One kernel: what it computes, where that was written, and what it costs at least."""
 
     number: int
-    kind: str  # "loop", "product", "chain", "scatter", "scan" or "copy"
+    kind: str  # "loop", "product", "chain", "scatter", "scan", "routine" or "copy"
     ops: tuple[str, ...]  # in the order they are computed, repeats counted: "mul×3"
     sites: tuple[str, ...]  # file:line of the user's code, most ops first
     calls: tuple[str, ...]  # composites with their options that it is a part of: "softmax(axis=-1)"

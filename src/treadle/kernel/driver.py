@@ -17,7 +17,7 @@ from treadle.kernel.steps import (
     ChainStep,
     LoopStep,
     ProductStep,
-    ScanStep,
+    RoutineStep,
     ScatterStep,
     Step,
 )  # fmt: skip
@@ -26,7 +26,7 @@ from treadle.kernel.steps import (
 class Driver(ABC):
     """A program under construction.
 
-    A backend says how a loop program, a product and a scan become kernels of its own. Memory that
+    A backend says how a loop program, a product and a routine become its own kernels. Memory that
     these need besides that of nodes goes into `temporaries`, and it is laid out once all are known.
     """
 
@@ -64,8 +64,8 @@ class Driver(ABC):
             return self._add_tiles
         if isinstance(step, ChainStep):
             return self.add_chain
-        if isinstance(step, ScanStep):
-            return self.add_scan
+        if isinstance(step, RoutineStep):
+            return self.add_routine
         raise CompilerError(explain("plan", "an unknown kind of step", step=type(step).__name__))
 
     def _add_each(self, step: LoopStep, number: int) -> None:
@@ -99,5 +99,5 @@ class Driver(ABC):
         """Chained products as kernels."""
 
     @abstractmethod
-    def add_scan(self, scan: ScanStep, step: int) -> None:
-        """A scan or a sort as kernels."""
+    def add_routine(self, routine: RoutineStep, step: int) -> None:
+        """A scan, a sort or a factorisation as kernels."""

@@ -24,7 +24,7 @@ from treadle.kernel.steps import (
     CopyStep,
     LoopStep,
     ProductStep,
-    ScanStep,
+    RoutineStep,
     ScatterStep,
     Step,
 )  # fmt: skip
@@ -123,9 +123,9 @@ def _step(
         lies = base.op is LEAF or base in stored
         kernels = build_scatter(node, stored)
         return ScatterStep(cluster, writes, kernels, base if lies else None)
-    if cluster.kind == "scan":
+    if cluster.kind in ("scan", "routine"):
         (node,) = cluster.members
-        return ScanStep(cluster, writes, node, without_reshape(node.operands[0]))
+        return RoutineStep(cluster, writes, node, [without_reshape(x) for x in node.operands])
     product = next(node for node in cluster.members if node.op.kind is Kind.CONTRACT)
     if product.dtype not in takes.products:
         return LoopStep(cluster, writes, [build_product(product, stored)])

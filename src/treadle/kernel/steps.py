@@ -1,4 +1,4 @@
-"""What a program does one after the other: loops, copies, scatters, products, chains, scans."""
+"""What a program does one after the other: loops, copies, scatters, products, chains, routines."""
 
 from __future__ import annotations
 
@@ -125,12 +125,15 @@ class ChainStep(Step):
 
 
 @dataclass(eq=False)
-class ScanStep(Step):
-    """A running total or an order along an axis; the operand's elements lie in source's memory."""
+class RoutineStep(Step):
+    """An algorithm that is no loop program: a scan, a sort, a factorisation of matrices.
+
+    sources: nodes in whose memory the elements of its operands lie, in order.
+    """
 
     node: Node
-    source: Node
+    sources: list[Node]
 
     def operands(self) -> list[Node]:
-        """What it goes along."""
-        return [self.source]
+        """What it reads."""
+        return self.sources

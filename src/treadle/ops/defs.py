@@ -33,6 +33,7 @@ class Kind(Enum):
     GATHER = "elements at computed indices"
     SCATTER = "joins elements to others at computed indices"
     SCAN = "running totals and orders along an axis"
+    ROUTINE = "whole lines or matrices, in the last axes, by an algorithm"
     COMPOSITE = "defined by other ops"
     CREATION = "makes a tensor from numbers"
     RANDOM = "makes a tensor from random bits"

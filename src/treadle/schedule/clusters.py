@@ -20,8 +20,12 @@ from treadle.ops.reduce import sum_
 
 FULL, ROW, COLUMN = "full", "row", "column"
 Folding = tuple[tuple[int, bool], ...]
-APART = {Kind.CONTRACT: "product", Kind.SCATTER: "scatter", Kind.SCAN: "scan"}
+APART = {
+    Kind.CONTRACT: "product", Kind.SCATTER: "scatter", Kind.SCAN: "scan", Kind.ROUTINE: "routine",
+}  # fmt: skip
 """Kinds of ops that are kernels of their own, and what those kernels are called."""
+ROUTINES = (Kind.SCAN, Kind.ROUTINE)
+"""Those that are no loop programs: operands lie in memory, in order."""
 
 
 @dataclass(eq=False)
@@ -29,7 +33,7 @@ class Cluster:
     """Nodes of one kernel."""
 
     number: int
-    kind: str  # "loop", "product", "chain", "scatter", "scan", or "copy": a view written out
+    kind: str  # "loop", "copy" (a view written out), "chain", or one of APART
     size: int
     folding: Folding | None = None
     members: dict[Node, str] = field(default_factory=dict)

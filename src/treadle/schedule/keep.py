@@ -15,6 +15,7 @@ from treadle.ops.windows import shear
 from treadle.schedule.clusters import (
     APART,
     COLUMN,
+    ROUTINES,
     Cluster,
     bases_of,
     is_virtual,
@@ -49,8 +50,8 @@ def keep(
     for node in order:
         if node.op.kind is Kind.SCATTER:
             forced |= {base for x in node.operands for base in bases_of(x)}
-        elif node.op.kind is Kind.SCAN:
-            forced.add(without_reshape(node.operands[0]))
+        elif node.op.kind in ROUTINES:
+            forced |= {without_reshape(x) for x in node.operands}
         elif node.op is gather:
             forced |= set(bases_of(node.operands[0]))
         elif node.op is m.concat and len(node.operands) > MOST_PARTS:

@@ -28,7 +28,8 @@ from treadle.kernel.choose import is_flat_map
 from treadle.kernel.driver import Driver
 from treadle.kernel.index import Axis
 from treadle.kernel.operands import Operand, Separable
-from treadle.kernel.steps import ChainStep, ProductStep, ScanStep
+from treadle.kernel.steps import ChainStep, ProductStep, RoutineStep
+from treadle.ops.defs import Kind
 from treadle.passes.pipeline import simplify
 from treadle.testing.arrays import Array, value_of
 from treadle.testing.steps import Axes, Kernel
@@ -83,9 +84,10 @@ class Simulation(Driver):
         """Chains are not taken: they write over nothing that they read."""
         raise CompilerError(explain("simulate", "no chains", step=number))
 
-    def add_scan(self, scan: ScanStep, step: int) -> None:
-        """A scan, line by line."""
-        self.work.append(lambda: self._lines(scan))
+    def add_routine(self, routine: RoutineStep, step: int) -> None:
+        """A scan, line by line; another routine all at once."""
+        whole = routine.node.op.kind is Kind.ROUTINE
+        self.work.append(lambda: [self._part(routine, ...)] if whole else self._lines(routine))
 
     def run(self) -> list[Array]:
         """The roots' values."""
@@ -225,19 +227,21 @@ class Simulation(Driver):
         values = self.cells(x.base, x.base.dtype)[place].astype(np.float64)
         return np.broadcast_to(values, (*batch, *node.shape[-2:]))
 
-    # ---- running totals and orders: line by line
+    # ---- routines: line by line, or all at once
 
-    def _lines(self, work: ScanStep) -> list[Block]:
+    def _lines(self, work: RoutineStep) -> list[Block]:
         shape, axis = work.node.shape, work.node.arg[0] % max(1, len(work.node.shape))
         lines = np.ndindex(*shape[:axis], *shape[axis + 1 :])
-        return [self._line(work, (*at[:axis], slice(None), *at[axis:])) for at in lines]
+        return [self._part(work, (*at[:axis], slice(None), *at[axis:])) for at in lines]
 
-    def _line(self, work: ScanStep, at: tuple[Any, ...]) -> Block:
-        x = work.node.operands[0]
-        stand_in = leaf(x.type, object())
-        (node,) = substitute([work.node], {x: stand_in})
-        source = self.cells(work.source, x.dtype).reshape(x.shape)
-        (values,) = evaluate([node], lambda _: source)
+    def _part(self, work: RoutineStep, at: Any) -> Block:
+        stand_ins = {x: leaf(x.type, object()) for x in work.node.operands}
+        (node,) = substitute([work.node], stand_ins)
+        sources = {
+            stand_ins[x]: self.cells(source, x.dtype).reshape(x.shape)
+            for x, source in zip(work.node.operands, work.sources, strict=True)
+        }
+        (values,) = evaluate([node], sources.__getitem__)
         yield
         self.cells(work.node, work.node.dtype).reshape(node.shape)[at] = values[at]
 

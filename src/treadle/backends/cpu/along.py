@@ -6,16 +6,14 @@ depends on the shape alone, never on the number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 
-from treadle.backends.cpu.params import Words
+from treadle.backends.cpu import routine
+from treadle.backends.cpu.routine import Step
 from treadle.backends.cpu.writer import Int, Writer
 from treadle.ir.node import Node
 
-BUFFERS = ("source", "out", "temporary")
-"""The first words: (base, byte offset) of each; then those of the scratch, with bytes a thread."""
 NUMBERS = (
     "n", "inner",
     "chunk", "chunks",  # elements along a line that one item covers, and how many items a line has
@@ -25,8 +23,6 @@ NUMBERS = (
     "first", "second", "counts",  # of a sort: where in the temporary records and counters lie
     "turned",  # of a sort: all bits set if it descends
 )  # fmt: skip
-_SLOTS = {name: 2 * k for k, name in enumerate(BUFFERS)}
-_POSITION = {name: 2 * len(BUFFERS) + 2 + k for k, name in enumerate(NUMBERS)}
 
 BLOCK = 16384  # elements, at least, worth handing to a thread
 FEW = 16  # items: with more there is enough to share out without cutting lines
@@ -47,40 +43,16 @@ def view_of(node: Node) -> View:
     return View(prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :]))
 
 
-@dataclass(frozen=True)
-class Step:
-    """One entry of a program."""
-
-    symbol: str
-    blocks: int
-    numbers: dict[str, int]
-
-    def words(self) -> list[int]:
-        """Its numbers as the kernels read them."""
-        return [self.numbers.get(name, 0) for name in NUMBERS]
+def step_of(symbol: str, blocks: int, numbers: dict[str, int]) -> Step:
+    """One entry of a program, with numbers by name."""
+    return Step(symbol, blocks, [numbers.get(name, 0) for name in NUMBERS])
 
 
-@dataclass(frozen=True)
-class Work:
-    """The steps of one scan or sort."""
-
-    text: Callable[..., str]  # the module with one symbol, from parts, the symbol and the target
-    parts: tuple[object, ...]
-    steps: tuple[Step, ...]
-    temporary_bytes: int = 0
-    scratch_bytes: int = 0  # for each thread
-
-
-class Params(Words):
+class Params(routine.Params):
     """The params words of a kernel that walks along an axis."""
 
     def __init__(self, w: Writer, names: str) -> None:
-        super().__init__(w, _POSITION, ["total", "group", *names.split()], _SLOTS)
-
-    def scratch(self) -> str:
-        """Memory of this thread."""
-        at = 2 * len(BUFFERS)
-        return self.w.gep(self.base(at), self.w.mul("%tid", self.w.word("%params", at + 1)))
+        super().__init__(w, ["source"], NUMBERS, ["total", "group", *names.split()])
 
     def split(self, item: str) -> tuple[Int, Int, Int]:
         """Which outer index, chunk and piece an item is."""

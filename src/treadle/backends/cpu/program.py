@@ -10,9 +10,7 @@ from functools import cache
 from typing import Any
 
 from treadle.backends import choices
-from treadle.backends.cpu import chain_plan, gemm_problem, jit, show, sort
-from treadle.backends.cpu import scan as scans
-from treadle.backends.cpu.along import Step
+from treadle.backends.cpu import chain_plan, gemm_problem, jit, show
 from treadle.backends.cpu.beside import Entry, Memory, groups, independent
 from treadle.backends.cpu.buffers import Buffer, allocate
 from treadle.backends.cpu.chain_emit import tile_text
@@ -24,6 +22,7 @@ from treadle.backends.cpu.link import Code
 from treadle.backends.cpu.paces import choose
 from treadle.backends.cpu.products import SCRATCH, job_of
 from treadle.backends.cpu.products import Words as ProductWords
+from treadle.backends.cpu.routine import Step, plan_of
 from treadle.backends.cpu.runners import BESIDE
 from treadle.backends.cpu.template import Template
 from treadle.backends.cpu.threads import Pool, launcher, launcher_holding_gil, part_launcher
@@ -51,8 +50,7 @@ from treadle.kernel.driver import Driver
 from treadle.kernel.levels import scratch_bytes
 from treadle.kernel.places import ARENA, Place
 from treadle.kernel.signature import Signature
-from treadle.kernel.steps import ChainStep, ProductStep, ScanStep
-from treadle.ops.scan import argsort
+from treadle.kernel.steps import ChainStep, ProductStep, RoutineStep
 
 FIRST_LEAF = 2  # number of the first base address after the arena and the threads' own memory
 DONE, BASES = 4, 5  # words of a launch: set when it has ended, and the first base address
@@ -154,10 +152,10 @@ class Program(Driver):
             )
         return plan.block
 
-    def add_scan(self, scan: ScanStep, step: int) -> None:
-        """A scan or a sort as a few kernels."""
-        node = scan.node
-        work = (sort.plan if node.op is argsort else scans.plan)(node, self.target)
+    def add_routine(self, routine: RoutineStep, step: int) -> None:
+        """A scan, a sort or a factorisation as a few kernels."""
+        node = routine.node
+        work = plan_of(node.op)(node, self.target)
         temporary = f"parts{step}"
         if work.temporary_bytes:
             self.reserve({temporary: work.temporary_bytes}, step)
@@ -166,12 +164,12 @@ class Program(Driver):
 
             def words(place: Callable[[object], Place], part: Step = part) -> list[int]:
                 parts = place(temporary) if work.temporary_bytes else (0, 0)
-                buffers = [*place(scan.source), *place(node), *parts]
-                return [*buffers, SCRATCH, work.scratch_bytes, *part.words()]
+                sources = [word for source in routine.sources for word in place(source)]
+                return [*sources, *place(node), *parts, SCRATCH, work.scratch_bytes, *part.words]
 
             symbol = part.symbol
             job = jit.job(work.text, (*work.parts, symbol), (symbol,), self.target, 2, True)
-            size = most(int(node.op.flops) * node.type.size)
+            size = work.size or most(int(node.op.flops) * node.type.size)
             self.entries.append(
                 Entry(job, symbol, part.blocks, words, step, size, work.scratch_bytes)
             )

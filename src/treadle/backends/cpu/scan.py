@@ -12,11 +12,12 @@ from collections.abc import Callable
 from functools import reduce
 from math import inf
 
-from treadle.backends.cpu.along import BLOCK, FEW, Params, Step, View, Work, view_of
+from treadle.backends.cpu.along import BLOCK, FEW, Params, View, step_of, view_of
 from treadle.backends.cpu.emit import KERNEL
 from treadle.backends.cpu.lanes import Lanes, register_type
 from treadle.backends.cpu.ops import PRIMITIVES, memory_type, narrow, widen
 from treadle.backends.cpu.points import suffix
+from treadle.backends.cpu.routine import Work
 from treadle.backends.cpu.vmath import exp, log1p
 from treadle.backends.cpu.writer import Int, Writer, module
 from treadle.base.dtypes import DType, float32, float64
@@ -87,12 +88,12 @@ def plan(node: Node, target: Target) -> Work:
                "pieces": pieces, "total": total, "group": group}  # fmt: skip
     kind = "line" if view.inner == 1 else "column"
     blocks = -(-total // group)
-    steps = [Step(f"{kind}s", blocks, numbers)]
+    steps = [step_of(f"{kind}s", blocks, numbers)]
     temporary = 0
     if chunks > 1:
-        ahead = Step(f"{kind}_totals", blocks, numbers)
-        between = Step("before", 1, numbers | {"total": view.outer * view.inner, "group": 1 << 62})
-        steps = [ahead, between, *steps]
+        ahead = step_of(f"{kind}_totals", blocks, numbers)
+        between = numbers | {"total": view.outer * view.inner, "group": 1 << 62}
+        steps = [ahead, step_of("before", 1, between), *steps]
         temporary = view.outer * chunks * view.inner * carried(name, d).size
     return Work(text, (name, d), tuple(steps), temporary)
 

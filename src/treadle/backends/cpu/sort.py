@@ -8,8 +8,9 @@ digit takes three steps: the counts of each chunk, where its records go, and mov
 
 from __future__ import annotations
 
-from treadle.backends.cpu.along import BLOCK, FEW, Params, Step, View, Work, view_of
+from treadle.backends.cpu.along import BLOCK, FEW, Params, View, step_of, view_of
 from treadle.backends.cpu.emit import KERNEL
+from treadle.backends.cpu.routine import Step, Work
 from treadle.backends.cpu.writer import Int, Writer, module
 from treadle.base.dtypes import DType
 from treadle.base.target import Target
@@ -33,13 +34,13 @@ def plan(node: Node, _: Target) -> Work:
                "turned": -1 if descending else 0}  # fmt: skip
     blocks = -(-lines // numbers["group"]) if view.n else 0
     if view.n <= RANKED:
-        return Work(text, (d,), (Step("ranks", blocks, numbers),), 0, 8 * (RANKED + 64))
+        return Work(text, (d,), (step_of("ranks", blocks, numbers),), 0, 8 * (RANKED + 64))
     record = 8 if d.size <= 4 else 16
     if lines < FEW and view.n >= 2 * BLOCK:
         steps, nbytes = _in_chunks(view, numbers, record)
         return Work(text, (d,), steps, nbytes)
     nbytes = -(-(2 * record * view.n + 4 * BUCKETS) // 64) * 64
-    return Work(text, (d,), (Step("lines", blocks, numbers),), 0, nbytes)
+    return Work(text, (d,), (step_of("lines", blocks, numbers),), 0, nbytes)
 
 
 def _in_chunks(view: View, numbers: dict[str, int], record: int) -> tuple[tuple[Step, ...], int]:
@@ -50,14 +51,14 @@ def _in_chunks(view: View, numbers: dict[str, int], record: int) -> tuple[tuple[
     half = -(-lines * view.n * record // 64) * 64
     numbers = numbers | {"chunk": chunk, "chunks": chunks, "total": lines * chunks, "group": 1,
                          "first": 0, "second": half, "counts": 2 * half}  # fmt: skip
-    steps = [Step("keys", lines * chunks, numbers)]
+    steps = [step_of("keys", lines * chunks, numbers)]
     for digit in range(numbers["digits"]):
         numbers = numbers | {"shift": digit * numbers["width"]}
-        steps.append(Step("count", lines * chunks, numbers))
-        steps.append(Step("offsets", lines, numbers | {"total": lines}))
-        steps.append(Step("move", lines * chunks, numbers))
+        steps.append(step_of("count", lines * chunks, numbers))
+        steps.append(step_of("offsets", lines, numbers | {"total": lines}))
+        steps.append(step_of("move", lines * chunks, numbers))
         numbers = numbers | {"first": numbers["second"], "second": numbers["first"]}
-    steps.append(Step("indices", lines * chunks, numbers))
+    steps.append(step_of("indices", lines * chunks, numbers))
     return tuple(steps), 2 * half + 4 * BUCKETS * lines * chunks
 
 

@@ -11,5 +11,6 @@ NAMES = {
     Kind.ELEMENTWISE: PRIMITIVES,
     Kind.REDUCE: ("sum", *JOINS),
     Kind.SCAN: (),
+    Kind.ROUTINE: (),
 }
 """Ops by kind; of a kind that is not here, all."""

@@ -22,7 +22,7 @@ from treadle.ir.node import Node
 from treadle.kernel.build import Built
 from treadle.kernel.driver import Driver
 from treadle.kernel.signature import Signature
-from treadle.kernel.steps import ChainStep, ProductStep, ScanStep
+from treadle.kernel.steps import ChainStep, ProductStep, RoutineStep
 
 FIRST_LEAF = 1  # number of the first leaf's base address, after the arena
 
@@ -79,9 +79,9 @@ class Plan(Driver):
         self.launches.append(chain_launch(step.chain, self.machine, self.architecture))
         self._mark(number)
 
-    def add_scan(self, scan: ScanStep, step: int) -> None:
-        """Scans are refused where they are called."""
-        raise CompilerError(explain("plan", f"{scan.node.op} has no kernel on CUDA"))
+    def add_routine(self, routine: RoutineStep, step: int) -> None:
+        """Routines are refused where they are called."""
+        raise CompilerError(explain("plan", f"{routine.node.op} has no kernel on CUDA"))
 
     def _add_split(self, built: Built, step: int, parts: int) -> None:
         """Few rows, long: parts of them reduced side by side, then joined."""

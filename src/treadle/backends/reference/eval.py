@@ -102,7 +102,7 @@ def _node(node: Node, operands: list[Array], precise: bool) -> Array:
         return _definition(node, inner, precise)
     reference = needed("reference", op.reference, op)
     wide = [_computable(x) for x in operands]
-    if op.kind is Kind.SCAN:
+    if op.kind in (Kind.SCAN, Kind.ROUTINE):
         return reference(np, *wide, *node.arg)
     if op.kind is Kind.REDUCE:
         return reference(np, *wide, axis=node.arg[0], keepdims=node.arg[1])

@@ -1,0 +1,1 @@
+"""Factorisations of matrices: algorithms in a small part of Python, compiled to LLVM IR."""
