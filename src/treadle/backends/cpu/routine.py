@@ -18,8 +18,8 @@ from treadle.ir.node import Node
 from treadle.ops.defs import Op
 
 PLANS = dict.fromkeys(("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp"), "scan") | {
-    "argsort": "sort",
-}
+    "argsort": "sort", "dft": "fft", "rdft": "fft", "irdft": "fft",
+}  # fmt: skip
 """An op's name to the module, beside this one, whose `plan(node, target)` gives its Work."""
 
 
