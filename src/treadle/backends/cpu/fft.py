@@ -17,6 +17,7 @@ import numpy as np
 from treadle.backends.arrays import numpy_dtype
 from treadle.backends.cpu.along import BLOCK
 from treadle.backends.cpu.fft_lanes import Lanes
+from treadle.backends.cpu.fft_lines import Lines
 from treadle.backends.cpu.fft_passes import NUMBERS
 from treadle.backends.cpu.fft_values import UNROLLED
 from treadle.backends.cpu.routine import Work
@@ -27,6 +28,10 @@ from treadle.ir.node import Node
 from treadle.ops.fourier import dft, rdft
 
 FORMS = {dft: "complex", rdft: "forward"}
+SHORT = 512  # points of lines of which a vector of them is transformed at once
+FEW = 4  # lines: with more there is enough to share out
+MUCH = 1 << 14  # points of a line that is worth sharing out
+FOLDED = 4096  # points of a fold that are one item
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,9 @@ def plan(node: Node, target: Target) -> Work:
     numbers = _steps(form, points, inner) | {
         "points": points, "lines": outer * inner, "inner": inner, "scale": _bits(scale)
     }  # fmt: skip
+    split = _split(points, lanes) if inner == 1 else None
+    if split and (points > SHORT or numbers["lines"] < lanes):
+        return _in_lines(d, form, inverse, numbers, split, lanes)
     return _in_lanes(d, form, inverse, numbers, outer, lanes)
 
 
@@ -99,11 +107,68 @@ def _in_lanes(
     return Work(text, parts, (step,), 0, 4 * (points + 1) * lanes * d.size)
 
 
+def _in_lines(
+    d: DType, form: str, inverse: bool, numbers: dict[str, int], split: tuple[int, int], lanes: int
+) -> Work:  # fmt: skip
+    """Line by line, or in blocks of a line's columns and rows where lines are few and long."""
+    rows, columns = split
+    points, lines = numbers["points"], numbers["lines"]
+    plans = [tables(n, d) for n in split]
+    corner, edge = corner_table(rows, columns, lanes, d), edge_table(rows, columns, lanes, d)
+    folds = fold_table(2 * points, d)
+    blocks = {"column_blocks": -(-columns // lanes), "row_blocks": -(-rows // lanes)}
+    stride = 2 * lanes * (blocks["column_blocks"] + 1)
+    numbers = numbers | blocks | {
+        "rows": rows, "columns": columns, "stride": stride, "total": lines,
+        "group": max(1, BLOCK // points), "folds": folds.ctypes.data,
+        "column_passes": len(radices_of(rows)), "passes": len(radices_of(columns)),
+        "corner": corner.ctypes.data, "edge": edge.ctypes.data,
+        "chunk": FOLDED, "chunks": -(-(points // 2 + 1) // FOLDED),
+    }  # fmt: skip
+    for name, (words, factors) in zip(("column_", ""), plans, strict=True):
+        numbers |= {f"{name}plan": words.ctypes.data, f"{name}twiddles": factors.ctypes.data}
+    held = (plans, corner, edge, folds)
+    radices = _kinds([*radices_of(rows), *radices_of(columns)])
+    parts = (d, radices, form, "lines", inverse)
+    near = 4 * max(rows, columns) * lanes * d.size
+    matrix = (rows * stride + (2 * points if form == "backward" else 0)) * d.size
+    if lines >= FEW or points < MUCH:
+        step = Step("line", -(-lines // numbers["group"]), numbers, held)
+        return Work(text, parts, (step,), 0, near + matrix)
+
+    def step_of(symbol: str, count: int) -> Step:
+        return Step(symbol, lines * count, numbers | {"total": lines * count, "group": 1}, held)
+
+    steps = [step_of("column", blocks["column_blocks"]), step_of("row", blocks["row_blocks"])]
+    fold = step_of("fold", numbers["chunks"])
+    if form != "complex":
+        steps.insert(0 if form == "backward" else 2, fold)
+    return Work(text, parts, tuple(steps), lines * matrix, near)
+
+
+@lru_cache(256)
+def _split(n: int, lanes: int) -> tuple[int, int] | None:
+    """Rows and columns of a line: neither less than a vector, both of several radices."""
+    best, found = None, None
+    for rows in range(lanes, n // lanes + 1):
+        columns = n // rows
+        if n % rows or min(len(radices_of(rows)), len(radices_of(columns))) < 2:
+            continue
+        waste = -(-rows // lanes) * -(-columns // lanes) * lanes * lanes / n
+        uneven = max(rows, columns) / min(rows, columns)
+        cost = waste * (1 + 0.02 * uneven)
+        if best is None or cost < best:
+            best, found = cost, (rows, columns)
+    return found
+
+
 def text(
     d: DType, radices: tuple[int, ...], form: str, mode: str, inverse: bool, symbol: str,
     target: Target,
 ) -> str:  # fmt: skip
     """The IR module of one step."""
+    if mode == "lines":
+        return module([Lines(d, radices, form, inverse, symbol, target).written()])
     return module([Lanes(d, radices, form, mode, inverse, symbol, target).written()])
 
 
@@ -162,6 +227,30 @@ def tables(n: int, d: DType) -> tuple[Any, Any]:
 def fold_table(n: int, d: DType) -> Any:
     """The factors of a fold: exp(-2 pi i k / n) times -i, for k up to n / 4."""
     return _interleaved(-1j * _turns(np.arange(n // 4 + 1), n), d)
+
+
+@lru_cache(64)
+def corner_table(rows: int, columns: int, lanes: int, d: DType) -> Any:
+    """The factors between columns and rows for the first vector of columns, as points."""
+    turns = _turns(np.arange(rows)[:, None] * np.arange(lanes), rows * columns)
+    return aligned(np.stack([turns.real, turns.imag], 1), d)
+
+
+@lru_cache(64)
+def edge_table(rows: int, columns: int, lanes: int, d: DType) -> Any:
+    """What makes of these factors those of the other vectors of columns."""
+    starts = np.minimum(np.arange(-(-columns // lanes)) * lanes, columns - lanes)
+    return _interleaved(_turns(starts[:, None] * np.arange(rows), rows * columns), d)
+
+
+def aligned(values: Any, d: DType) -> Any:
+    """An array that begins at a multiple of 64 bytes."""
+    kind = np.dtype(numpy_dtype(d))
+    room = np.empty(values.size + 64, kind)
+    skip = -room.ctypes.data % 64 // kind.itemsize
+    found = room[skip : skip + values.size]
+    found[:] = values.reshape(-1)
+    return found
 
 
 def _bits(value: float) -> int:
