@@ -7,7 +7,6 @@ transformed, multiplied by factors, and then its rows, which needs lines of the 
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -20,7 +19,7 @@ from treadle.backends.cpu.fft_lanes import Lanes
 from treadle.backends.cpu.fft_lines import Lines
 from treadle.backends.cpu.fft_passes import NUMBERS
 from treadle.backends.cpu.fft_values import UNROLLED
-from treadle.backends.cpu.routine import Work
+from treadle.backends.cpu.routine import Step, Work
 from treadle.backends.cpu.writer import module
 from treadle.base.dtypes import DType
 from treadle.base.target import Target
@@ -32,21 +31,6 @@ SHORT = 512  # points of lines of which a vector of them is transformed at once
 FEW = 4  # lines: with more there is enough to share out
 MUCH = 1 << 14  # points of a line that is worth sharing out
 FOLDED = 4096  # points of a fold that are one item
-
-
-@dataclass(frozen=True)
-class Step:
-    """One entry of a program."""
-
-    symbol: str
-    blocks: int
-    numbers: dict[str, int]
-    tables: tuple[Any, ...] = field(default=(), compare=False)  # memory that its addresses point to
-
-    @property
-    def words(self) -> list[int]:
-        """Its numbers as the kernels read them."""
-        return [self.numbers.get(name, 0) for name in NUMBERS]
 
 
 def plan(node: Node, target: Target) -> Work:
@@ -68,6 +52,10 @@ def plan(node: Node, target: Target) -> Work:
     if split and (points > SHORT or numbers["lines"] < lanes):
         return _in_lines(d, form, inverse, numbers, split, lanes)
     return _in_lanes(d, form, inverse, numbers, outer, lanes)
+
+
+def _step(symbol: str, blocks: int, numbers: dict[str, int], held: object) -> Step:
+    return Step(symbol, blocks, [numbers.get(name, 0) for name in NUMBERS], held)
 
 
 def _steps(form: str, points: int, inner: int) -> dict[str, int]:
@@ -102,7 +90,7 @@ def _in_lanes(
         "folds": folds.ctypes.data,
     }  # fmt: skip
     blocks = -(-total // numbers["group"])
-    step = Step("lanes", blocks, numbers, (words, factors, folds))
+    step = _step("lanes", blocks, numbers, (words, factors, folds))
     parts = (d, _kinds(radices), form, mode, inverse)
     return Work(text, parts, (step,), 0, 4 * (points + 1) * lanes * d.size)
 
@@ -133,11 +121,11 @@ def _in_lines(
     near = 4 * max(rows, columns) * lanes * d.size
     matrix = (rows * stride + (2 * points if form == "backward" else 0)) * d.size
     if lines >= FEW or points < MUCH:
-        step = Step("line", -(-lines // numbers["group"]), numbers, held)
+        step = _step("line", -(-lines // numbers["group"]), numbers, held)
         return Work(text, parts, (step,), 0, near + matrix)
 
     def step_of(symbol: str, count: int) -> Step:
-        return Step(symbol, lines * count, numbers | {"total": lines * count, "group": 1}, held)
+        return _step(symbol, lines * count, numbers | {"total": lines * count, "group": 1}, held)
 
     steps = [step_of("column", blocks["column_blocks"]), step_of("row", blocks["row_blocks"])]
     fold = step_of("fold", numbers["chunks"])

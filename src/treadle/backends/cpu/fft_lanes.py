@@ -35,7 +35,7 @@ class Lanes(Frame):
         """The function."""
         w, p = self.w, self.p
         plan, twiddles = self.address("plan"), self.address("twiddles")
-        near = self.scratch()
+        near = self.p.scratch()
         far = self.place(near, w.mul(w.add(p["points"], 1), 2 * self.lanes))
         one_more = w.add(p["points"], 1)
         with p.items() as item:

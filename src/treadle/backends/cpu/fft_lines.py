@@ -89,7 +89,7 @@ class Lines(Frame):
     def _memory(self) -> tuple[str, str, str, str]:
         """This thread's: two places for the points of a block, a matrix, the points of a line."""
         w, p, lanes = self.w, self.p, 2 * self.lanes
-        near = self.scratch()
+        near = self.p.scratch()
         most = w.mul(w.larger(p["rows"], p["columns"]), lanes)
         far = self.place(near, most)
         matrix = self.place(far, most)

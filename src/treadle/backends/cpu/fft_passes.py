@@ -13,14 +13,12 @@ from collections.abc import Callable, Sequence
 from treadle.backends.cpu.emit import KERNEL
 from treadle.backends.cpu.fft_values import UNROLLED, Pair, butterfly
 from treadle.backends.cpu.lanes import register_type
-from treadle.backends.cpu.params import Words
+from treadle.backends.cpu.routine import Params
 from treadle.backends.cpu.vector import Vec
 from treadle.backends.cpu.writer import Int, Writer
 from treadle.base.dtypes import DType
 from treadle.base.target import Target
 
-BUFFERS = ("source", "out", "temporary")
-"""The first words: (base, byte offset) of each; then those of the scratch, with bytes a thread."""
 NUMBERS = (
     "total", "group",  # items in all, and for one block
     "points",  # of a line: complex numbers, half as many as real ones
@@ -34,8 +32,6 @@ NUMBERS = (
     "column_passes", "column_plan", "column_twiddles", "corner", "edge",
     "chunk", "chunks",  # of a fold: points that are one item
 )  # fmt: skip
-_SLOTS = {name: 2 * k for k, name in enumerate(BUFFERS)}
-_POSITION = {name: 2 * len(BUFFERS) + 2 + k for k, name in enumerate(NUMBERS)}
 
 RECORD = 5  # words of a pass: radix, m, s, where its factors and its roots are
 MOST_RADIX = 64
@@ -56,18 +52,11 @@ class Frame:
         self.lanes = target.vector_bytes // d.size
         self.vector = f"<{self.lanes} x {self.type}>"
         self.radices, self.inverse = radices, inverse
-        self.p = Words(w, _POSITION, ["total", "group", *names.split()], _SLOTS)
-        at = w.gep("%params", _POSITION["scale"], "i64")
-        scale = w.load("double", at, 8)
+        self.p = Params(w, ["source"], NUMBERS, ["total", "group", "scale", *names.split()])
+        scale = w.op(f"bitcast i64 {self.p['scale']} to double")
         self.scale = scale if d.size == 8 else w.op(f"fptrunc double {scale} to float")
         any_radix = any(r not in UNROLLED for r in radices)
         self.stack = w.alloca(f"[{2 * MOST_RADIX} x {self.vector}]") if any_radix else ""
-
-    def scratch(self) -> str:
-        """Memory of this thread."""
-        at = 2 * len(BUFFERS)
-        w = self.w
-        return w.gep(self.p.base(at), w.mul("%tid", w.word("%params", at + 1)))
 
     def address(self, name: str) -> str:
         """A parameter that is an address."""

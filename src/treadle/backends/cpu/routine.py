@@ -25,11 +25,12 @@ PLANS = dict.fromkeys(("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp"),
 
 @dataclass(frozen=True)
 class Step:
-    """One entry of a program; words are its numbers."""
+    """One entry of a program; words are its numbers, and held is memory that some point to."""
 
     symbol: str
     blocks: int
     words: Sequence[int]
+    held: object = None
 
 
 @dataclass(frozen=True)
