@@ -563,9 +563,9 @@ def neg(x: Tensor) -> Tensor:
 
 # <gen abs>
 def abs(x: Tensor) -> Tensor:
-    """|x|."""
+    """|x|; of a complex number a float."""
     return elementwise_rows.abs_(x)
-    # </gen abs qwynich4zg3sigz>
+    # </gen abs qwynijeh3p3sigz>
 
 
 # <gen exp>
@@ -804,6 +804,34 @@ def where(condition: Tensor | float, x: Tensor | float, y: Tensor | float) -> Te
     """x where the condition holds, y elsewhere."""
     return elementwise_rows.where(condition, x, y)
     # </gen where 2y5yp6ijqptpsgr>
+
+
+# <gen real>
+def real(x: Tensor) -> Tensor:
+    """The real part of a complex number; any other itself."""
+    return elementwise_rows.real(x)
+    # </gen real 5utatrt2jl27ee7>
+
+
+# <gen imag>
+def imag(x: Tensor) -> Tensor:
+    """The imaginary part of a number; 0 if it is real."""
+    return elementwise_rows.imag(x)
+    # </gen imag lrrygpswtertbny>
+
+
+# <gen conj>
+def conj(x: Tensor) -> Tensor:
+    """The conjugate: the imaginary part negated."""
+    return elementwise_rows.conj(x)
+    # </gen conj eece7maxhgwnio4>
+
+
+# <gen complex>
+def complex(real: Tensor | float, imag: Tensor | float) -> Tensor:
+    """real + 1j * imag, of two floats."""
+    return elementwise_rows.complex_(real, imag)
+    # </gen complex ukfiglwgw4ldg4f>
 
 
 # <gen bitwise_and>

@@ -124,7 +124,7 @@ def test_result_type_takes_what_has_or_names_a_dtype():
     with pytest.raises(ArgumentError, match="needs a tensor"):
         result_type()
     with pytest.raises(DtypeError, match="one of bool, uint8"):
-        result_type("int8", "complex64")
+        result_type("int8", "complex32")
 
 
 def test_the_order_of_arguments_does_not_matter():
@@ -177,7 +177,7 @@ def test_dtypes_are_keys():
     assert all(table[dtype(name)] == name for name in ABOVE)
 
 
-@pytest.mark.parametrize("spec", ["float", "int33", None, 7, complex, "complex64", np.complex64])
+@pytest.mark.parametrize("spec", ["float", "int33", None, 7, bytes, "complex32", np.clongdouble])
 def test_unknown_dtypes_are_refused(spec):
     with pytest.raises(DtypeError, match="one of bool, uint8"):
         dtype(spec)

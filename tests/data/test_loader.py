@@ -287,7 +287,7 @@ def test_dtypes_are_kept(dtype, workers):
         ([None, None], OperandError, "NoneType"),
         ([1, "a"], OperandError, "int.*str"),
         ([np.array(["a"])], DtypeError, "<U1"),
-        ([np.array([1j])], DtypeError, "complex"),
+        ([np.array([1j], np.clongdouble)], DtypeError, "complex256"),
         ([], OperandError, "no samples"),
     ],
 )

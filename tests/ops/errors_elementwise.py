@@ -68,7 +68,7 @@ ELEMENTWISE = [
     ("cast", DtypeError, "float32", lambda: v.cast(None)),
     ("cast", DtypeError, "float32", lambda: td.cast(v, Thing())),
     ("cast", DtypeError, "float32", lambda: td.cast(v, ["float32"])),
-    ("bitcast", DtypeError, "float32", lambda: td.bitcast(v, "complex64")),
+    ("bitcast", DtypeError, "float32", lambda: td.bitcast(v, "complex32")),
     # ---- numbers that do not fit
     ("pow", ArgumentError, "float", lambda: i ** -1),
     ("constant", ArgumentError, "wider", lambda: i8 + 300),

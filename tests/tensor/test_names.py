@@ -140,7 +140,7 @@ WRONG = {
     "large": (2**70, f"{2**70} does not fit into 64 bits"),
     "large-in-list": ([1, -(2**65)], f"{-(2**65)} does not fit"),
     "text": (["a"], "str_ in a list is no number"),
-    "complex": (1j, "complex"),
+    "bytes": (b"a", "bytes_ is no number"),
 }
 
 

@@ -1,4 +1,9 @@
-"""Reverse mode as graph construction: walk back, apply each row's gradient, sum cotangents."""
+"""Reverse mode as graph construction: walk back, apply each row's gradient, sum cotangents.
+
+What users see of a complex z is dL/dx + i dL/dy, the direction in which L grows, as PyTorch has it.
+In the walk cotangents are the conjugates of that: with them L changes by the real part of g dz, and
+so the gradient of a row of real numbers is right for complex ones as it stands.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +16,7 @@ from treadle.ir.graph import toposort
 from treadle.ir.node import COMPILED, Node, definition, full
 from treadle.ir.recording import RECORDING
 from treadle.ops.defs import Kind
-from treadle.ops.elementwise import cast
+from treadle.ops.elementwise import cast, conj, real
 from treadle.ops.movement import reshape, summed_to
 
 
@@ -28,13 +33,37 @@ def gradients(
     Nothing below the nodes for which stop holds is looked at. tap is given every node with its
     whole cotangent and says which one goes on. What was looked at is added to walked, in order.
     """
+    pairs = zip(outputs, cotangents, strict=True)
+    given = [_turned(_one(y) if g is None else g) for y, g in pairs]
+    found = pulled(outputs, wrt, given, stop, tap and _outside(tap), walked)
+    return [None if g is None else _turned(g) for g in found]
+
+
+def _turned(g: Node) -> Node:
+    """From a cotangent as users know it to that of the walk, and back."""
+    return conj(g) if g.call.type.dtype.is_complex else g
+
+
+def _outside(tap: Callable[[Node, Node], Node]) -> Callable[[Node, Node], Node]:
+    return lambda node, g: _turned(tap(node, _turned(g)))
+
+
+def pulled(
+    outputs: Sequence[Node],
+    wrt: Sequence[Node],
+    cotangents: Sequence[Node],
+    stop: Callable[[Node], bool] | None = None,
+    tap: Callable[[Node, Node], Node] | None = None,
+    walked: list[Node] | None = None,
+) -> list[Node | None]:
+    """The walk: from cotangents of outputs to those of wrt, in the convention of rows."""
     order = toposort(outputs, stop)
     if walked is not None:
         walked += order
     needed, passing = _between(order, wrt)
     flowing: dict[Node, Node] = {}
     for output, cotangent in zip(outputs, cotangents, strict=True):
-        _accumulate(flowing, output, cotangent if cotangent is not None else _one(output))
+        _accumulate(flowing, output, cotangent)
     wanted = set(wrt)
     watched, site = RECORDING.watched, RECORDING.site
     try:
@@ -62,7 +91,7 @@ def gradients(
 def _parts(node: Node, g: Node) -> Iterable[tuple[Node, Node | None]]:
     """Whom a cotangent goes on to: the operands, or where a segment computed again starts."""
     if node.call.op is reshape and node in SEGMENTS:
-        return pulled_back(node, g, lambda y, xs, g, stop: gradients([y], xs, [g], stop))
+        return pulled_back(node, g, lambda y, xs, g, stop: pulled([y], xs, [g], stop))
     return zip(node.operands, _vjp(node, g), strict=True)
 
 
@@ -81,6 +110,9 @@ def _one(output: Node) -> Node:
     if output.shape != ():
         hint = "reduce it first, e.g. y.sum(), or pass the upstream gradient"
         raise GradientError(explain("backward", "needs a scalar", hint, shape=output.shape))
+    if output.dtype.is_complex:
+        hint = "take abs(y), y.real or y.imag, or pass the upstream gradient"
+        raise GradientError(explain("backward", "needs a real scalar", hint, got=output.type))
     return full(1, output.type)
 
 
@@ -105,7 +137,7 @@ def _vjp(node: Node, g: Node) -> tuple[Node | None, ...]:
 
 def _through(node: Node, operands: Sequence[Node], g: Node) -> list[Node | None]:
     """Cotangents of a composite's operands by way of its definition."""
-    return gradients([definition(node)], operands, [g], set(operands).__contains__)
+    return pulled([definition(node)], operands, [g], set(operands).__contains__)
 
 
 def _copied(node: Node, operands: Sequence[Node], g: Node) -> list[Node | None]:
@@ -117,6 +149,8 @@ def _fitted(part: Node, operand: Node) -> Node:
     if part.call.type is operand.call.type:
         return part
     part = summed_to(part, operand.shape)
+    if part.dtype.is_complex and not operand.dtype.is_complex:
+        part = real(part)  # of what is real only the real part changes
     return part if part.dtype is operand.dtype else cast(part, operand.dtype)
 
 

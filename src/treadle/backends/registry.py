@@ -13,7 +13,7 @@ from treadle.base.dtypes import DType, dtype
 from treadle.base.errors import DeviceError, NotSupported, explain
 from treadle.ir.node import CHECKS, Node, Type
 from treadle.ops.defs import TABLE, Kind, Op
-from treadle.ops.elementwise import detach
+from treadle.ops.elementwise import complex_, conj, detach, imag, real
 
 if TYPE_CHECKING:
     from treadle.base.target import Target
@@ -24,7 +24,7 @@ BACKENDS = {
     "reference": "treadle.backends.reference.backend:Reference",
 }
 
-REWRITTEN = (detach,)  # never reach a backend
+REWRITTEN = (detach, real, imag, conj, complex_)  # never reach a backend
 
 
 class Program(Protocol):
@@ -145,7 +145,7 @@ def _require(op: Op, dtypes: tuple[DType, ...], where: Device) -> None:
         hint = f"it is there on {' and '.join(others)}: x.to({others[0]!r})" if others else ""
         raise NotSupported(explain(op.name, f"not there on {where.backend}", hint, **facts))
     for d in dtypes:
-        if d not in support.dtypes:
+        if d.part not in support.dtypes:
             names = ", ".join(known.name for known in support.dtypes)
             hint = f"cast the operand first; {where.backend} has {names}"
             wrong = f"{where.backend} has no {d.name}"

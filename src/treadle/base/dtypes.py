@@ -18,7 +18,7 @@ class DType:
 
     name: str
     short: str
-    kind: str  # "bool", "int", "uint" or "float"
+    kind: str  # "bool", "int", "uint", "float" or "complex"
     bits: int
     size: int  # bytes in memory
     rank: int  # position in the promotion order
@@ -50,6 +50,21 @@ class DType:
         return self.kind == "float"
 
     @property
+    def is_complex(self) -> bool:
+        """A type of complex numbers?"""
+        return self.kind == "complex"
+
+    @property
+    def is_inexact(self) -> bool:
+        """Floating-point or complex: may a gradient flow through it?"""
+        return self.kind in ("float", "complex")
+
+    @property
+    def part(self) -> DType:
+        """What the parts of a complex number are; any other type itself."""
+        return PARTS.get(self, self)
+
+    @property
     def is_integer(self) -> bool:
         """A signed or unsigned integer type?"""
         return self.kind in ("int", "uint")
@@ -67,7 +82,7 @@ class DType:
     @property
     def has_infinity(self) -> bool:
         """Is there an infinity? What overflows is NaN in a float without one."""
-        return self.is_float and self is not float8_e4m3fn
+        return self.is_inexact and self is not float8_e4m3fn
 
     @property
     def largest(self) -> float:
@@ -116,6 +131,9 @@ class DType:
         return copysign(rounded if abs(rounded) <= self.largest else overflow, value)
 
 
+PARTS: dict[DType, DType] = {}
+"""Complex types to the floats of which they hold two, the real part first."""
+
 bool_ = DType("bool", "b1", "bool", 1, 0)
 uint8 = DType("uint8", "u8", "uint", 8, 1)
 int8 = DType("int8", "i8", "int", 8, 2)
@@ -131,6 +149,9 @@ float16 = DType("float16", "f16", "float", 16, 9, mantissa=10)
 bfloat16 = DType("bfloat16", "bf16", "float", 16, 9, mantissa=7)
 float32 = DType("float32", "f32", "float", 32, 10, mantissa=23)
 float64 = DType("float64", "f64", "float", 64, 11, mantissa=52)
+complex64 = DType("complex64", "c64", "complex", 64, 12)
+complex128 = DType("complex128", "c128", "complex", 128, 13)
+PARTS |= {complex64: float32, complex128: float64}
 
 ALL = (
     bool_, uint8, int8, uint16, int16, uint32, int32, uint64, int64,
@@ -143,8 +164,11 @@ STORAGE = tuple(d for d in FLOATS if d.bits < 32)
 for _narrow in STORAGE:
     _narrow.compute = float32
 
-_NAMES: dict[object, DType] = {key: d for d in ALL for key in (d.name, d.short)}
-_NAMES |= {bool: bool_, int: int64, float: float32}
+COMPLEX = (complex64, complex128)
+"""Pairs of floats: no kernel knows of them, `passes/pairs.py` writes programs in their parts."""
+
+_NAMES: dict[object, DType] = {key: d for d in (*ALL, *COMPLEX) for key in (d.name, d.short)}
+_NAMES |= {bool: bool_, int: int64, float: float32, complex: complex64}
 
 
 def _named(spec: object) -> DType | None:
@@ -166,7 +190,7 @@ def dtype(spec: object) -> DType:
         return spec
     found = _named(spec)
     if found is None:
-        names = ", ".join(d.name for d in ALL)
+        names = ", ".join(d.name for d in (*ALL, *COMPLEX))
         raise DtypeError(
             explain("dtype", "unknown element type", f"one of {names}", got=repr(spec))
         )
@@ -177,7 +201,7 @@ _PROMOTED: dict[tuple[DType, DType], DType] = {}
 
 
 def promote(a: DType, b: DType) -> DType:
-    """The smallest type both convert to: bool < integers < floats, on one lattice.
+    """The smallest type both convert to: bool < integers < floats < complex, on one lattice.
 
     Two different floats of 8 or 16 bits meet in float32, which is what both compute in.
     """
@@ -193,6 +217,8 @@ def _join(a: DType, b: DType) -> DType:
     low, high = sorted((a, b), key=lambda d: d.rank)
     if low.kind == "bool":
         return high
+    if high.is_complex:
+        return complex128 if float64 in (low.part, high.part) else complex64
     if low.is_storage and high.is_storage:
         return float32
     if high.is_float or low.kind == high.kind:
@@ -204,9 +230,11 @@ def _join(a: DType, b: DType) -> DType:
     return wide.get(unsigned.bits, float32)  # uint64 with a signed integer has no integer join
 
 
-def weak(value: bool | int | float, other: DType) -> DType:
+def weak(value: complex, other: DType) -> DType:
     """The type a Python scalar takes beside a tensor of type other."""
-    if isinstance(value, bool) or other.is_float:
+    if isinstance(value, complex):
+        return promote(complex64, other)
+    if isinstance(value, bool) or other.is_inexact:
         return other
     if not isinstance(value, float):
         return int64 if other is bool_ else other
@@ -214,5 +242,5 @@ def weak(value: bool | int | float, other: DType) -> DType:
 
 
 def to_float(d: DType) -> DType:
-    """d if it is a float, else the default float: the type of a division or an exponential."""
-    return d if d.is_float else float32
+    """d if it is inexact, else the default float: the type of a division or an exponential."""
+    return d if d.is_inexact else float32

@@ -15,8 +15,8 @@ KINDS = {
     "unsigned integer": ("uint",),
     "integral": ("int", "uint"),
     "real floating": ("float",),
-    "complex floating": (),
-    "numeric": ("int", "uint", "float"),
+    "complex floating": ("complex",),
+    "numeric": ("int", "uint", "float", "complex"),
 }
 """Names of the array API standard to ours."""
 
@@ -52,12 +52,12 @@ def _dtype_of(x: object) -> DType:
 
 
 def finfo(kind: object) -> FloatLimits:
-    """Limits of a floating-point dtype, or of a tensor's.
+    """Limits of a floating-point dtype, or of a tensor's; of a complex one, those of its parts.
 
     >>> finfo("float16").max
     65504.0
     """
-    d = _dtype_of(kind)
+    d = _dtype_of(kind).part
     if not d.is_float:
         raise DtypeError(explain("finfo", "not a float", "iinfo knows integers", dtype=d.name))
     return FloatLimits(d.bits, 2.0**-d.mantissa, d.largest, -d.largest, 2.0 ** (1 - d.bias), d)
@@ -83,8 +83,8 @@ def result_type(*parts: object) -> DType:
     """
     if not parts:
         raise ArgumentError(explain("result_type", "needs a tensor, a dtype or a number"))
-    numbers = [x for x in parts if isinstance(x, bool | int | float)]
-    dtypes = [_dtype_of(x) for x in parts if not isinstance(x, bool | int | float)]
+    numbers = [x for x in parts if isinstance(x, int | float | complex)]
+    dtypes = [_dtype_of(x) for x in parts if not isinstance(x, int | float | complex)]
     found = reduce(promote, dtypes) if dtypes else bool_
     for number in numbers:
         found = weak(number, found)

@@ -77,7 +77,7 @@ def _stacked(batch: Sequence[Any]) -> np.ndarray[Any, Any]:
 
 def _numeric(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The array, if a tensor can hold its elements."""
-    if array.dtype.kind not in "biufV" or (array.dtype.kind == "V" and array.dtype.names):
+    if array.dtype.kind not in "biufcV" or (array.dtype.kind == "V" and array.dtype.names):
         hint = "convert it, or pass a collate_fn"
         facts = {"dtype": array.dtype}
         raise DtypeError(explain("default_collate", "no tensor holds such elements", hint, **facts))

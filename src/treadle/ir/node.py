@@ -27,9 +27,9 @@ from treadle.base.errors import (
 )
 from treadle.base.shapes import Shape, names_of
 from treadle.base.sizes import Size, most
-from treadle.ir.recording import GRADIENTS, RECORDING
+from treadle.ir.recording import COMPUTED, GRADIENTS, RECORDING
 from treadle.ops.defs import Elementwise, Kind, Op
-from treadle.ops.elementwise import cast
+from treadle.ops.elementwise import cast, complex_, imag, real
 from treadle.ops.movement import slice_
 from treadle.ops.syntax import Syntax
 
@@ -41,8 +41,11 @@ class Type:
 
     __slots__ = ("device", "dtype", "nbytes", "shape", "size")
 
+    paired = False  # was there ever one of complex numbers? Most processes see none
+
     def __init__(self, shape: Shape, dtype: DType, device: Device) -> None:
         self.shape, self.dtype, self.device = shape, dtype, device
+        Type.paired = Type.paired or dtype.is_complex
         self.size = prod(shape)
         self.nbytes = self.size * dtype.size
 
@@ -57,7 +60,7 @@ class Call:
 
     def __init__(self, op: Op, arg: Any, type_: Type, casts: tuple[DType | None, ...]) -> None:
         self.op, self.arg, self.type, self.casts = op, arg, type_, casts
-        self.smooth = type_.dtype.is_float  # may carry a gradient
+        self.smooth = type_.dtype.is_inexact  # may carry a gradient
         self.costly = False  # to compute: worth keeping where somebody might want it again
         self.slot: Call | None = None  # of a number that programs may be given: the same without it
 
@@ -74,6 +77,7 @@ UNSEEN = 4096, 4096  # nodes at least, and at most so many more
 COSTLY, MANY = 1 << 16, 1 << 10  # flops of a cheap op, and of one that may be more than it says
 WITHIN = "\t"  # in a site, between the user's line and the composite that it calls
 NUMBERS: frozenset[Any] = frozenset((bool, int, float))
+OF_KIND = {"bool": bool, "float": float, "complex": complex}  # any other number is an int
 
 CHECKS: list[Callable[[Op, tuple[DType, ...], Device], None]] = []
 """Asked about an op and the dtypes of its operands and result when they are first seen together;
@@ -97,16 +101,6 @@ def type_of(shape: Shape, dtype: DType, device: Device = CPU) -> Type:
     key = (shape, names_of(shape), dtype, device)
     found = _TYPES.get(key)
     return found if found is not None else _TYPES.setdefault(key, Type(shape, dtype, device))
-
-
-class Computed:
-    """How values are computed: the runtime, which stands above, fills this in."""
-
-    number: Callable[[Node], Any]
-    realize: Callable[[Node], None]
-
-
-COMPUTED = Computed()
 
 
 class Node(Syntax):
@@ -287,9 +281,9 @@ def beside(value: bool | int | float, type_: Type) -> Node:
 def _as_nodes(op: Op, operands: tuple[Any, ...]) -> tuple[Node, ...]:
     """Operands with Python scalars as constants of the type they take beside the tensors."""
     nodes = [x for x in operands if x.__class__ is Node]
-    scalars: list[Any] = [x for x in operands if isinstance(x, bool | int | float | Size)]
+    scalars: list[Any] = [x for x in operands if isinstance(x, int | float | complex | Size)]
     if not nodes or len(nodes) + len(scalars) < len(operands):
-        odd = next(x for x in operands if not isinstance(x, Node | bool | int | float | Size))
+        odd = next(x for x in operands if not isinstance(x, Node | int | float | complex | Size))
         hint = "wrap it with td.tensor(...)"
         raise OperandError(explain(op.name, "not a tensor", hint, got=type(odd).__name__))
     beside = nodes[-1].dtype  # where(condition, x, 0): the last tensor decides
@@ -333,6 +327,8 @@ def _define(op: Op, arg: Any, operands: list[Node]) -> Node:
     define = needed("row", op.define, op)
     given = iter(operands)
     slots = [next(given) if name in present else None for name in op.operands]
+    if op.pairs is not None and operands[0].dtype.is_complex:
+        return complex_(*op.pairs(real(operands[0]), imag(operands[0])))
     result = define(*slots, **dict(options))
     if not isinstance(result, Node):
         raise CompilerError(explain(op.name, "its definition gives no tensor", got=type(result)))
@@ -365,9 +361,10 @@ def leaf(type_: Type, buffer: Any) -> Node:
     return node
 
 
-def const(value: bool | int | float, dtype: DType, device: Device = CPU) -> Node:
+def const(value: Any, dtype: DType, device: Device = CPU) -> Node:
     """A 0-d constant."""
-    if dtype.is_integer and not dtype.least <= value <= dtype.greatest:
+    odd = isinstance(value, complex) and not dtype.is_complex
+    if odd or (dtype.is_integer and not dtype.least <= value <= dtype.greatest):
         hint = "cast the tensor to a wider dtype first"
         facts = {"value": value, "dtype": dtype.name}
         raise ArgumentError(explain("constant", "the number does not fit", hint, **facts))
@@ -375,8 +372,9 @@ def const(value: bool | int | float, dtype: DType, device: Device = CPU) -> Node
         size = value + (more := max(0, 1 - value.bounds[0]))
         last = slice_(iota((size,), 0, device), [(size - 1, size, 1)]).reshape(())
         return cast(last + (1 - more), dtype)
-    value = float(value) if dtype.is_float else bool(value) if dtype.kind == "bool" else int(value)
-    key = (CONST, repr(value) if value == 0 or value != value else value, dtype, device)
+    value = OF_KIND.get(dtype.kind, int)(value)
+    by_text = value == 0 or value != value or dtype.is_complex  # other numbers may be equal
+    key = (CONST, repr(value) if by_text else value, dtype, device)
     found = _CONSTANTS.get(key)
     if found is None:
         call = Call(CONST, value, type_ := type_of((), dtype, device), ())
@@ -385,7 +383,7 @@ def const(value: bool | int | float, dtype: DType, device: Device = CPU) -> Node
     return found
 
 
-def full(value: bool | int | float, type_: Type) -> Node:
+def full(value: complex, type_: Type) -> Node:
     """A constant of any shape."""
     node = const(value, type_.dtype, type_.device)
     if type_.shape:

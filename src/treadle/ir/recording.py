@@ -97,13 +97,20 @@ class Recording:
             mine.made.add(node)
 
 
+class Computed:
+    """How values of nodes are computed: the runtime, which stands above, fills this in."""
+
+    number: Callable[[Any], Any]
+    realize: Callable[[Any], None]
+
+
 class Gradients(threading.local):
     """Does this thread record what gradients need?"""
 
     on = True
 
 
-RECORDING, GRADIENTS = Recording(), Gradients()
+RECORDING, GRADIENTS, COMPUTED = Recording(), Gradients(), Computed()
 
 
 def user_site() -> str:

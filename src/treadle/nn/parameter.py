@@ -32,7 +32,7 @@ class Parameter(Tensor):
             super().__init__(data)
             return
         value = empty(0) if data is None else data if isinstance(data, Tensor) else tensor(data)
-        if requires_grad and not value.dtype.is_float:
+        if requires_grad and not value.dtype.is_inexact:
             hint = "Parameter(x, requires_grad=False), or cast it to float32"
             facts = {"dtype": value.dtype.name}
             raise GradientError(explain("Parameter", "only floats have gradients", hint, **facts))

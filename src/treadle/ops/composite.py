@@ -74,7 +74,7 @@ def _checked(arguments: Callable[..., Any], check: Callable[..., None]) -> Calla
 
 def as_float(x: Any) -> Any:
     """Integers as the default float: their differences may not fit their type."""
-    return x if x.dtype.is_float else cast(x, float32)
+    return x if x.dtype.is_inexact else cast(x, float32)
 
 
 def precisely(define: Callable[..., Any], *operands: Any) -> Any:

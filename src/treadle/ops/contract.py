@@ -163,8 +163,9 @@ def scattering(name: str, how: str, doc: str, grad: Any, smooth: bool = True) ->
     Negative indices count from the end. Those out of range are refused if they are known at the
     call; of those computed later, the values are dropped.
     """
+    rule = rules.indexed if how in ("add", "over") else rules.indexed_in_order
     row = Op(
-        name, Kind.SCATTER, doc, types=partial(rules.indexed, name),
+        name, Kind.SCATTER, doc, types=partial(rule, name),
         shape=lambda _, shapes: shapes[0], arguments=_arguments(name), grad=grad,
         reference=lambda np, base, index, values, axis: _scattered(
             np, how, base, index, values, axis

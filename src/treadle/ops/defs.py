@@ -136,6 +136,7 @@ class Op:
         self.arguments, self.grad, self.reference = arguments, grad, reference
         self.samples, self.flops = samples or Samples(), flops
         self.operands = positional_only(define) if define else ()
+        self.pairs: Callable[..., Any] | None = None  # on parts of complex numbers: `ops/pairs.py`
         for known in (name, *aliases):
             if NAMES.get(known) in TABLE:
                 hint = "choose another, or take that row out of TABLE first"

@@ -46,9 +46,16 @@ def _flat(g: Any, y: Any, x: Any) -> tuple[None]:
     return (None,)
 
 
+def _abs_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
+    """The sign; of a complex number its direction, conjugated as cotangents are. 0 at 0."""
+    if not x.dtype.is_complex:
+        return (g * sign_of(x),)
+    return (g * (conj(x) / where(eq(y, 0.0), 1.0, y)),)
+
+
 def _power_grad(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     """0 where 0 * inf would be NaN: at an exponent of 0, and for the exponent of a base of 0."""
-    still = bitwise_and(eq(a, 0.0), ge(b, 0.0))
+    still = bitwise_and(eq(a, 0.0), ge(real(b), 0.0))
     base = g * b * float_power(a, b - 1.0)
     return where(eq(b, 0.0), 0.0, base), where(still, 0.0, g * y * log(a))
 
@@ -84,51 +91,58 @@ def _div(x: Any, y: Any, rounding_mode: str | None = None) -> Any:
     return where(bitwise_and(lt(down, 0), ne(down * y, x)), down + 1, down)
 
 
+def _joined(np: Any, real: Any, imag: Any) -> Any:
+    """1j * inf would be NaN + inf j."""
+    made = np.zeros(np.broadcast_shapes(real.shape, imag.shape), np.result_type(real, imag, "c8"))
+    made.real, made.imag = real, imag
+    return made
+
+
 # fmt: off
 # ---- unary
 neg = elementwise("neg", rules.number, "-x.", lambda np, x: np.negative(x),
                   lambda g, y, x: (-g,), aliases=("negative",))
-abs_ = elementwise("abs", rules.number, "|x|.", lambda np, x: np.abs(x),
-                   lambda g, y, x: (g * sign_of(x),), smooth=False, aliases=("absolute",))
-exp = elementwise("exp", rules.floating, "e to the power x.", lambda np, x: np.exp(x),
+abs_ = elementwise("abs", rules.size, "|x|; of a complex number a float.", lambda np, x: np.abs(x),
+                   _abs_grad, smooth=False, aliases=("absolute",))
+exp = elementwise("exp", rules.analytic, "e to the power x.", lambda np, x: np.exp(x),
                   lambda g, y, x: (g * y,), flops=COSTLY)
-exp2 = elementwise("exp2", rules.floating, "2 to the power x.", lambda np, x: np.exp2(x),
+exp2 = elementwise("exp2", rules.analytic, "2 to the power x.", lambda np, x: np.exp2(x),
                    lambda g, y, x: (g * y * LN2,), flops=COSTLY)
-expm1 = elementwise("expm1", rules.floating, "exp(x) - 1, accurate near 0.",
+expm1 = elementwise("expm1", rules.analytic, "exp(x) - 1, accurate near 0.",
                     lambda np, x: np.expm1(x), lambda g, y, x: (g * (y + 1.0),), flops=COSTLY)
-log = elementwise("log", rules.floating, "Natural logarithm.", lambda np, x: np.log(x),
+log = elementwise("log", rules.analytic, "Natural logarithm.", lambda np, x: np.log(x),
                   lambda g, y, x: (g / x,), 0.1, 8.0, flops=COSTLY)
-log2 = elementwise("log2", rules.floating, "Logarithm to base 2.", lambda np, x: np.log2(x),
+log2 = elementwise("log2", rules.analytic, "Logarithm to base 2.", lambda np, x: np.log2(x),
                    lambda g, y, x: (g / (x * LN2),), 0.1, 8.0, flops=COSTLY)
-log10 = elementwise("log10", rules.floating, "Logarithm to base 10.", lambda np, x: np.log10(x),
+log10 = elementwise("log10", rules.analytic, "Logarithm to base 10.", lambda np, x: np.log10(x),
                     lambda g, y, x: (g / (x * LN10),), 0.1, 8.0, flops=COSTLY)
-log1p = elementwise("log1p", rules.floating, "log(1 + x), accurate near 0.",
+log1p = elementwise("log1p", rules.analytic, "log(1 + x), accurate near 0.",
                     lambda np, x: np.log1p(x), lambda g, y, x: (g / (x + 1.0),), -0.9, 8.0,
                     flops=COSTLY)
-sqrt = elementwise("sqrt", rules.floating, "Square root.", lambda np, x: np.sqrt(x),
+sqrt = elementwise("sqrt", rules.analytic, "Square root.", lambda np, x: np.sqrt(x),
                    lambda g, y, x: (g * 0.5 / y,), 0.1, 8.0, flops=4.0)
-sin = elementwise("sin", rules.floating, "Sine, in radians.", lambda np, x: np.sin(x),
+sin = elementwise("sin", rules.analytic, "Sine, in radians.", lambda np, x: np.sin(x),
                   lambda g, y, x: (g * cos(x),), flops=COSTLY)
-cos: Op = elementwise("cos", rules.floating, "Cosine, in radians.", lambda np, x: np.cos(x),
+cos: Op = elementwise("cos", rules.analytic, "Cosine, in radians.", lambda np, x: np.cos(x),
                   lambda g, y, x: (-g * sin(x),), flops=COSTLY)
-atan = elementwise("atan", rules.floating, "Inverse tangent, in radians.",
+atan = elementwise("atan", rules.analytic, "Inverse tangent, in radians.",
                    lambda np, x: np.arctan(x), lambda g, y, x: (g / (x * x + 1.0),), flops=COSTLY)
-tanh = elementwise("tanh", rules.floating, "Hyperbolic tangent.", lambda np, x: np.tanh(x),
+tanh = elementwise("tanh", rules.analytic, "Hyperbolic tangent.", lambda np, x: np.tanh(x),
                    lambda g, y, x: (g * (1.0 - y * y),), flops=COSTLY)
-sigmoid = elementwise("sigmoid", rules.floating, "1 / (1 + exp(-x)).",
+sigmoid = elementwise("sigmoid", rules.analytic, "1 / (1 + exp(-x)).",
                       lambda np, x: 1.0 / (1.0 + np.exp(-x)),
                       lambda g, y, x: (g * y * (1.0 - y),), -8.0, 8.0, flops=COSTLY)
 erf = elementwise("erf", rules.floating, "Error function.",
                   lambda np, x: np.vectorize(math.erf, otypes=[np.float64])(x),
                   lambda g, y, x: (g * (2.0 / math.sqrt(math.pi)) * exp(-(x * x)),), flops=COSTLY)
-floor = elementwise("floor", rules.number, "Largest integer not above x.",
+floor = elementwise("floor", rules.real_number, "Largest integer not above x.",
                     lambda np, x: np.floor(x), _flat)
-ceil = elementwise("ceil", rules.number, "Smallest integer not below x.",
+ceil = elementwise("ceil", rules.real_number, "Smallest integer not below x.",
                    lambda np, x: np.ceil(x), _flat)
 round_ = elementwise("round", rules.number,
                      "Nearest number of so many decimals, ties to the even one.",
                      lambda np, x: np.rint(x), _flat, arguments=_round)
-trunc = elementwise("trunc", rules.number, "Nearest integer towards 0.",
+trunc = elementwise("trunc", rules.real_number, "Nearest integer towards 0.",
                     lambda np, x: np.trunc(x), _flat)
 
 # ---- binary
@@ -139,30 +153,30 @@ sub = elementwise("sub", rules.number, "x - y.", lambda np, x, y: np.subtract(x,
 mul = elementwise("mul", rules.any_dtype, "x * y; and, on bool.",
                   lambda np, x, y: np.multiply(x, y), lambda g, y, a, b: (g * b, g * a),
                   aliases=("multiply",))
-div = elementwise("div", rules.floating,
+div = elementwise("div", rules.analytic,
                   "x / y, a float; rounding_mode 'floor' or 'trunc' rounds it and keeps integers.",
                   lambda np, x, y: np.true_divide(x, y),
                   lambda g, y, a, b: (g / b, -g * y / b), 0.5, 4.0, flops=4.0,
                   aliases=("divide", "true_divide"), arguments=_div)
-float_power: Op = elementwise("float_power", rules.floating, "x to the power y, always a float.",
+float_power: Op = elementwise("float_power", rules.analytic, "x to the power y, always a float.",
                               lambda np, x, y: np.power(x, y), _power_grad,
                               0.5, 3.0, flops=2 * COSTLY)
-minimum = elementwise("minimum", rules.any_dtype, "The smaller; NaN if either is.",
+minimum = elementwise("minimum", rules.ordered, "The smaller; NaN if either is.",
                       lambda np, x, y: np.minimum(x, y),
                       lambda g, y, a, b: _extreme_grad(lt, g, a, b), smooth=False)
-maximum = elementwise("maximum", rules.any_dtype, "The larger; NaN if either is.",
+maximum = elementwise("maximum", rules.ordered, "The larger; NaN if either is.",
                       lambda np, x, y: np.maximum(x, y),
                       lambda g, y, a, b: _extreme_grad(gt, g, a, b), smooth=False)
-floor_divide = elementwise("floor_divide", rules.number, "floor(x / y).",
+floor_divide = elementwise("floor_divide", rules.real_number, "floor(x / y).",
                            lambda np, x, y: np.floor_divide(x, y), JUMPS, 1.0, 8.0, flops=8.0)
-remainder = elementwise("remainder", rules.number, "x - y * floor(x / y): the sign of y.",
+remainder = elementwise("remainder", rules.real_number, "x - y * floor(x / y): the sign of y.",
                         lambda np, x, y: np.remainder(x, y),
                         lambda g, y, a, b: (g, -g * floor_divide(a, b)), 1.0, 8.0, False, 8.0)
 
 # ---- comparisons and choice
-eq: Op = elementwise("eq", rules.comparison, "x == y.", lambda np, x, y: np.equal(x, y),
+eq: Op = elementwise("eq", rules.equality, "x == y.", lambda np, x, y: np.equal(x, y),
                      JUMPS, aliases=("equal",))
-ne: Op = elementwise("ne", rules.comparison, "x != y.", lambda np, x, y: np.not_equal(x, y),
+ne: Op = elementwise("ne", rules.equality, "x != y.", lambda np, x, y: np.not_equal(x, y),
                      JUMPS, aliases=("not_equal",))
 lt: Op = elementwise("lt", rules.comparison, "x < y.", lambda np, x, y: np.less(x, y),
                      JUMPS, aliases=("less",))
@@ -175,6 +189,21 @@ ge: Op = elementwise("ge", rules.comparison, "x >= y.", lambda np, x, y: np.grea
 where: Op = elementwise("where", rules.choice, "x where the condition holds, y elsewhere.",
                     lambda np, condition, x, y: np.where(condition, x, y),
                     lambda g, y, c, a, b: (None, where(c, g, 0.0), where(c, 0.0, g)))
+
+# ---- complex numbers; cotangents are those of a row of numbers: g dz, not g conj(dz)
+real: Op = elementwise("real", rules.parts, "The real part of a complex number; any other itself.",
+                       lambda np, x: np.real(x), lambda g, y, x: (g,), flops=0.0,
+                       arguments=lambda x: ((x,), None) if x.dtype.is_complex else x)
+imag: Op = elementwise("imag", rules.parts, "The imaginary part of a number; 0 if it is real.",
+                       lambda np, x: np.imag(x),
+                       lambda g, y, x: (complex_(g.zeros_like(), -g),), flops=0.0,
+                       arguments=lambda x: ((x,), None) if x.dtype.is_complex else x.zeros_like())
+conj: Op = elementwise("conj", rules.any_dtype, "The conjugate: the imaginary part negated.",
+                       lambda np, x: np.conj(x), lambda g, y, x: (conj(g),),
+                       arguments=lambda x: ((x,), None) if x.dtype.is_complex else x)
+complex_: Op = elementwise("complex", rules.pair, "real + 1j * imag, of two floats.",
+                           _joined,
+                           lambda g, y, a, b: (real(g), -imag(g)), flops=0.0)
 
 # ---- bits
 bitwise_and: Op = elementwise("bitwise_and", rules.whole, "Bits set in both; and, on bool.",
@@ -222,19 +251,31 @@ threefry = Op(
 
 
 def _cast(x: Any, dtype: Any) -> Any:
-    return (x,), dtype_of(dtype)
+    to = dtype_of(dtype)
+    if x.dtype.is_complex and not to.is_complex and to.kind != "bool":
+        hint = "take x.real, x.imag or abs(x), and cast that"
+        facts = {"source": x.dtype.name, "to": to.name}
+        raise DtypeError(explain("cast", "would lose the imaginary part", hint, **facts))
+    return (x,), to
+
+
+def _cast_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
+    if not (y.dtype.is_inexact and x.dtype.is_inexact):
+        return (None,)
+    return (cast(g if x.dtype.is_complex else real(g), x.dtype),)
 
 
 def _bitcast(x: Any, dtype: Any) -> Any:
-    return (x,), _as_wide(x.dtype, dtype_of(dtype))
+    to = dtype_of(dtype)
+    rules.refuse_complex("bitcast", (x.dtype, to), "not of complex numbers", "td.view_as_real(x)")
+    return (x,), _as_wide(x.dtype, to)
 
 
 cast: Op = Op(
     "cast", Kind.ELEMENTWISE, "The elements converted to another dtype.",
     types=None, shape=lambda _, shapes: shapes[0],
     arguments=_cast,
-    grad=lambda g, y, x: (cast(g, x.dtype),) if y.dtype.is_float and x.dtype.is_float else (None,),
-    reference=lambda np, x: x, samples=Samples(), flops=1.0,
+    grad=_cast_grad, reference=lambda np, x: x, samples=Samples(), flops=1.0,
 )  # fmt: skip
 bitcast: Op = Op(
     "bitcast", Kind.ELEMENTWISE, "The bits of the elements read as another dtype of their width.",

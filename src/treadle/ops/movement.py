@@ -149,9 +149,13 @@ slice_ = movement(
 )  # fmt: skip
 
 
-def fill_of(op: str, dtype: DType, value: float) -> float | int | bool:
+def fill_of(op: str, dtype: DType, value: complex) -> complex:
     """The number put where there is no element, as the dtype holds it."""
-    if dtype.is_integer and not dtype.least <= value <= dtype.greatest:
+    if dtype.is_complex:
+        return complex(value)
+    if isinstance(value, complex) or (
+        dtype.is_integer and not dtype.least <= value <= dtype.greatest
+    ):
         raise ArgumentError(explain(op, "the value does not fit", value=value, dtype=dtype.name))
     if dtype.is_float:
         return math.nan if value != value else value + 0.0  # numbers that are equal are one

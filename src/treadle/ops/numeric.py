@@ -148,7 +148,9 @@ def pow_(x: Any, y: Any, /) -> Any:
     [1024, 0, -1]
     """
     _, kind = rules.number("pow", (x.dtype, y.dtype))
-    return float_power(x, y) if kind.is_float else _whole_power(cast(x, kind), cast(y, kind), kind)
+    return (
+        float_power(x, y) if kind.is_inexact else _whole_power(cast(x, kind), cast(y, kind), kind)
+    )
 
 
 def _whole_power(x: Any, y: Any, kind: DType) -> Any:

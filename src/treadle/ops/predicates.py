@@ -88,7 +88,7 @@ def isclose(
 
     equal_nan: is NaN close to NaN?
     """
-    x, y = (a if a.dtype.is_float else cast(a, float64) for a in (x, y))
+    x, y = (a if a.dtype.is_inexact else cast(a, float64) for a in (x, y))
     near = bitwise_and(le(abs(x - y), atol + rtol * abs(y)), isfinite(y))
     same = bitwise_or(eq(x, y), near)
     return bitwise_or(same, bitwise_and(isnan(x), isnan(y))) if equal_nan else same

@@ -83,10 +83,10 @@ def reduction(
 sum_ = reduction("sum", rules.totals, "Sum of the elements along axes.",
                  lambda np, x, axis=None, keepdims=False: np.sum(x, axis, keepdims=keepdims),
                  lambda g, y, x: (spread(g, y, x),), total=True)
-max_ = reduction("max", rules.any_dtype, "Largest element along axes; NaN if there is one.",
+max_ = reduction("max", rules.ordered, "Largest element along axes; NaN if there is one.",
                  lambda np, x, axis=None, keepdims=False: np.max(x, axis, keepdims=keepdims),
                  _extreme_grad, smooth=False, empty=False)
-min_ = reduction("min", rules.any_dtype, "Smallest element along axes; NaN if there is one.",
+min_ = reduction("min", rules.ordered, "Smallest element along axes; NaN if there is one.",
                  lambda np, x, axis=None, keepdims=False: np.min(x, axis, keepdims=keepdims),
                  _extreme_grad, smooth=False, empty=False)
 # fmt: on

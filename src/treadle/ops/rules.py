@@ -7,10 +7,12 @@ from functools import reduce
 from typing import Any
 
 from treadle.base.dtypes import (
+    COMPLEX,
     INTEGERS,
     NUMBERS,
     DType,
     bool_,
+    complex64,
     int32,
     int64,
     promote,
@@ -33,23 +35,69 @@ def require(what: str, dtypes: Dtypes, allowed: Sequence[DType]) -> None:
             raise DtypeError(explain(what, "unsupported operand dtype", hint, dtype=d.name))
 
 
+def refuse_complex(what: str, dtypes: Dtypes, wrong: str, hint: str) -> None:
+    """Raise if a dtype is complex, and say what would work."""
+    for d in dtypes:
+        if d.is_complex:
+            raise DtypeError(explain(what, wrong, hint, dtype=d.name))
+
+
 def any_dtype(name: str, dtypes: Dtypes) -> Casts:
     """All operands promoted; the result has that type."""
     common = reduce(promote, dtypes)
     return (common,) * len(dtypes), common
 
 
+def ordered(name: str, dtypes: Dtypes) -> Casts:
+    """Promoted; anything but complex numbers, of which none is the larger."""
+    hint = "take abs(x), x.real or x.imag"
+    refuse_complex(name, dtypes, "complex numbers have no order", hint)
+    return any_dtype(name, dtypes)
+
+
 def number(name: str, dtypes: Dtypes) -> Casts:
     """Promoted; anything but bool."""
     cast, common = any_dtype(name, dtypes)
-    require(name, (common,), NUMBERS)
+    require(name, (common,), (*NUMBERS, *COMPLEX))
     return cast, common
+
+
+def real_number(name: str, dtypes: Dtypes) -> Casts:
+    """Promoted; integers and floats."""
+    hint = "take x.real and x.imag one by one"
+    refuse_complex(name, dtypes, "not defined on complex numbers", hint)
+    return number(name, dtypes)
+
+
+def size(name: str, dtypes: Dtypes) -> Casts:
+    """Of a complex number a float; any other number keeps its type."""
+    cast, common = number(name, dtypes)
+    return cast, common.part
+
+
+def parts(name: str, dtypes: Dtypes) -> Casts:
+    """Of a complex number a float; any other type stays."""
+    return tuple(dtypes), dtypes[0].part
+
+
+def pair(name: str, dtypes: Dtypes) -> Casts:
+    """Two floats to the complex number of their promoted type."""
+    common = to_float(reduce(promote, dtypes)).compute
+    refuse_complex(name, dtypes, "the parts of a complex number are real", "take x.real")
+    return (common,) * len(dtypes), promote(complex64, common)
+
+
+def analytic(name: str, dtypes: Dtypes) -> Casts:
+    """Promoted to a float or a complex type: integers become the default float."""
+    common = to_float(reduce(promote, dtypes))
+    return (common,) * len(dtypes), common
 
 
 def floating(name: str, dtypes: Dtypes) -> Casts:
     """Promoted to a float: integers become the default float."""
-    common = to_float(reduce(promote, dtypes))
-    return (common,) * len(dtypes), common
+    hint = "take x.real, x.imag or abs(x)"
+    refuse_complex(name, dtypes, "not defined on complex numbers", hint)
+    return analytic(name, dtypes)
 
 
 def whole(name: str, dtypes: Dtypes) -> Casts:
@@ -66,9 +114,14 @@ def shifts(name: str, dtypes: Dtypes) -> Casts:
     return cast, common
 
 
-def comparison(name: str, dtypes: Dtypes) -> Casts:
+def equality(name: str, dtypes: Dtypes) -> Casts:
     """Operands promoted, result bool."""
     return any_dtype(name, dtypes)[0], bool_
+
+
+def comparison(name: str, dtypes: Dtypes) -> Casts:
+    """Operands promoted, anything that has an order; result bool."""
+    return ordered(name, dtypes)[0], bool_
 
 
 def choice(name: str, dtypes: Dtypes) -> Casts:
@@ -81,7 +134,7 @@ def choice(name: str, dtypes: Dtypes) -> Casts:
 def totals(name: str, dtypes: Dtypes) -> Casts:
     """Sums: bool and integers add up in the 64 bits of their kind."""
     d = dtypes[0]
-    result = d if d.is_float else uint64 if d.kind == "uint" else int64
+    result = d if d.is_inexact else uint64 if d.kind == "uint" else int64
     return (result,), result
 
 
@@ -112,6 +165,12 @@ def indexed(name: str, dtypes: Dtypes) -> Casts:
     require(name, dtypes[1:2], INTEGERS)
     casts = (dtypes[0], int64) + (dtypes[0],) * (len(dtypes) - 2)
     return casts, dtypes[0]
+
+
+def indexed_in_order(name: str, dtypes: Dtypes) -> Casts:
+    """The same; values that are no complex numbers."""
+    refuse_complex(name, dtypes, "not defined on complex numbers", "take x.real and x.imag")
+    return indexed(name, dtypes)
 
 
 # ---- shapes: (arg, operand shapes) -> shape

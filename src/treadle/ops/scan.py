@@ -94,9 +94,9 @@ cumsum: Op = _scan("cumsum", rules.totals, "Sums of the elements so far along an
                    lambda g, y, x: (_backwards(cumsum, g, y.arg[0]),))
 cumprod = _scan("cumprod", rules.totals, "Products of the elements so far along an axis.",
                 lambda np, x, axis: np.cumprod(x, axis), _product_grad)
-cummax = _scan("cummax", rules.any_dtype, "Largest element so far along an axis; NaN once seen.",
+cummax = _scan("cummax", rules.ordered, "Largest element so far along an axis; NaN once seen.",
                lambda np, x, axis: np.maximum.accumulate(x, axis), _extreme_grad)
-cummin = _scan("cummin", rules.any_dtype, "Smallest element so far along an axis; NaN once seen.",
+cummin = _scan("cummin", rules.ordered, "Smallest element so far along an axis; NaN once seen.",
                lambda np, x, axis: np.minimum.accumulate(x, axis), _extreme_grad)
 logcumsumexp = _scan("logcumsumexp", rules.floating, "log(cumsum(exp(x))), without overflow.",
                      lambda np, x, axis: np.logaddexp.accumulate(x, axis), _log_grad, 40.0)
@@ -120,7 +120,7 @@ def _argsort_reference(np: Any, x: Any, axis: int = -1, descending: bool = False
 
 
 def _index_rule(dtypes: Any) -> tuple[tuple[DType, ...], DType]:
-    return tuple(dtypes), int64
+    return rules.ordered("argsort", dtypes)[0], int64
 
 
 argsort = Op(

@@ -69,7 +69,7 @@ class Syntax:
     # fmt: on
 
     def __pow__(self, other: Any) -> Self:
-        if self.dtype.is_float:
+        if self.dtype.is_inexact:
             if isinstance(other, int) and 0 < other <= 4:  # exact, and cheaper than a power
                 return self._multiplied(other)
             if isinstance(other, float) and other == 0.5:
@@ -132,6 +132,26 @@ class Syntax:
             hint = "use mT or permute for other ranks"
             raise ShapeError(explain("T", "needs two axes", hint, shape=self.shape))
         return self.transpose(0, 1)
+
+    @property
+    def mH(self) -> Self:  # noqa: N802
+        """The last two axes exchanged, and the conjugate."""
+        return e.conj(self.mT)
+
+    @property
+    def H(self) -> Self:  # noqa: N802
+        """The matrix transposed and conjugated."""
+        return e.conj(self.T)
+
+    @property
+    def real(self) -> Self:
+        """The real part."""
+        return e.real(self)
+
+    @property
+    def imag(self) -> Self:
+        """The imaginary part: 0 if the numbers are real."""
+        return e.imag(self)
 
     def t(self) -> Self:
         """The matrix transposed; what has fewer axes stays as it is."""

@@ -13,9 +13,11 @@ from treadle.base import forks, trace
 from treadle.base.errors import ArgumentError, explain
 from treadle.base.knobs import DEBUG, MEANING
 from treadle.ir.graph import Structure, copied, is_realised, structure, toposort
-from treadle.ir.node import COMPUTED, LEAF, Call, Node, new_node
+from treadle.ir.node import LEAF, Call, Node, Type, new_node
+from treadle.ir.recording import COMPUTED
 from treadle.ops.defs import Kind
 from treadle.passes.boxes import put_in_place
+from treadle.passes.pairs import in_pairs
 from treadle.passes.pipeline import simplify
 from treadle.runtime.devices import compile_for_devices
 from treadle.runtime.explain import show_compiled
@@ -317,7 +319,17 @@ def _stages(roots: Sequence[Node], places: Sequence[Node], replaces: dict[int, i
     COMPILING.set(True)
     with forks.COMPILING.mine():
         with trace.stage("simplify"):
+            roots, places = in_pairs(roots, places)
             replaced = [places[k] for k in replaces.values()]
-            simple = simplify(put_in_place(roots, replaced) if replaced else roots)
+            simple = _simplified(put_in_place(roots, replaced) if replaced else roots)
         taken = {simple[r]: places[k] for r, k in replaces.items()}
         return compile_for_devices(simple, places, taken)
+
+
+def _simplified(roots: Sequence[Node]) -> list[Node]:
+    """Roots as backends take them; NumPy, which knows complex numbers, as they stand."""
+    if not Type.paired:
+        return simplify(roots)
+    plain = [root for root in roots if root.device.backend == "reference"]
+    simple = iter(simplify([root for root in roots if root not in plain]))
+    return [root if root in plain else next(simple) for root in roots]

@@ -8,7 +8,17 @@ from typing import Any
 
 from treadle.backends.registry import backend_of, present
 from treadle.base.device import CPU, Device, device
-from treadle.base.dtypes import DType, bool_, dtype, float32, float64, int64, uint64
+from treadle.base.dtypes import (
+    DType,
+    bool_,
+    complex64,
+    complex128,
+    dtype,
+    float32,
+    float64,
+    int64,
+    uint64,
+)  # fmt: skip
 from treadle.base.errors import ArgumentError, DtypeError, ExchangeError, explain
 from treadle.base.shapes import Shape, sizes_in
 from treadle.base.sizes import Size
@@ -115,13 +125,15 @@ def _from_array(
         raise ArgumentError(explain(what, "the lists differ in length", hint)) from None
     if wanted is not None and dtype(wanted).is_integer and not hasattr(data, "dtype"):
         array = _integers(data, dtype(wanted), array)
-    if array.dtype == object or array.dtype.kind not in "biufV":
+    if array.dtype == object or array.dtype.kind not in "biufcV":
         raise ArgumentError(explain(what, *_no_number(data, array)))
     kind = dtype(array.dtype.name)
     if wanted is not None:
         kind = dtype(wanted)
     elif kind is float64 and not isinstance(data, np.ndarray | np.generic):
         kind = float32  # Python floats take the default
+    elif kind is complex128 and not isinstance(data, np.ndarray | np.generic):
+        kind = complex64
     target = device(where)
     type_ = type_of(tuple(array.shape), kind, target)
     buffer = backend_of(target).upload(array, type_, bool(copy))
@@ -146,12 +158,12 @@ def _unshared(array: Any, type_: Type) -> str:
 
 def _no_number(data: Any, array: Any) -> tuple[str, str]:
     """What is wrong with data that is no array of numbers, and a hint."""
-    odd = next((x for x in array.flat if not isinstance(x, bool | int | float)), None)
+    odd = next((x for x in array.flat if not isinstance(x, int | float | complex)), None)
     if array.dtype == object and odd is None and None not in array.flat:
-        large = next(x for x in array.flat if isinstance(x, int) and not -(2**63) <= x < 2**64)
-        return f"{large} does not fit into 64 bits", "make it a float: float(...)"
-    if array.dtype.kind == "c":
-        return "complex numbers are not taken", "pass the real and the imaginary part"
+        whole = [x for x in array.flat if isinstance(x, int) and not -(2**63) <= x < 2**64]
+        if whole:
+            return f"{whole[0]} does not fit into 64 bits", "make it a float: float(...)"
+        return "an array of objects", "numbers: array.astype(...)"
     inside = "" if array.ndim == 0 else f" in a {type(data).__name__}"
     return f"{type(odd).__name__}{inside} is no number", "numbers, nested lists, arrays, tensors"
 
@@ -183,7 +195,7 @@ def _shape(shape: tuple[Any, ...]) -> Shape:
 
 @makes_tensors(Kind.CREATION)
 def full(
-    shape: Shape | int, fill_value: Number, dtype: Any = None, device: Where = None,
+    shape: Shape | int, fill_value: complex, dtype: Any = None, device: Where = None,
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """A tensor filled with one value.
@@ -191,7 +203,7 @@ def full(
     >>> full((2,), 7).tolist()
     [7, 7]
     """
-    value = _number("full", fill_value=fill_value)
+    value = _number("full", complex, fill_value=fill_value)
     return _filled(_shape((shape,)), value, _kind(value, dtype), device, requires_grad)
 
 
@@ -224,11 +236,11 @@ def empty(
 
 @makes_tensors(Kind.CREATION)
 def full_like(
-    x: Tensor, /, fill_value: Number, *, dtype: Any = None, device: Where = None,
+    x: Tensor, /, fill_value: complex, *, dtype: Any = None, device: Where = None,
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """One value in x's shape, and in its dtype and on its device if no other is named."""
-    value = _number("full_like", fill_value=fill_value)
+    value = _number("full_like", complex, fill_value=fill_value)
     return _followed(x.full_like(value, dtype=dtype, device=device), requires_grad)
 
 
@@ -256,23 +268,24 @@ def empty_like(
     return full_like(x, 0, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
-def _filled(shape: Shape, value: Number, kind: DType, where_to: Where, grad: bool) -> Tensor:
+def _filled(shape: Shape, value: complex, kind: DType, where_to: Where, grad: bool) -> Tensor:
     stored = kind.nearest(value) if kind.is_storage else value
     made = owned(Tensor(full_node(stored, type_of(shape, kind, _device(where_to)))))
     return _followed(made, grad)
 
 
-def _kind(value: Number, wanted: Any) -> DType:
+def _kind(value: complex, wanted: Any) -> DType:
     if wanted is not None:
         return dtype(wanted)
-    return bool_ if isinstance(value, bool) else int64 if isinstance(value, int) else float32
+    kinds = ((bool, bool_), (int, int64), (complex, complex64))
+    return next((kind for python, kind in kinds if isinstance(value, python)), float32)
 
 
-def _number(what: str, **given: Any) -> Any:
+def _number(what: str, widest: type = float, **given: Any) -> Any:
     """An argument that is a Python number, or has one."""
     ((name, value),) = given.items()
     value = value.item() if hasattr(value, "item") else value
-    if not isinstance(value, bool | int | float):
+    if not isinstance(value, int | float | widest):
         raise ArgumentError(explain(what, f"{name} is a number", got=repr(value)))
     return value
 

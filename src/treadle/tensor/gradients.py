@@ -147,8 +147,8 @@ class Differentiable(Syntax):
 
     def requires_grad_(self, wanted: bool = True) -> Self:
         """Collect gradients for this tensor; returns it."""
-        if not self.dtype.is_float and wanted:
-            hint = "only floating-point tensors have gradients"
+        if not self.dtype.is_inexact and wanted:
+            hint = "only floating-point and complex tensors have gradients"
             facts = {"dtype": self.dtype.name}
             raise GradientError(explain("requires_grad_", "needs a float", hint, **facts))
         if self.is_leaf:

@@ -446,9 +446,9 @@ class Methods(Syntax):
 
     # <gen abs>
     def abs(self) -> Self:
-        """|x|."""
+        """|x|; of a complex number a float."""
         return elementwise_rows.abs_(self)
-        # </gen abs yrm6pq5ag6rsoua>
+        # </gen abs yrm6p67psnrsoua>
 
     # <gen exp>
     def exp(self) -> Self:
@@ -647,6 +647,18 @@ class Methods(Syntax):
         """x >= y."""
         return elementwise_rows.ge(self, y)
         # </gen ge 7j2ewzbg7bk6f4x>
+
+    # <gen conj>
+    def conj(self) -> Self:
+        """The conjugate: the imaginary part negated."""
+        return elementwise_rows.conj(self)
+        # </gen conj elicdn35u5jbsv5>
+
+    # <gen complex>
+    def complex(self, imag: Self | float) -> Self:
+        """real + 1j * imag, of two floats."""
+        return elementwise_rows.complex_(self, imag)
+        # </gen complex ystddt7emg722fm>
 
     # <gen bitwise_and>
     def bitwise_and(self, y: Self | float) -> Self:

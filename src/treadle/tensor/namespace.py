@@ -7,7 +7,7 @@ from typing import Any
 
 from treadle.backends.registry import BACKENDS, backend_of
 from treadle.base.device import CPU, Device, device
-from treadle.base.dtypes import ALL, STORAGE, DType, float32, int64
+from treadle.base.dtypes import ALL, COMPLEX, STORAGE, DType, complex64, float32, int64
 from treadle.base.errors import DeviceError
 from treadle.base.limits import isdtype
 from treadle.base.shapes import Shape, broadcast
@@ -54,11 +54,12 @@ class Namespace:
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
         """Dtypes that are taken if nothing is said."""
-        return {"real floating": float32, "integral": int64, "indexing": int64}
+        inexact = {"real floating": float32, "complex floating": complex64}
+        return inexact | {"integral": int64, "indexing": int64}
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, DType]:
         """The standard's dtypes by name, of one kind or several if kind is given."""
-        standard = [d for d in ALL if d not in STORAGE]
+        standard = [d for d in (*ALL, *COMPLEX) if d not in STORAGE]
         return {d.name: d for d in standard if kind is None or isdtype(d, kind)}
 
 

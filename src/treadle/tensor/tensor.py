@@ -210,7 +210,7 @@ def _operand(op: Op, x: Any, like: Tensor) -> Any:
     """What stands beside a tensor: a number, or the node of an array or a parameter."""
     if isinstance(x, Tensor):
         return x._node
-    if x.__class__ in NUMBERS or isinstance(x, bool | int | float | Node | Size):
+    if x.__class__ in NUMBERS or isinstance(x, int | float | complex | Node | Size):
         return x
     if hasattr(x, "item") and getattr(x, "shape", None) == ():  # a NumPy scalar
         return x.item()

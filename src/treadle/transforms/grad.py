@@ -170,13 +170,13 @@ def marked(
     found, followed = list(args), []
     for number in numbers:
         x = args[number] if -len(args) <= number < len(args) else None
-        if x.__class__ is Tensor and x.dtype.is_float:
+        if x.__class__ is Tensor and x.dtype.is_inexact:
             found[number] = _mark(x, made)
             followed.append(found[number])
             continue
         leaves: list[Tensor] = []
         form = flatten(x, Tensor, leaves)
-        odd = [leaf.dtype.name for leaf in leaves if not leaf.dtype.is_float] or _strangers(form)
+        odd = [leaf.dtype.name for leaf in leaves if not leaf.dtype.is_inexact] or _strangers(form)
         if odd or not leaves:
             hint = "argnums are the numbers of positional arguments made of float tensors"
             wrong = f"argument {number} has no gradient"

@@ -69,9 +69,14 @@ def evaluate(
                 result = values(node)
             else:
                 result = _node(node, [found[x] for x in node.operands], precise)
-            kind = np.float64 if precise and node.dtype.is_float else numpy_dtype(node.dtype)
-            found[node] = np.asarray(converted(result, kind))
+            found[node] = np.asarray(converted(result, _kind(node, precise)))
     return [found[root] for root in roots]
+
+
+def _kind(node: Node, precise: bool) -> Any:
+    """The NumPy dtype of a node."""
+    wide = {"float": np.float64, "complex": np.complex128} if precise else {}
+    return wide.get(node.dtype.kind) or numpy_dtype(node.dtype)
 
 
 def converted(x: Array, kind: Any) -> Array:
@@ -92,7 +97,7 @@ def _node(node: Node, operands: list[Array], precise: bool) -> Array:
     op = node.op
     if op in SPECIAL:
         return SPECIAL[op](node, *operands)
-    if op.kind is Kind.COMPOSITE:
+    if op.kind is Kind.COMPOSITE and not (op.pairs and operands[0].dtype.kind == "c"):
         inner = dict(zip(node.operands, operands, strict=True))
         return _definition(node, inner, precise)
     reference = needed("reference", op.reference, op)
@@ -115,6 +120,5 @@ def _definition(node: Node, values: dict[Node, Array], precise: bool) -> Array:
     for part in toposort([root], values.__contains__):
         if part not in found:
             result = _node(part, [found[x] for x in part.operands], precise)
-            kind = np.float64 if precise and part.dtype.is_float else numpy_dtype(part.dtype)
-            found[part] = np.asarray(converted(result, kind))
+            found[part] = np.asarray(converted(result, _kind(part, precise)))
     return found[root]
