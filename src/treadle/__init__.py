@@ -32,7 +32,7 @@ from treadle.transforms.jacobian import hessian, jacobian
 from treadle.transforms.tune import tune
 
 if TYPE_CHECKING:
-    from treadle import amp, data, io, logs, models, nn, optim
+    from treadle import amp, data, fft, io, logs, models, nn, optim
     from treadle.io import load, save
 
 __version__ = "0.1.0"
@@ -41,8 +41,8 @@ __all__ = [
     "Device", "Dim", "Tensor", "TreadleError", "__array_api_version__", "__array_namespace_info__",
     "__version__", "amp", "astype", "bfloat16", "bool", "broadcast_shapes", "can_cast",
     "checkpoint", "compile", "complex128", "complex64", "data", "draw", "e", "enable_grad",
-    "explain", "finfo", "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2", "grad",
-    "gradients", "graph", "hessian", "iinfo", "inf", "int16", "int32", "int64", "int8", "io",
+    "explain", "fft", "finfo", "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2",
+    "grad", "gradients", "graph", "hessian", "iinfo", "inf", "int16", "int32", "int64", "int8", "io",
     "is_grad_enabled", "isdtype", "jacobian", "jvp", "load", "logs", "manual_seed", "memory_report",
     "models", "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi", "promote_types", "rand",
     "randint", "randn", "random", "randperm", "realize", "result_type", "save", "tune", "uint16",
@@ -141,7 +141,7 @@ __all__ += [
 # <sums sfrnyasku37d4lnn33lf3kw77wnc7tqxd7rh3dw4ui6uamuu4ycox5x7gzj5rnvoire7p3b57ovdvyt3knjst>
 # </gen names cyrdcfvw6r5obvnukkgkvfpmifmyf6hqwifojri4cljr4>
 
-LATE = ("amp", "data", "io", "logs", "models", "nn", "optim")
+LATE = ("amp", "data", "fft", "io", "logs", "models", "nn", "optim")
 FROM_FILES = ("load", "save")
 """Parts that are loaded when somebody asks for them."""
 

@@ -20,8 +20,8 @@ class Lanes(Frame):
 
     - **form**: "complex", or "forward" and "backward" between reals and half a spectrum, where two
       neighbouring reals are the parts of a point
-    - **mode**: lines lie "across" (neighbouring elements are of neighbouring lines), "along" (of the
-      same line) or "loose" (few, or short: element by element)
+    - **mode**: lines lie "across" (neighbouring elements are of neighbouring lines), "along" (of
+      the same line) or "loose" (few, or short: element by element)
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Lanes(Frame):
         (Z + Z') / 2 and (Z - Z') / 2i, and X = even + exp(-2 pi i k / n) odd. The scale has the
         half. Backwards likewise, with parts exchanged at the end, as inverse transforms want them.
         """
-        w, p, n = self.w, self.p, self.p["points"]
+        w, n = self.w, self.p["points"]
         table = self.address("folds")
         last = self.get(place, n) if self.form == "backward" else None
         first = self.get(place, 0)

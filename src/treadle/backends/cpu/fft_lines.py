@@ -87,7 +87,7 @@ class Lines(Frame):
                 self.fold(self._source(line), self._points(line), low, high)
 
     def _memory(self) -> tuple[str, str, str, str]:
-        """This thread's: two places for the points of a block, a matrix, the points of a line."""
+        """Of this thread: two places for the points of a block, a matrix, the points of a line."""
         w, p, lanes = self.w, self.p, 2 * self.lanes
         near = self.p.scratch()
         most = w.mul(w.larger(p["rows"], p["columns"]), lanes)

@@ -33,6 +33,10 @@ class Pair:
         """Times a real number."""
         return Pair(self.re * factor, self.im * factor)
 
+    def times(self, factor: float, term: Pair) -> Pair:
+        """Times a real number, plus a term."""
+        return Pair(self.re.fma(factor, term.re), self.im.fma(factor, term.im))
+
     def conjugate(self) -> Pair:
         """With the other sign of the imaginary part."""
         return Pair(self.re, -self.im)
@@ -87,16 +91,12 @@ def _odd(xs: Sequence[Pair]) -> list[Pair]:
         total = total + x
     found = [total] * n
     for k in half:
-        even, odd = first, first.scaled(0.0)
-        for j in half:
-            angle = 2 * math.pi * (j * k % n) / n
-            c, s = math.cos(angle), math.sin(angle)
-            a, b = sums[j - 1], differences[j - 1]
-            even = Pair(a.re.fma(c, even.re), a.im.fma(c, even.im))
-            if j == 1:
-                odd = b.scaled(s)
-            else:
-                odd = Pair(b.re.fma(s, odd.re), b.im.fma(s, odd.im))
+        angles = [2 * math.pi * (j * k % n) / n for j in half]
+        even, odd = first, differences[0].scaled(math.sin(angles[0]))
+        for x, angle in zip(sums, angles, strict=True):
+            even = x.times(math.cos(angle), even)
+        for x, angle in zip(differences[1:], angles[1:], strict=True):
+            odd = x.times(math.sin(angle), odd)
         # even - i odd, and even + i odd
         found[k] = Pair(even.re + odd.im, even.im - odd.re)
         found[n - k] = Pair(even.re - odd.im, even.im + odd.re)
