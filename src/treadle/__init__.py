@@ -42,11 +42,11 @@ __all__ = [
     "__version__", "amp", "astype", "bfloat16", "bool", "broadcast_shapes", "can_cast",
     "checkpoint", "compile", "complex128", "complex64", "data", "draw", "e", "enable_grad",
     "explain", "fft", "finfo", "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2",
-    "grad", "gradients", "graph", "hessian", "iinfo", "inf", "int16", "int32", "int64", "int8", "io",
-    "is_grad_enabled", "isdtype", "jacobian", "jvp", "load", "logs", "manual_seed", "memory_report",
-    "models", "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi", "promote_types", "rand",
-    "randint", "randn", "random", "randperm", "realize", "result_type", "save", "tune", "uint16",
-    "uint32", "uint64", "uint8", "value_and_grad", "vjp",
+    "grad", "gradients", "graph", "hessian", "iinfo", "inf", "int16", "int32", "int64", "int8",
+    "io", "is_grad_enabled", "isdtype", "jacobian", "jvp", "load", "logs", "manual_seed",
+    "memory_report", "models", "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi",
+    "promote_types", "rand", "randint", "randn", "random", "randperm", "realize", "result_type",
+    "save", "tune", "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
 ]
 
 # <gen imports>
@@ -66,7 +66,7 @@ from treadle.functions import (
     fractional_max_pool2d, fractional_max_pool3d, gather, gaussian_nll_loss, ge, gelu, ger, glu,
     greater, greater_equal, group_norm, gt, hardshrink, hardsigmoid, hardswish, hardtanh,
     hinge_embedding_loss, hstack, huber_loss, hypot, imag, index_add, index_select, inner,
-    instance_norm, interpolate, isclose, isfinite, isin, isinf, isnan, kl_div, kron, l1_loss,
+    instance_norm, interpolate, isclose, isfinite, isin, isinf, isnan, istft, kl_div, kron, l1_loss,
     layer_norm, le, leaky_relu, lerp, less, less_equal, lgamma, linear, log, log10, log1p, log2,
     log_softmax, logaddexp, logcumsumexp, logical_and, logical_not, logical_or, logical_xor,
     logsigmoid, logsumexp, lp_pool1d, lp_pool2d, lp_pool3d, lt, margin_ranking_loss, masked_fill,
@@ -79,7 +79,7 @@ from treadle.functions import (
     rms_norm, roll, rot90, round, rsqrt, scaled_dot_product_attention, scatter, scatter_add,
     scatter_max, scatter_min, scatter_mul, scatter_reduce, searchsorted, selu, shift_left,
     shift_right, sigmoid, sign, signbit, silu, sin, sinh, slice, smooth_l1_loss, softmax, softplus,
-    softshrink, softsign, sort, split, sqrt, square, squeeze, stack, std, sub, subtract, sum,
+    softshrink, softsign, sort, split, sqrt, square, squeeze, stack, std, stft, sub, subtract, sum,
     swapaxes, take, take_along_axis, tan, tanh, tanhshrink, tensordot, threshold, tile, topk, trace,
     transpose, tril, triu, true_divide, trunc, unbind, unflatten, unfold, unique, unique_all,
     unique_counts, unique_inverse, unique_values, unsqueeze, unstack, var, vecdot, vector_norm,
@@ -89,9 +89,12 @@ from treadle.tensor.creation import (
     arange, asarray, empty, empty_like, eye, from_dlpack, from_numpy, full, full_like, linspace,
     logspace, ones, ones_like, tensor, zeros, zeros_like,
 )
+from treadle.tensor.tapers import (
+    bartlett_window, blackman_window, hamming_window, hann_window, kaiser_window,
+)
 # <sums huxhai45aggena6tygvbveehlt7xvmtgkd7bro7qddvalq462n5n4xn5zbbvspltcclyjnquteeugqjy>
-# <sums vporryyvinvqfxkfhi34iypczldotpaqmzbivwbkvqilrbo6xezf5iwiu2tprrlorek2wvgbdfbdhyw4>
-# </gen imports od4vyn5zgb46ac2qorkazvit5suhl446ac2>
+# <sums gdomvyyvinvqfxkfhi34iypczldotpaqmzbivwbkvqilrbo6xezf5iwiu2tprrlortd7xzgbdfbdhyw4>
+# </gen imports od4vyn5zgb46ac2qorkazvit5suhl446ac2dzid6irzoe46ac2>
 
 # <gen names>
 __all__ += [
@@ -99,47 +102,49 @@ __all__ += [
     "adaptive_avg_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d",
     "add", "all", "allclose", "any", "arange", "argmax", "argmin", "argsort", "argwhere",
     "as_strided", "asarray", "asin", "asinh", "atan", "atan2", "atanh", "avg_pool1d", "avg_pool2d",
-    "avg_pool3d", "batch_norm", "binary_cross_entropy", "binary_cross_entropy_with_logits",
-    "bincount", "bitcast", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_not",
-    "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_arrays",
-    "broadcast_tensors", "broadcast_to", "cast", "cat", "ceil", "celu", "chunk", "clamp", "clip",
-    "clone", "complex", "concat", "conj", "contiguous", "conv1d", "conv2d", "conv3d",
-    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "copysign", "cos", "cosh",
-    "cosine_similarity", "count_nonzero", "cross_entropy", "cummax", "cummin", "cumprod", "cumsum",
-    "cumulative_prod", "cumulative_sum", "dequantize", "detach", "diag", "diagonal", "diff",
-    "digamma", "div", "divide", "dot", "dstack", "einsum", "elu", "embedding", "empty",
-    "empty_like", "eq", "equal", "erf", "erfc", "erfinv", "exp", "exp2", "expand", "expand_dims",
-    "expm1", "eye", "flatten", "flip", "float_power", "floor", "floor_divide", "fmax", "fmin",
-    "fmod", "fold", "fractional_max_pool2d", "fractional_max_pool3d", "from_dlpack", "from_numpy",
-    "full", "full_like", "gather", "gaussian_nll_loss", "ge", "gelu", "ger", "glu", "greater",
-    "greater_equal", "group_norm", "gt", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
+    "avg_pool3d", "bartlett_window", "batch_norm", "binary_cross_entropy",
+    "binary_cross_entropy_with_logits", "bincount", "bitcast", "bitwise_and", "bitwise_invert",
+    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
+    "blackman_window", "bmm", "broadcast_arrays", "broadcast_tensors", "broadcast_to", "cast",
+    "cat", "ceil", "celu", "chunk", "clamp", "clip", "clone", "complex", "concat", "conj",
+    "contiguous", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
+    "conv_transpose3d", "copysign", "cos", "cosh", "cosine_similarity", "count_nonzero",
+    "cross_entropy", "cummax", "cummin", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum",
+    "dequantize", "detach", "diag", "diagonal", "diff", "digamma", "div", "divide", "dot", "dstack",
+    "einsum", "elu", "embedding", "empty", "empty_like", "eq", "equal", "erf", "erfc", "erfinv",
+    "exp", "exp2", "expand", "expand_dims", "expm1", "eye", "flatten", "flip", "float_power",
+    "floor", "floor_divide", "fmax", "fmin", "fmod", "fold", "fractional_max_pool2d",
+    "fractional_max_pool3d", "from_dlpack", "from_numpy", "full", "full_like", "gather",
+    "gaussian_nll_loss", "ge", "gelu", "ger", "glu", "greater", "greater_equal", "group_norm", "gt",
+    "hamming_window", "hann_window", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
     "hinge_embedding_loss", "hstack", "huber_loss", "hypot", "imag", "index_add", "index_select",
     "inner", "instance_norm", "interpolate", "isclose", "isfinite", "isin", "isinf", "isnan",
-    "kl_div", "kron", "l1_loss", "layer_norm", "le", "leaky_relu", "lerp", "less", "less_equal",
-    "lgamma", "linear", "linspace", "log", "log10", "log1p", "log2", "log_softmax", "logaddexp",
-    "logcumsumexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logsigmoid",
-    "logspace", "logsumexp", "lp_pool1d", "lp_pool2d", "lp_pool3d", "lt", "margin_ranking_loss",
-    "masked_fill", "masked_select", "matmul", "matrix_product", "matrix_transpose", "max",
-    "max_pool1d", "max_pool2d", "max_pool3d", "maximum", "mean", "median", "meshgrid", "min",
-    "minimum", "mish", "moveaxis", "movedim", "mse_loss", "mul", "multiply", "mv", "nan_to_num",
-    "ne", "neg", "negative", "nextafter", "nll_loss", "nonzero", "norm", "normalize", "not_equal",
-    "one_hot", "ones", "ones_like", "outer", "pad", "permute", "permute_dims", "pixel_shuffle",
-    "pixel_unshuffle", "poisson_nll_loss", "pool", "positive", "pow", "prelu", "prod",
-    "put_along_axis", "quantile", "quantize", "ravel", "real", "reciprocal", "relu", "relu6",
-    "remainder", "repeat", "repeat_interleave", "resample", "reshape", "rms_norm", "roll", "rot90",
-    "round", "rsqrt", "scaled_dot_product_attention", "scatter", "scatter_add", "scatter_max",
-    "scatter_min", "scatter_mul", "scatter_reduce", "searchsorted", "selu", "shift_left",
-    "shift_right", "sigmoid", "sign", "signbit", "silu", "sin", "sinh", "slice", "smooth_l1_loss",
-    "softmax", "softplus", "softshrink", "softsign", "sort", "split", "sqrt", "square", "squeeze",
-    "stack", "std", "sub", "subtract", "sum", "swapaxes", "take", "take_along_axis", "tan", "tanh",
-    "tanhshrink", "tensor", "tensordot", "threshold", "tile", "topk", "trace", "transpose", "tril",
-    "triu", "true_divide", "trunc", "unbind", "unflatten", "unfold", "unique", "unique_all",
-    "unique_counts", "unique_inverse", "unique_values", "unsqueeze", "unstack", "var", "vecdot",
-    "vector_norm", "view", "vstack", "where", "windows", "zeros", "zeros_like",
+    "istft", "kaiser_window", "kl_div", "kron", "l1_loss", "layer_norm", "le", "leaky_relu", "lerp",
+    "less", "less_equal", "lgamma", "linear", "linspace", "log", "log10", "log1p", "log2",
+    "log_softmax", "logaddexp", "logcumsumexp", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "logsigmoid", "logspace", "logsumexp", "lp_pool1d", "lp_pool2d", "lp_pool3d",
+    "lt", "margin_ranking_loss", "masked_fill", "masked_select", "matmul", "matrix_product",
+    "matrix_transpose", "max", "max_pool1d", "max_pool2d", "max_pool3d", "maximum", "mean",
+    "median", "meshgrid", "min", "minimum", "mish", "moveaxis", "movedim", "mse_loss", "mul",
+    "multiply", "mv", "nan_to_num", "ne", "neg", "negative", "nextafter", "nll_loss", "nonzero",
+    "norm", "normalize", "not_equal", "one_hot", "ones", "ones_like", "outer", "pad", "permute",
+    "permute_dims", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "pool", "positive",
+    "pow", "prelu", "prod", "put_along_axis", "quantile", "quantize", "ravel", "real", "reciprocal",
+    "relu", "relu6", "remainder", "repeat", "repeat_interleave", "resample", "reshape", "rms_norm",
+    "roll", "rot90", "round", "rsqrt", "scaled_dot_product_attention", "scatter", "scatter_add",
+    "scatter_max", "scatter_min", "scatter_mul", "scatter_reduce", "searchsorted", "selu",
+    "shift_left", "shift_right", "sigmoid", "sign", "signbit", "silu", "sin", "sinh", "slice",
+    "smooth_l1_loss", "softmax", "softplus", "softshrink", "softsign", "sort", "split", "sqrt",
+    "square", "squeeze", "stack", "std", "stft", "sub", "subtract", "sum", "swapaxes", "take",
+    "take_along_axis", "tan", "tanh", "tanhshrink", "tensor", "tensordot", "threshold", "tile",
+    "topk", "trace", "transpose", "tril", "triu", "true_divide", "trunc", "unbind", "unflatten",
+    "unfold", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values",
+    "unsqueeze", "unstack", "var", "vecdot", "vector_norm", "view", "vstack", "where", "windows",
+    "zeros", "zeros_like",
 ]
-# <sums wcm3d3a27dntzumvpz2eifjw63gph6w5e2l3ilu37mb6ybwcc6p23ydkg362rjrzxyzsbkrlfy7yab7unq3hm>
-# <sums sfrnyasku37d4lnn33lf3kw77wnc7tqxd7rh3dw4ui6uamuu4ycox5x7gzj5rnvoire7p3b57ovdvyt3knjst>
-# </gen names cyrdcfvw6r5obvnukkgkvfpmifmyf6hqwifojri4cljr4>
+# <sums wcm3d3a27dntzumvpz2eifjw67kfxukdkbkbjgzn3xa4qv3be3d3hnokifrcrlvrujwhw4k2gvbsjtmmed4av>
+# <sums koa2xncvssqkjvi7d4lnn33lfebykb2i25dgs52vxi7ihv4ez73irz7u2vxuvs3oywxafrhkfwuisakcc533w>
+# </gen names 7k2jnxektqrbdzpxlcvqmyja2rj5vtmtkawgrh2y4dzgykpd7xcljr4>
 
 LATE = ("amp", "data", "fft", "io", "logs", "models", "nn", "optim")
 FROM_FILES = ("load", "save")

@@ -31,6 +31,7 @@ from treadle.ops import regions as regions_rows
 from treadle.ops import scan as scan_rows
 from treadle.ops import sets as sets_rows
 from treadle.ops import shaping as shaping_rows
+from treadle.ops import short_time as short_time_rows
 from treadle.ops import special as special_rows
 from treadle.ops import totals as totals_rows
 from treadle.ops import windows as windows_rows
@@ -38,8 +39,8 @@ from treadle.ops.sets import Counts, Inverse, Unique
 from treadle.tensor.tensor import Tensor
 
 # <sums tgj7fu6tklpvsmkymah2mgqqfu2vb2fgkn2b32jdqe4bzutyoe6n5dtgtzmx5mpujuqtostsidvn4cuy>
-# <sums nrbhmukhfkji6keikgbsoi2stkhhscwaxz4foj6wcdvqu7te2pmu6xuof2p5c3azh7newb7i7vjduigd>
-# </gen imports otixypvsmk>
+# <sums nrbhmukhfkji6keikgbsoi2stkhhscwaxz4foj6wcdvqu7te2pmu6xuof2p55pkjfc3azh7newb7i7vj>
+# </gen imports duigdotixypvsmk>
 
 
 # <gen relu>
@@ -2260,6 +2261,75 @@ def diag(x: Tensor, k: int = 0) -> Tensor:
     """The k-th diagonal of a matrix, or the matrix with a vector there."""
     return shaping_rows.diag(x, k)
     # </gen diag y7pi6q2ikql6brf>
+
+
+# <gen stft>
+def stft(
+    x: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Any = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+) -> Tensor:
+    """Spectra of n_fft elements every hop_length (a quarter of that): (..., frequency, frame).
+
+    A window, of ones unless one is given, lies in their middle. center: the first frame is about
+    the first element, and pad_mode continues the signal. normalized: over the root of n_fft.
+    Half of each spectrum unless x is complex; complex unless return_complex is False.
+    """
+    return short_time_rows.stft(
+        x,
+        n_fft,
+        hop_length,
+        win_length,
+        window,
+        center,
+        pad_mode,
+        normalized,
+        onesided,
+        return_complex,
+    )
+    # <sums 55xyrelnnvx4bvuagqu6k2ddsm7a7qn7nnixkmmwqbz45w46x3zmh2zq76qkhtnyzpvsmkenunoxswlg>
+    # </gen stft uotvluqcdkuvmq5vu4wzaplmaiwxoe6fz4eezqdqhol3rydaorxgv4jy6ch333i5fvzsie>
+
+
+# <gen istft>
+def istft(
+    x: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Any = None,
+    center: bool = True,
+    normalized: bool = False,
+    onesided: bool | None = None,
+    length: int | None = None,
+    return_complex: bool = False,
+) -> Tensor:
+    """The signal whose stft with the same options is x, or is nearest to it.
+
+    Frames are added up under the window and divided by the sum of its squares, which is NaN where
+    no window reaches. length: of the signal, which the frames do not tell exactly.
+    """
+    return short_time_rows.istft(
+        x,
+        n_fft,
+        hop_length,
+        win_length,
+        window,
+        center,
+        normalized,
+        onesided,
+        length,
+        return_complex,
+    )
+    # <sums a6zjlelnnvx4bvuagqu6k2ddsm7a7qn7nniqbz45w46x3wdcuy2hb6lq76qkwnixzpvsmkp6tv4guxly>
+    # </gen istft uqcdkkxotwvu4wzaplmaiwxoe6fz4eezqdqhol3rxgv4jy6ch34z4x233i5fvzsie>
 
 
 # <gen erfc>

@@ -29,13 +29,14 @@ from treadle.ops import regions as regions_rows
 from treadle.ops import scan as scan_rows
 from treadle.ops import sets as sets_rows
 from treadle.ops import shaping as shaping_rows
+from treadle.ops import short_time as short_time_rows
 from treadle.ops import special as special_rows
 from treadle.ops import totals as totals_rows
 from treadle.ops import windows as windows_rows
 from treadle.ops.sets import Counts, Inverse, Unique
 
 # <sums tgj7fneh5npvsmkymah2mgqqfu2vb2fgkn2qe4bzutyoe6n5dtgtzmx5mpujuqtostsidvn4cuynrbhm>
-# </gen imports ukhfkji6keikgbsoi2stkhhscwaxz4cdvqu7te2pmu6xuof2p5c3azh7newb7i7vjduigdpvsmk>
+# </gen imports ukhfkji6keikgbsoi2stkhhscwaxz4cdvqu7te2pmu6xuof2p55pkjfc3azh7newb7i7vjduigdpvsmk>
 from treadle.ops.syntax import Syntax
 
 
@@ -1755,6 +1756,66 @@ class Methods(Syntax):
         """The k-th diagonal of a matrix, or the matrix with a vector there."""
         return shaping_rows.diag(self, k)
         # </gen diag 5vdte57ijioefht>
+
+    # <gen stft>
+    def stft(
+        self,
+        n_fft: int,
+        hop_length: int | None = None,
+        win_length: int | None = None,
+        window: Any = None,
+        center: bool = True,
+        pad_mode: str = "reflect",
+        normalized: bool = False,
+        onesided: bool | None = None,
+        return_complex: bool | None = None,
+    ) -> Self:
+        """Spectra of n_fft elements every hop_length (a quarter of that): (..., frequency,
+        frame).
+        """
+        return short_time_rows.stft(
+            self,
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            center,
+            pad_mode,
+            normalized,
+            onesided,
+            return_complex,
+        )
+        # <sums konjq6a6rs3mecu6affnvors3o7tfydqcgjzp72at7ffu4ovk5ur3srprv3ytz5pmmdwxosdaup>
+        # </gen stft hitqwe5bxzyybgl2fqup7cnjt6xqi6lgkaa52caaommpkdjnapmpoki7tujo>
+
+    # <gen istft>
+    def istft(
+        self,
+        n_fft: int,
+        hop_length: int | None = None,
+        win_length: int | None = None,
+        window: Any = None,
+        center: bool = True,
+        normalized: bool = False,
+        onesided: bool | None = None,
+        length: int | None = None,
+        return_complex: bool = False,
+    ) -> Self:
+        """The signal whose stft with the same options is x, or is nearest to it."""
+        return short_time_rows.istft(
+            self,
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            center,
+            normalized,
+            onesided,
+            length,
+            return_complex,
+        )
+        # <sums k4gsi6a6rs3mecu6affnvors3o7tfydqcgjt7ffu4ovk54q6jepqmbvprv3yuf2zmy4o55e5bxz>
+        # </gen istft yybgl2fqup7cnjt6xqi6lgkaaommpkdjnapmntljmpoki7tujo>
 
     # <gen erfc>
     def erfc(self) -> Self:
