@@ -33,7 +33,7 @@ from treadle.transforms.jacobian import hessian, jacobian
 from treadle.transforms.tune import tune
 
 if TYPE_CHECKING:
-    from treadle import amp, cuda, data, io, linalg, logs, models, nn, optim
+    from treadle import amp, cuda, data, fft, io, linalg, logs, models, nn, optim
     from treadle.io import load, save
 
 __version__ = "0.1.0"
@@ -42,7 +42,7 @@ __all__ = [
     "Device", "Dim", "Tensor", "TreadleError", "__array_api_version__", "__array_namespace_info__",
     "__version__", "amp", "astype", "bfloat16", "bool", "broadcast_shapes", "can_cast",
     "checkpoint", "compile", "complex128", "complex64", "cuda", "data", "draw", "e", "enable_grad",
-    "explain", "finfo", "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2",
+    "explain", "fft", "finfo", "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2",
     "get_matmul_precision", "grad", "gradients", "graph", "hessian", "iinfo", "inf", "int16",
     "int32", "int64", "int8", "io", "is_grad_enabled", "isdtype", "jacobian", "jvp", "linalg",
     "load", "logs", "manual_seed", "memory_report", "models", "nan", "newaxis", "nn", "no_grad",

@@ -21,7 +21,6 @@ from treadle.ops import neural as neural_rows
 from treadle.ops import normalisation as normalisation_rows
 from treadle.ops import numeric as numeric_rows
 from treadle.ops import ordering as ordering_rows
-from treadle.ops import parts as parts_rows
 from treadle.ops import picking as picking_rows
 from treadle.ops import pooling as pooling_rows
 from treadle.ops import predicates as predicates_rows
@@ -32,6 +31,7 @@ from treadle.ops import regions as regions_rows
 from treadle.ops import scan as scan_rows
 from treadle.ops import sets as sets_rows
 from treadle.ops import shaping as shaping_rows
+from treadle.ops import short_time as short_time_rows
 from treadle.ops import special as special_rows
 from treadle.ops import totals as totals_rows
 from treadle.ops import windows as windows_rows
@@ -39,7 +39,7 @@ from treadle.ops.sets import Counts, Inverse, Unique
 from treadle.tensor.tensor import Tensor
 
 # <sums tgj7fu6tklpvsmkymah2mgqqfu2vb2fgkn2b32jdqe4bzutyoe6n5dtgtzmx5mpujuqtostsidvn4cuy>
-# <sums nrbhmukhfknm4gyji6keikgbsoi2stkhhscwaxz4foj6wcdvqu7te2pmu6xuof2p5c3azh7newb7i7vj>
+# <sums nrbhmukhfkji6keikgbsoi2stkhhscwaxz4foj6wcdvqu7te2pmu6xuof2p55pkjfc3azh7newb7i7vj>
 # </gen imports duigdotixypvsmk>
 
 
@@ -220,9 +220,9 @@ def var(
     keepdims: bool = False,
     correction: float = 0,
 ) -> Tensor:
-    """Variance along axes: squared deviations over (count - correction); a float."""
+    """Variance along axes: squared deviations over (count - correction)."""
     return composite_rows.var(x, axis, keepdims, correction)
-    # </gen var mfrutelnnvpc4c3kg6swugucqq76qkowqgteaj47>
+    # </gen var mfrutelnnvpc4c3kg6swugucqq76qkbsjbceaj47>
 
 
 # <gen logsumexp>
@@ -312,16 +312,9 @@ def outer(a: Tensor, b: Tensor) -> Tensor:
 
 # <gen vecdot>
 def vecdot(a: Tensor, b: Tensor, axis: int = -1) -> Tensor:
-    """Sum of products along one axis of both; the others broadcast. Complex a is conjugated."""
+    """Sum of products along one axis of both; the others broadcast."""
     return products_rows.vecdot(a, b, axis)
-    # </gen vecdot bejnejwycefrgmy>
-
-
-# <gen vdot>
-def vdot(a: Tensor, b: Tensor) -> Tensor:
-    """Sum of products of two vectors, of which a complex first one is conjugated."""
-    return products_rows.vdot(a, b)
-    # </gen vdot xyp4gxc546jsszx>
+    # </gen vecdot bejnepcgp2frgmy>
 
 
 # <gen bmm>
@@ -921,9 +914,9 @@ def rsqrt(x: Tensor) -> Tensor:
 
 # <gen sign>
 def sign(x: Tensor) -> Tensor:
-    """-1, 0 or 1; NaN where x is. Of a complex number x / |x|, and 0 at 0."""
+    """-1, 0 or 1; NaN where x is."""
     return numeric_rows.sign(x)
-    # </gen sign xcmasnw5lhyib2x>
+    # </gen sign xcmasqlx73yib2x>
 
 
 # <gen positive>
@@ -1591,61 +1584,6 @@ def diff(
     """
     return ordering_rows.diff(x, prepend, append, axis, n)
     # </gen diff e5o6oelnnvvpm57vmdry3cemjkruakq76qkbd2ngpvsmkh3w3tuqcdkqdpuv>
-
-
-# <gen angle>
-def angle(x: Tensor) -> Tensor:
-    """The angle of a complex number with the positive axis, from -pi to pi; 0 or pi of a real one.
-
-    >>> import treadle as td
-    >>> td.angle(td.tensor([1j, -1.0])).tolist()
-    [1.5707963705062866, 3.1415927410125732]
-    """
-    return parts_rows.angle(x)
-    # </gen angle pq4te4dq6wpvsmkymuw3c77n7xvxaxuqcdkz5o3v>
-
-
-# <gen polar>
-def polar(abs: Tensor | float, angle: Tensor | float) -> Tensor:
-    """The complex numbers of these sizes and angles.
-
-    >>> import treadle as td
-    >>> td.polar(td.tensor([2.0]), td.tensor([0.0])).tolist()
-    [(2+0j)]
-    """
-    return parts_rows.polar(abs, angle)
-    # </gen polar dms2dzmw47pvsmkymuw3m2c2slgnsjuqcdkw2ivk>
-
-
-# <gen isreal>
-def isreal(x: Tensor) -> Tensor:
-    """True where the imaginary part is 0."""
-    return parts_rows.isreal(x)
-    # </gen isreal xjp5ramaojkumsf>
-
-
-# <gen view_as_real>
-def view_as_real(x: Tensor) -> Tensor:
-    """Real and imaginary parts along a new last axis.
-
-    >>> import treadle as td
-    >>> td.view_as_real(td.tensor([1 + 2j])).tolist()
-    [[1.0, 2.0]]
-    """
-    return parts_rows.view_as_real(x)
-    # </gen view_as_real hojbmp5ubfpvsmkymuw3kqeg2jao53uqcdkxpbcw>
-
-
-# <gen view_as_complex>
-def view_as_complex(x: Tensor) -> Tensor:
-    """The numbers whose parts lie along the last axis, which has two elements.
-
-    >>> import treadle as td
-    >>> td.view_as_complex(td.tensor([[1.0, 2.0]])).tolist()
-    [(1+2j)]
-    """
-    return parts_rows.view_as_complex(x)
-    # </gen view_as_complex mqcy34uikapvsmkymuw3hqzmmeeimuuqcdkxyx4e>
 
 
 # <gen take_along_axis>
@@ -2323,6 +2261,75 @@ def diag(x: Tensor, k: int = 0) -> Tensor:
     """The k-th diagonal of a matrix, or the matrix with a vector there."""
     return shaping_rows.diag(x, k)
     # </gen diag y7pi6q2ikql6brf>
+
+
+# <gen stft>
+def stft(
+    x: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Any = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+) -> Tensor:
+    """Spectra of n_fft elements every hop_length (a quarter of that): (..., frequency, frame).
+
+    A window, of ones unless one is given, lies in their middle. center: the first frame is about
+    the first element, and pad_mode continues the signal. normalized: over the root of n_fft.
+    Half of each spectrum unless x is complex; complex unless return_complex is False.
+    """
+    return short_time_rows.stft(
+        x,
+        n_fft,
+        hop_length,
+        win_length,
+        window,
+        center,
+        pad_mode,
+        normalized,
+        onesided,
+        return_complex,
+    )
+    # <sums 55xyrelnnvx4bvuagqu6k2ddsm7a7qn7nnixkmmwqbz45w46x3zmh2zq76qkhtnyzpvsmkenunoxswlg>
+    # </gen stft uotvluqcdkuvmq5vu4wzaplmaiwxoe6fz4eezqdqhol3rydaorxgv4jy6ch333i5fvzsie>
+
+
+# <gen istft>
+def istft(
+    x: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Any = None,
+    center: bool = True,
+    normalized: bool = False,
+    onesided: bool | None = None,
+    length: int | None = None,
+    return_complex: bool = False,
+) -> Tensor:
+    """The signal whose stft with the same options is x, or is nearest to it.
+
+    Frames are added up under the window and divided by the sum of its squares, which is NaN where
+    no window reaches. length: of the signal, which the frames do not tell exactly.
+    """
+    return short_time_rows.istft(
+        x,
+        n_fft,
+        hop_length,
+        win_length,
+        window,
+        center,
+        normalized,
+        onesided,
+        length,
+        return_complex,
+    )
+    # <sums a6zjlelnnvx4bvuagqu6k2ddsm7a7qn7nniqbz45w46x3wdcuy2hb6lq76qkwnixzpvsmkp6tv4guxly>
+    # </gen istft uqcdkkxotwvu4wzaplmaiwxoe6fz4eezqdqhol3rxgv4jy6ch34z4x233i5fvzsie>
 
 
 # <gen erfc>

@@ -20,7 +20,6 @@ from treadle.ops import neural as neural_rows
 from treadle.ops import normalisation as normalisation_rows
 from treadle.ops import numeric as numeric_rows
 from treadle.ops import ordering as ordering_rows
-from treadle.ops import parts as parts_rows
 from treadle.ops import picking as picking_rows
 from treadle.ops import pooling as pooling_rows
 from treadle.ops import predicates as predicates_rows
@@ -30,13 +29,14 @@ from treadle.ops import regions as regions_rows
 from treadle.ops import scan as scan_rows
 from treadle.ops import sets as sets_rows
 from treadle.ops import shaping as shaping_rows
+from treadle.ops import short_time as short_time_rows
 from treadle.ops import special as special_rows
 from treadle.ops import totals as totals_rows
 from treadle.ops import windows as windows_rows
 from treadle.ops.sets import Counts, Inverse, Unique
 
 # <sums tgj7fneh5npvsmkymah2mgqqfu2vb2fgkn2qe4bzutyoe6n5dtgtzmx5mpujuqtostsidvn4cuynrbhm>
-# </gen imports ukhfknm4gyji6keikgbsoi2stkhhscwaxz4cdvqu7te2pmu6xuof2p5c3azh7newb7i7vjduigdpvsmk>
+# </gen imports ukhfkji6keikgbsoi2stkhhscwaxz4cdvqu7te2pmu6xuof2p55pkjfc3azh7newb7i7vjduigdpvsmk>
 from treadle.ops.syntax import Syntax
 
 
@@ -197,9 +197,9 @@ class Methods(Syntax):
     def var(
         self, axis: int | Sequence[int] | None = None, keepdims: bool = False, correction: float = 0
     ) -> Self:
-        """Variance along axes: squared deviations over (count - correction); a float."""
+        """Variance along axes: squared deviations over (count - correction)."""
         return composite_rows.var(self, axis, keepdims, correction)
-        # </gen var cqsy4cehanprv3yt2trz54g2x>
+        # </gen var cqsy4cehanprv3ymxf4c54g2x>
 
     # <gen logsumexp>
     def logsumexp(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Self:
@@ -267,15 +267,9 @@ class Methods(Syntax):
 
     # <gen vecdot>
     def vecdot(self, b: Self, axis: int = -1) -> Self:
-        """Sum of products along one axis of both; the others broadcast. Complex a is conjugated."""
+        """Sum of products along one axis of both; the others broadcast."""
         return products_rows.vecdot(self, b, axis)
-        # </gen vecdot 735jnh3thhusv4g>
-
-    # <gen vdot>
-    def vdot(self, b: Self) -> Self:
-        """Sum of products of two vectors, of which a complex first one is conjugated."""
-        return products_rows.vdot(self, b)
-        # </gen vdot xshlfxgfq6a3l6t>
+        # </gen vecdot 735jnplollusv4g>
 
     # <gen bmm>
     def bmm(self, b: Self) -> Self:
@@ -723,9 +717,9 @@ class Methods(Syntax):
 
     # <gen sign>
     def sign(self) -> Self:
-        """-1, 0 or 1; NaN where x is. Of a complex number x / |x|, and 0 at 0."""
+        """-1, 0 or 1; NaN where x is."""
         return numeric_rows.sign(self)
-        # </gen sign j73qcmnsw5c5wnc>
+        # </gen sign j73qc6rimhc5wnc>
 
     # <gen positive>
     def positive(self) -> Self:
@@ -1242,38 +1236,6 @@ class Methods(Syntax):
         """
         return ordering_rows.diff(self, prepend, append, axis, n)
         # </gen diff pgczuqlodmprv3yr46pw2heg4sdaup572jn>
-
-    # <gen angle>
-    def angle(self) -> Self:
-        """The angle of a complex number with the positive axis, from -pi to pi; 0 or pi of a
-        real one.
-        """
-        return parts_rows.angle(self)
-        # </gen angle zybo7uzwnoqmxxusdaupgfcz2>
-
-    # <gen polar>
-    def polar(self, angle: Self | float) -> Self:
-        """The complex numbers of these sizes and angles."""
-        return parts_rows.polar(self, angle)
-        # </gen polar lskyidb26lih4ew>
-
-    # <gen isreal>
-    def isreal(self) -> Self:
-        """True where the imaginary part is 0."""
-        return parts_rows.isreal(self)
-        # </gen isreal 6ybmh3qvfzr2tqv>
-
-    # <gen view_as_real>
-    def view_as_real(self) -> Self:
-        """Real and imaginary parts along a new last axis."""
-        return parts_rows.view_as_real(self)
-        # </gen view_as_real 2cwljy523phaqhj>
-
-    # <gen view_as_complex>
-    def view_as_complex(self) -> Self:
-        """The numbers whose parts lie along the last axis, which has two elements."""
-        return parts_rows.view_as_complex(self)
-        # </gen view_as_complex 747shceztwtvfes>
 
     # <gen take_along_axis>
     def take_along_axis(self, indices: Self, axis: int = -1) -> Self:
@@ -1794,6 +1756,66 @@ class Methods(Syntax):
         """The k-th diagonal of a matrix, or the matrix with a vector there."""
         return shaping_rows.diag(self, k)
         # </gen diag 5vdte57ijioefht>
+
+    # <gen stft>
+    def stft(
+        self,
+        n_fft: int,
+        hop_length: int | None = None,
+        win_length: int | None = None,
+        window: Any = None,
+        center: bool = True,
+        pad_mode: str = "reflect",
+        normalized: bool = False,
+        onesided: bool | None = None,
+        return_complex: bool | None = None,
+    ) -> Self:
+        """Spectra of n_fft elements every hop_length (a quarter of that): (..., frequency,
+        frame).
+        """
+        return short_time_rows.stft(
+            self,
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            center,
+            pad_mode,
+            normalized,
+            onesided,
+            return_complex,
+        )
+        # <sums konjq6a6rs3mecu6affnvors3o7tfydqcgjzp72at7ffu4ovk5ur3srprv3ytz5pmmdwxosdaup>
+        # </gen stft hitqwe5bxzyybgl2fqup7cnjt6xqi6lgkaa52caaommpkdjnapmpoki7tujo>
+
+    # <gen istft>
+    def istft(
+        self,
+        n_fft: int,
+        hop_length: int | None = None,
+        win_length: int | None = None,
+        window: Any = None,
+        center: bool = True,
+        normalized: bool = False,
+        onesided: bool | None = None,
+        length: int | None = None,
+        return_complex: bool = False,
+    ) -> Self:
+        """The signal whose stft with the same options is x, or is nearest to it."""
+        return short_time_rows.istft(
+            self,
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            center,
+            normalized,
+            onesided,
+            length,
+            return_complex,
+        )
+        # <sums k4gsi6a6rs3mecu6affnvors3o7tfydqcgjt7ffu4ovk54q6jepqmbvprv3yuf2zmy4o55e5bxz>
+        # </gen istft yybgl2fqup7cnjt6xqi6lgkaaommpkdjnapmntljmpoki7tujo>
 
     # <gen erfc>
     def erfc(self) -> Self:

@@ -18,22 +18,21 @@ from treadle.ir.node import Node
 from treadle.ops.defs import Op
 
 PLANS = dict.fromkeys(("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp"), "scan") | {
-    "argsort": "sort",
-    "cholesky_factor": "linalg.cholesky",
-    "triangular_solve": "linalg.triangular",
-    "lu_pack": "linalg.lu",
-    "row_order": "linalg.lu",
-}
+    "argsort": "sort", "dft": "fft", "rdft": "fft", "irdft": "fft",
+    "cholesky_factor": "linalg.cholesky", "triangular_solve": "linalg.triangular",
+    "lu_pack": "linalg.lu", "row_order": "linalg.lu",
+}  # fmt: skip
 """An op's name to the module, beside this one, whose `plan(node, target)` gives its Work."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One entry of a program; words are its numbers."""
+    """One entry of a program; words are its numbers, and held is memory that some point to."""
 
     symbol: str
     blocks: int
     words: Sequence[int]
+    held: object = None
 
 
 @dataclass(frozen=True)
