@@ -68,7 +68,7 @@ from treadle.functions import (
     fractional_max_pool2d, fractional_max_pool3d, gather, gaussian_nll_loss, ge, gelu, ger, glu,
     greater, greater_equal, group_norm, gt, hardshrink, hardsigmoid, hardswish, hardtanh,
     hinge_embedding_loss, hstack, huber_loss, hypot, imag, index_add, index_select, inner,
-    instance_norm, interpolate, isclose, isfinite, isin, isinf, isnan, isreal, kl_div, kron,
+    instance_norm, interpolate, isclose, isfinite, isin, isinf, isnan, isreal, istft, kl_div, kron,
     l1_loss, layer_norm, le, leaky_relu, lerp, less, less_equal, lgamma, linear, log, log10, log1p,
     log2, log_softmax, logaddexp, logcumsumexp, logical_and, logical_not, logical_or, logical_xor,
     logsigmoid, logsumexp, lp_pool1d, lp_pool2d, lp_pool3d, lt, margin_ranking_loss, masked_fill,
@@ -81,7 +81,7 @@ from treadle.functions import (
     rms_norm, roll, rot90, round, rsqrt, scaled_dot_product_attention, scatter, scatter_add,
     scatter_max, scatter_min, scatter_mul, scatter_reduce, searchsorted, selu, shift_left,
     shift_right, sigmoid, sign, signbit, silu, sin, sinh, slice, smooth_l1_loss, softmax, softplus,
-    softshrink, softsign, sort, split, sqrt, square, squeeze, stack, std, sub, subtract, sum,
+    softshrink, softsign, sort, split, sqrt, square, squeeze, stack, std, stft, sub, subtract, sum,
     swapaxes, take, take_along_axis, tan, tanh, tanhshrink, tensordot, threshold, tile, topk, trace,
     transpose, tril, triu, true_divide, trunc, unbind, unflatten, unfold, unique, unique_all,
     unique_counts, unique_inverse, unique_values, unsqueeze, unstack, var, vdot, vecdot,
@@ -92,7 +92,7 @@ from treadle.tensor.creation import (
     logspace, ones, ones_like, tensor, zeros, zeros_like,
 )
 # <sums huxhai45agcpfxq52t5tc6s43cushltgkd7bro7qddvalq462n5n4xn5zbbvspltcclyjnquteeugqjy>
-# <sums pb7hmjotv2nkoi4fhi34iypczldotpaqmzbivwbkrjwpkq2ukzzf5iwiu2tprrlorek2wvgbdfbdhyw4>
+# <sums 65dwfjotv2nkoi4fhi34iypczldotpaqmzbivwbkrjwpkq2ukzzf5iwiu2tprrlortd7xzgbdfbdhyw4>
 # </gen imports njjmt66gpx46ac2qorkazvit5suhl446ac2>
 
 # <gen names>
@@ -117,11 +117,11 @@ __all__ += [
     "greater_equal", "group_norm", "gt", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
     "hinge_embedding_loss", "hstack", "huber_loss", "hypot", "imag", "index_add", "index_select",
     "inner", "instance_norm", "interpolate", "isclose", "isfinite", "isin", "isinf", "isnan",
-    "isreal", "kl_div", "kron", "l1_loss", "layer_norm", "le", "leaky_relu", "lerp", "less",
-    "less_equal", "lgamma", "linear", "linspace", "log", "log10", "log1p", "log2", "log_softmax",
-    "logaddexp", "logcumsumexp", "logical_and", "logical_not", "logical_or", "logical_xor",
-    "logsigmoid", "logspace", "logsumexp", "lp_pool1d", "lp_pool2d", "lp_pool3d", "lt",
-    "margin_ranking_loss", "masked_fill", "masked_select", "matmul", "matrix_product",
+    "isreal", "istft", "kl_div", "kron", "l1_loss", "layer_norm", "le", "leaky_relu", "lerp",
+    "less", "less_equal", "lgamma", "linear", "linspace", "log", "log10", "log1p", "log2",
+    "log_softmax", "logaddexp", "logcumsumexp", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "logsigmoid", "logspace", "logsumexp", "lp_pool1d", "lp_pool2d", "lp_pool3d",
+    "lt", "margin_ranking_loss", "masked_fill", "masked_select", "matmul", "matrix_product",
     "matrix_transpose", "max", "max_pool1d", "max_pool2d", "max_pool3d", "maximum", "mean",
     "median", "meshgrid", "min", "minimum", "mish", "moveaxis", "movedim", "mse_loss", "mul",
     "multiply", "mv", "nan_to_num", "ne", "neg", "negative", "nextafter", "nll_loss", "nonzero",
@@ -133,7 +133,7 @@ __all__ += [
     "scatter", "scatter_add", "scatter_max", "scatter_min", "scatter_mul", "scatter_reduce",
     "searchsorted", "selu", "shift_left", "shift_right", "sigmoid", "sign", "signbit", "silu",
     "sin", "sinh", "slice", "smooth_l1_loss", "softmax", "softplus", "softshrink", "softsign",
-    "sort", "split", "sqrt", "square", "squeeze", "stack", "std", "sub", "subtract", "sum",
+    "sort", "split", "sqrt", "square", "squeeze", "stack", "std", "stft", "sub", "subtract", "sum",
     "swapaxes", "take", "take_along_axis", "tan", "tanh", "tanhshrink", "tensor", "tensordot",
     "threshold", "tile", "topk", "trace", "transpose", "tril", "triu", "true_divide", "trunc",
     "unbind", "unflatten", "unfold", "unique", "unique_all", "unique_counts", "unique_inverse",
@@ -141,8 +141,8 @@ __all__ += [
     "view_as_complex", "view_as_real", "vstack", "where", "windows", "zeros", "zeros_like",
 ]
 # <sums wcm3d3a27dntzumw7eh6ifjw63gph6w5e2l3ilu37mb6ybwcc6p23ydkg362rjrzxyzsbkrlfy7yab7unq3hm>
-# <sums sfrnyasku37d4lnn33lfrhhyppg4h3hoyt4jvm5gctufs3irz7u2vxuvs3oywxafr6aannj7jelat4tjpxu3m>
-# </gen names 5gfmk2hrybks724663tsyqioluxpzrkutctkypr7qvuticljr4>
+# <sums sfrnyasku37d4lnn33lf46xn42i25dgs52vxi7ihv4ez73irz7u2vxuvs3oywxafr6aannj7jelat4tjpxu3m>
+# </gen names 5gfmk2hrybks7245tua7yqioluxpzrkutctkypr7qvuticljr4>
 
 LATE = ("amp", "cuda", "data", "io", "linalg", "logs", "models", "nn", "optim")
 FROM_FILES = ("load", "save")

@@ -21,6 +21,7 @@ from treadle.ops import neural as neural_rows
 from treadle.ops import normalisation as normalisation_rows
 from treadle.ops import numeric as numeric_rows
 from treadle.ops import ordering as ordering_rows
+from treadle.ops import parts as parts_rows
 from treadle.ops import picking as picking_rows
 from treadle.ops import pooling as pooling_rows
 from treadle.ops import predicates as predicates_rows
@@ -39,8 +40,8 @@ from treadle.ops.sets import Counts, Inverse, Unique
 from treadle.tensor.tensor import Tensor
 
 # <sums tgj7fu6tklpvsmkymah2mgqqfu2vb2fgkn2b32jdqe4bzutyoe6n5dtgtzmx5mpujuqtostsidvn4cuy>
-# <sums nrbhmukhfkji6keikgbsoi2stkhhscwaxz4foj6wcdvqu7te2pmu6xuof2p55pkjfc3azh7newb7i7vj>
-# </gen imports duigdotixypvsmk>
+# <sums nrbhmukhfknm4gyji6keikgbsoi2stkhhscwaxz4foj6wcdvqu7te2pmu6xuof2p55pkjfc3azh7newb>
+# </gen imports 7i7vjduigdotixypvsmk>
 
 
 # <gen relu>
@@ -220,9 +221,9 @@ def var(
     keepdims: bool = False,
     correction: float = 0,
 ) -> Tensor:
-    """Variance along axes: squared deviations over (count - correction)."""
+    """Variance along axes: squared deviations over (count - correction); a float."""
     return composite_rows.var(x, axis, keepdims, correction)
-    # </gen var mfrutelnnvpc4c3kg6swugucqq76qkbsjbceaj47>
+    # </gen var mfrutelnnvpc4c3kg6swugucqq76qkowqgteaj47>
 
 
 # <gen logsumexp>
@@ -312,9 +313,16 @@ def outer(a: Tensor, b: Tensor) -> Tensor:
 
 # <gen vecdot>
 def vecdot(a: Tensor, b: Tensor, axis: int = -1) -> Tensor:
-    """Sum of products along one axis of both; the others broadcast."""
+    """Sum of products along one axis of both; the others broadcast. Complex a is conjugated."""
     return products_rows.vecdot(a, b, axis)
-    # </gen vecdot bejnepcgp2frgmy>
+    # </gen vecdot bejnejwycefrgmy>
+
+
+# <gen vdot>
+def vdot(a: Tensor, b: Tensor) -> Tensor:
+    """Sum of products of two vectors, of which a complex first one is conjugated."""
+    return products_rows.vdot(a, b)
+    # </gen vdot xyp4gxc546jsszx>
 
 
 # <gen bmm>
@@ -914,9 +922,9 @@ def rsqrt(x: Tensor) -> Tensor:
 
 # <gen sign>
 def sign(x: Tensor) -> Tensor:
-    """-1, 0 or 1; NaN where x is."""
+    """-1, 0 or 1; NaN where x is. Of a complex number x / |x|, and 0 at 0."""
     return numeric_rows.sign(x)
-    # </gen sign xcmasqlx73yib2x>
+    # </gen sign xcmasnw5lhyib2x>
 
 
 # <gen positive>
@@ -1584,6 +1592,61 @@ def diff(
     """
     return ordering_rows.diff(x, prepend, append, axis, n)
     # </gen diff e5o6oelnnvvpm57vmdry3cemjkruakq76qkbd2ngpvsmkh3w3tuqcdkqdpuv>
+
+
+# <gen angle>
+def angle(x: Tensor) -> Tensor:
+    """The angle of a complex number with the positive axis, from -pi to pi; 0 or pi of a real one.
+
+    >>> import treadle as td
+    >>> td.angle(td.tensor([1j, -1.0])).tolist()
+    [1.5707963705062866, 3.1415927410125732]
+    """
+    return parts_rows.angle(x)
+    # </gen angle pq4te4dq6wpvsmkymuw3c77n7xvxaxuqcdkz5o3v>
+
+
+# <gen polar>
+def polar(abs: Tensor | float, angle: Tensor | float) -> Tensor:
+    """The complex numbers of these sizes and angles.
+
+    >>> import treadle as td
+    >>> td.polar(td.tensor([2.0]), td.tensor([0.0])).tolist()
+    [(2+0j)]
+    """
+    return parts_rows.polar(abs, angle)
+    # </gen polar dms2dzmw47pvsmkymuw3m2c2slgnsjuqcdkw2ivk>
+
+
+# <gen isreal>
+def isreal(x: Tensor) -> Tensor:
+    """True where the imaginary part is 0."""
+    return parts_rows.isreal(x)
+    # </gen isreal xjp5ramaojkumsf>
+
+
+# <gen view_as_real>
+def view_as_real(x: Tensor) -> Tensor:
+    """Real and imaginary parts along a new last axis.
+
+    >>> import treadle as td
+    >>> td.view_as_real(td.tensor([1 + 2j])).tolist()
+    [[1.0, 2.0]]
+    """
+    return parts_rows.view_as_real(x)
+    # </gen view_as_real hojbmp5ubfpvsmkymuw3kqeg2jao53uqcdkxpbcw>
+
+
+# <gen view_as_complex>
+def view_as_complex(x: Tensor) -> Tensor:
+    """The numbers whose parts lie along the last axis, which has two elements.
+
+    >>> import treadle as td
+    >>> td.view_as_complex(td.tensor([[1.0, 2.0]])).tolist()
+    [(1+2j)]
+    """
+    return parts_rows.view_as_complex(x)
+    # </gen view_as_complex mqcy34uikapvsmkymuw3hqzmmeeimuuqcdkxyx4e>
 
 
 # <gen take_along_axis>

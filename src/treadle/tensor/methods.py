@@ -20,6 +20,7 @@ from treadle.ops import neural as neural_rows
 from treadle.ops import normalisation as normalisation_rows
 from treadle.ops import numeric as numeric_rows
 from treadle.ops import ordering as ordering_rows
+from treadle.ops import parts as parts_rows
 from treadle.ops import picking as picking_rows
 from treadle.ops import pooling as pooling_rows
 from treadle.ops import predicates as predicates_rows
@@ -36,7 +37,8 @@ from treadle.ops import windows as windows_rows
 from treadle.ops.sets import Counts, Inverse, Unique
 
 # <sums tgj7fneh5npvsmkymah2mgqqfu2vb2fgkn2qe4bzutyoe6n5dtgtzmx5mpujuqtostsidvn4cuynrbhm>
-# </gen imports ukhfkji6keikgbsoi2stkhhscwaxz4cdvqu7te2pmu6xuof2p55pkjfc3azh7newb7i7vjduigdpvsmk>
+# <sums ukhfknm4gyji6keikgbsoi2stkhhscwaxz4cdvqu7te2pmu6xuof2p55pkjfc3azh7newb7i7vjduigd>
+# </gen imports pvsmk>
 from treadle.ops.syntax import Syntax
 
 
@@ -197,9 +199,9 @@ class Methods(Syntax):
     def var(
         self, axis: int | Sequence[int] | None = None, keepdims: bool = False, correction: float = 0
     ) -> Self:
-        """Variance along axes: squared deviations over (count - correction)."""
+        """Variance along axes: squared deviations over (count - correction); a float."""
         return composite_rows.var(self, axis, keepdims, correction)
-        # </gen var cqsy4cehanprv3ymxf4c54g2x>
+        # </gen var cqsy4cehanprv3yt2trz54g2x>
 
     # <gen logsumexp>
     def logsumexp(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Self:
@@ -267,9 +269,15 @@ class Methods(Syntax):
 
     # <gen vecdot>
     def vecdot(self, b: Self, axis: int = -1) -> Self:
-        """Sum of products along one axis of both; the others broadcast."""
+        """Sum of products along one axis of both; the others broadcast. Complex a is conjugated."""
         return products_rows.vecdot(self, b, axis)
-        # </gen vecdot 735jnplollusv4g>
+        # </gen vecdot 735jnh3thhusv4g>
+
+    # <gen vdot>
+    def vdot(self, b: Self) -> Self:
+        """Sum of products of two vectors, of which a complex first one is conjugated."""
+        return products_rows.vdot(self, b)
+        # </gen vdot xshlfxgfq6a3l6t>
 
     # <gen bmm>
     def bmm(self, b: Self) -> Self:
@@ -717,9 +725,9 @@ class Methods(Syntax):
 
     # <gen sign>
     def sign(self) -> Self:
-        """-1, 0 or 1; NaN where x is."""
+        """-1, 0 or 1; NaN where x is. Of a complex number x / |x|, and 0 at 0."""
         return numeric_rows.sign(self)
-        # </gen sign j73qc6rimhc5wnc>
+        # </gen sign j73qcmnsw5c5wnc>
 
     # <gen positive>
     def positive(self) -> Self:
@@ -1236,6 +1244,38 @@ class Methods(Syntax):
         """
         return ordering_rows.diff(self, prepend, append, axis, n)
         # </gen diff pgczuqlodmprv3yr46pw2heg4sdaup572jn>
+
+    # <gen angle>
+    def angle(self) -> Self:
+        """The angle of a complex number with the positive axis, from -pi to pi; 0 or pi of a
+        real one.
+        """
+        return parts_rows.angle(self)
+        # </gen angle zybo7uzwnoqmxxusdaupgfcz2>
+
+    # <gen polar>
+    def polar(self, angle: Self | float) -> Self:
+        """The complex numbers of these sizes and angles."""
+        return parts_rows.polar(self, angle)
+        # </gen polar lskyidb26lih4ew>
+
+    # <gen isreal>
+    def isreal(self) -> Self:
+        """True where the imaginary part is 0."""
+        return parts_rows.isreal(self)
+        # </gen isreal 6ybmh3qvfzr2tqv>
+
+    # <gen view_as_real>
+    def view_as_real(self) -> Self:
+        """Real and imaginary parts along a new last axis."""
+        return parts_rows.view_as_real(self)
+        # </gen view_as_real 2cwljy523phaqhj>
+
+    # <gen view_as_complex>
+    def view_as_complex(self) -> Self:
+        """The numbers whose parts lie along the last axis, which has two elements."""
+        return parts_rows.view_as_complex(self)
+        # </gen view_as_complex 747shceztwtvfes>
 
     # <gen take_along_axis>
     def take_along_axis(self, indices: Self, axis: int = -1) -> Self:
