@@ -144,7 +144,7 @@ __all__ += [
 # <sums sfrnyasku37d4lnn33lf46xn42i25dgs52vxi7ihv4ez73irz7u2vxuvs3oywxafr6aannj7jelat4tjpxu3m>
 # </gen names 5gfmk2hrybks7245tua7yqioluxpzrkutctkypr7qvuticljr4>
 
-LATE = ("amp", "cuda", "data", "io", "linalg", "logs", "models", "nn", "optim")
+LATE = ("amp", "cuda", "data", "fft", "io", "linalg", "logs", "models", "nn", "optim")
 FROM_FILES = ("load", "save")
 """Parts that are loaded when somebody asks for them."""
 
