@@ -1479,10 +1479,11 @@ def batch_norm(
 def rms_norm(x: Tensor, weight: Tensor | None = None, eps: float | None = None) -> Tensor:
     """The last axis over the root of its mean square, then scaled.
 
-    eps is added to the mean square: the distance from 1 to the next float, if left out.
+    eps is added to the mean square: if left out, the distance from 1 to the next float, of 32 bits
+    at least.
     """
     return normalisation_rows.rms_norm(x, weight, eps)
-    # </gen rms_norm hsy5ro64ropvsmklhqhwuqcdksybo4>
+    # </gen rms_norm hsy5ro64ropvsmk5mxhf52zifuqcdksybo4>
 
 
 # <gen normalize>

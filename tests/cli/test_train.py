@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import importlib.util
 import re
 import signal
@@ -30,6 +31,11 @@ def in_a_folder(tmp_path, monkeypatch):
 
 def run(*words, changes=()):
     return main(["train", *words, *(part for x in changes for part in ("--set", x))])
+
+
+def losses(folder):
+    with open(Path(folder, "log.csv"), newline="") as file:
+        return [float(row["loss"]) for row in csv.DictReader(file)]
 
 
 def weights(folder):
@@ -161,6 +167,31 @@ def test_more_steps_where_no_schedule_counts_them(capsys):
     assert run("mlp-digits", "--into", "r", "--steps", "2") == 0
     assert run("mlp-digits", "--into", "r", "--steps", "4", "--resume") == 0
     assert len(Path("r/log.csv").read_text().splitlines()) == 5
+
+
+def test_a_schedule_that_ends_too_early_is_refused_before_the_first_step(capsys):
+    pytest.importorskip("sklearn")
+    short = ["schedule.kind=OneCycleLR", "schedule.max_lr=0.01", "schedule.total_steps=2"]
+    assert run("mlp-digits", "--into", "r", "--steps", "3", changes=short) == 1
+    assert "schedule: it ends before the run does" in capsys.readouterr().err
+    assert not Path("r").exists()
+    assert run("mlp-digits", "--into", "r", "--steps", "2", changes=short) == 0
+    assert run("mlp-digits", "--into", "r", "--steps", "3", "--resume") == 1
+    assert "schedule: it ends before the run does" in capsys.readouterr().err
+
+
+def test_a_run_on_another_device_and_from_there_to_the_cpu(capsys):
+    pytest.importorskip("sklearn")
+    assert run("mlp-digits", "--into", "r", "--steps", "2") == 0
+    there = ["train.device=reference"]
+    assert run("mlp-digits", "--into", "s", "--steps", "2", changes=there) == 0
+    assert run("mlp-digits", "--into", "s", "--steps", "4", "--resume", changes=there) == 0
+    assert run("mlp-digits", "--into", "r", "--steps", "4", "--resume") == 0
+    assert losses("r") == pytest.approx(losses("s"), rel=1e-4)
+    here = ["train.device=cpu"]
+    assert run("mlp-digits", "--into", "s", "--steps", "6", "--resume", changes=here) == 0
+    assert run("mlp-digits", "--into", "t", changes=["train.device=tpu"]) == 1
+    assert "unknown device" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("valid", ["0", "1", "1e-9"])

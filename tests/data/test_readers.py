@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import pickle
 import struct
 import sys
@@ -438,3 +439,16 @@ def test_the_standard_library_is_a_corpus():
     first = min(Path(data.readers.bundled.sysconfig.get_path("stdlib")).glob("*.py"))
     assert first.read_text("utf-8")[:500] in text
     assert "def " in text
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+@pytest.mark.parametrize("read", ["read_idx", "read_npy", "read_npz", "read_image"])
+def test_a_pipe_that_nobody_writes_to_is_no_file(tmp_path, read):
+    if read == "read_image":
+        pytest.importorskip("PIL")
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path):
+        with pytest.raises(FileError, match=f"{read}: not a regular file"):
+            getattr(data, read)(path)
+    with pytest.raises(FileNotFoundError):
+        getattr(data, read)(tmp_path / "nothing")

@@ -7,7 +7,7 @@ import pytest
 
 import treadle as td
 from treadle import data
-from treadle.base.errors import ArgumentError, IndexingError, ShapeError
+from treadle.base.errors import ArgumentError, IndexingError, OperandError, ShapeError
 
 
 def test_orders_of_an_epoch():
@@ -188,3 +188,37 @@ def test_data_sets_of_data_sets():
     assert data.TransformedDataset([1, 2], str)[0] == "1"
     added = data.TensorDataset(np.arange(2)) + data.TensorDataset(np.arange(3))
     assert len(added) == 5
+
+
+class Bare(data.Dataset):
+    def __len__(self):
+        return 2
+
+
+class Endless(data.IterableDataset):
+    pass
+
+
+class Unordered(data.Sampler):
+    pass
+
+
+class Unwritten(data.transforms.Transform):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("use", "said"),
+    [
+        (lambda: Bare()[0], "Bare: has no __getitem__"),
+        (lambda: list(data.DataLoader(Bare())), "Bare: has no __getitem__"),
+        (lambda: list(data.DataLoader(Bare(), num_workers=1)), "Bare: has no __getitem__"),
+        (lambda: list(data.DataLoader(Endless())), "Endless: has no __iter__"),
+        (lambda: list(data.DataLoader("ab", sampler=Unordered())), "Unordered: has no __iter__"),
+        (lambda: Unwritten()(1), "Unwritten: has no __call__"),
+    ],
+    ids=["index", "loader", "worker", "iterable", "sampler", "transform"],
+)
+def test_a_class_that_leaves_out_what_its_base_needs_says_so(use, said):
+    with pytest.raises(OperandError, match=said):
+        use()

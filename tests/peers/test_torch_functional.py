@@ -9,9 +9,11 @@ import inspect
 import re
 import zlib
 
+import functional_cases  # noqa: F401 - fills CASES
+import loss_cases  # noqa: F401 - fills CASES
 import numpy as np
 import pytest
-from functional_cases import CASES, Draw
+from functional_calls import CASES, Draw
 
 import treadle as td
 from treadle.nn import functional as ours

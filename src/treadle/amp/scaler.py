@@ -81,6 +81,7 @@ class GradScaler(Followed):
             self._note()
         if not any(known is optimizer for known in self._optimizers):
             self._optimizers = (*self._optimizers, optimizer)
+        optimizer.follow()
         before = optimizer.found_inf.detach()
         with no_grad(), uncast():
             first = before == NOT_YET

@@ -83,6 +83,13 @@ def said_by(op: str, error: TreadleError) -> TreadleError:
     return error
 
 
+def unwritten(thing: object, method: str) -> OperandError:
+    """The error of a class that leaves out a method which its base cannot know."""
+    kind = type(thing)
+    hint = f"def {method}(self, ...) in class {kind.__name__}"
+    return OperandError(explain(kind.__name__, f"has no {method}", hint))
+
+
 def require_function(what: str, given: object) -> None:
     """Refuse what cannot be called."""
     if not callable(given):

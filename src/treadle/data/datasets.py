@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from treadle.base.device import CPU
-from treadle.base.errors import ArgumentError, IndexingError, ShapeError, explain
+from treadle.base.errors import ArgumentError, IndexingError, ShapeError, explain, unwritten
 from treadle.data.samplers import Order
 from treadle.data.seeds import Epochs
 from treadle.tensor.creation import from_numpy
@@ -25,7 +25,7 @@ class Dataset:
     """
 
     def __getitem__(self, index: int) -> Any:
-        raise NotImplementedError(f"{type(self).__name__} has no __getitem__")
+        raise unwritten(self, "__getitem__")
 
     def __add__(self, other: Dataset) -> ConcatDataset:
         return ConcatDataset([self, other])
@@ -38,7 +38,7 @@ class IterableDataset(Dataset):
     """
 
     def __iter__(self) -> Iterator[Any]:
-        raise NotImplementedError(f"{type(self).__name__} has no __iter__")
+        raise unwritten(self, "__iter__")
 
     def __add__(self, other: Dataset) -> ChainDataset:  # type: ignore[override]
         return ChainDataset([self, other])

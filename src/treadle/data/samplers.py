@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from typing import Any
 
 import numpy as np
 
-from treadle.base.errors import ArgumentError, explain
+from treadle.base.errors import ArgumentError, explain, unwritten
 from treadle.data.seeds import Epochs
 
 Order = Any  # a range, or an array of int64
@@ -20,7 +20,7 @@ class Sampler:
         self.data_source = data_source
 
     def __iter__(self) -> Iterator[Any]:
-        raise NotImplementedError(f"{type(self).__name__} has no __iter__")
+        raise unwritten(self, "__iter__")
 
     def state_dict(self) -> dict[str, Any]:
         """What decides the order of the epoch that runs; nothing, if that is always the same."""
@@ -33,9 +33,8 @@ class Sampler:
 class Ordered(Sampler):
     """A sampler that knows the whole order of an epoch when it begins."""
 
-    def order(self) -> Order:
-        """The indices of a new epoch."""
-        raise NotImplementedError(f"{type(self).__name__} has no order")
+    order: Callable[[], Order]
+    """The indices of a new epoch."""
 
     def __iter__(self) -> Iterator[int]:
         return iter(listed(self.order()))

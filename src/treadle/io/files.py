@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Any, ClassVar, NamedTuple, Self
@@ -48,13 +49,13 @@ class TensorFile(Mapping[str, Tensor]):
             self.close()
             raise
 
+    @abstractmethod
     def _read(self) -> None:
         """Fill in entries and metadata; what is wrong with the file is said here if it can be."""
-        raise NotImplementedError  # each kind of file has its own
 
+    @abstractmethod
     def numpy(self, name: str) -> Any:
         """One tensor's elements as an array that must not be written to."""
-        raise NotImplementedError  # each kind of file has its own
 
     def tensor(self, name: str, device: Where = None) -> Tensor:
         """One tensor, on a device."""

@@ -8,6 +8,7 @@ gives. There is no way from a file to any other code.
 from __future__ import annotations
 
 import struct
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -31,16 +32,16 @@ class Name(NamedTuple):
         return f"{self.module}.{self.name}"
 
 
-class Built:
+class Built(ABC):
     """What a pickle first makes and then tells its state."""
 
+    @abstractmethod
     def build(self, state: Any) -> None:
         """Take the state."""
-        raise NotImplementedError  # each kind has its own
 
+    @abstractmethod
     def value(self) -> Any:
         """What it is in the end."""
-        raise NotImplementedError  # each kind has its own
 
 
 class Mark:

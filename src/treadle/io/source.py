@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import mmap
 import os
-import stat
 import threading
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from treadle.base.errors import ArgumentError, FileError, explain
+from treadle.base.paths import require_regular
 from treadle.io.atomic import PathLike
 
 PIECE = 1 << 28
@@ -34,8 +34,7 @@ class Source:
 
     def __init__(self, path: PathLike, mapped: bool = False) -> None:
         self.path = Path(path)
-        if not stat.S_ISREG(os.stat(self.path).st_mode):  # to open a pipe waits for who writes
-            raise self.wrong("not a regular file")
+        require_regular("load", self.path)
         self._file = open(self.path, "rb")  # noqa: SIM115 - closed by close()
         self._lock = threading.Lock()
         self.size = os.fstat(self._file.fileno()).st_size

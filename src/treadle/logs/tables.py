@@ -6,7 +6,6 @@ import csv
 import io
 import os
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from treadle.base.errors import ArgumentError, FileError, explain
@@ -71,10 +70,7 @@ class CSVLogger:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:  # fmt: skip
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:

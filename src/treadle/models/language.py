@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -117,22 +117,16 @@ class LanguageModel(Pretrained):
     vocabulary: int
     max_length: int | None = None
     end_of_text: Any = None
+    new_cache: Callable[[int, int], Any]
+    """What the model remembers of so many rows of so many tokens."""
+    features: Callable[..., Tensor]
+    """(batch, length, width) of tokens (batch, length), and of the cache if there is one."""
+    logits: Callable[[Tensor], Tensor]
+    """How likely each token comes next."""
 
     def _writes(self) -> None:
         """Called once all layers are there: keeps room for what `generate` makes."""
         self._kept_programs = Kept()
-
-    def new_cache(self, batch: int, capacity: int) -> Any:
-        """What the model remembers of so many rows of so many tokens."""
-        raise NotImplementedError  # each model has its own
-
-    def features(self, input_ids: Tensor, past: Any = None) -> Tensor:
-        """(batch, length, width) of tokens (batch, length)."""
-        raise NotImplementedError  # each model has its own
-
-    def logits(self, features: Tensor) -> Tensor:
-        """How likely each token comes next."""
-        raise NotImplementedError  # each model has its own
 
     def forward(self, input_ids: Tensor, past: Past | None = None) -> Tensor:
         """Logits (batch, length, vocabulary) of the token after each."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,10 +54,8 @@ class _Recurrent(LanguageModel):
 
     rnn: Any
     decoder: Linear
-
-    def embedded(self, input_ids: Tensor) -> Tensor:
-        """(batch, length, width) of tokens."""
-        raise NotImplementedError  # each model has its own
+    embedded: Callable[[Tensor], Tensor]
+    """(batch, length, width) of tokens."""
 
     def forward(self, input_ids: Tensor, hidden: Any = None) -> Any:
         """Logits (batch, length, tokens) and last states; hidden: the first ones, zeros if None."""

@@ -28,11 +28,8 @@ class _MaxPool(Module):
 
     def forward(self, input: Tensor) -> Any:
         """The largest of each window; with return_indices, where it was as well."""
-        options = {"return_indices": True} if self.return_indices else {}
-        return self._function(
-            input, self.kernel_size, self.stride, self.padding, self.dilation,
-            ceil_mode=self.ceil_mode, **options,
-        )  # fmt: skip
+        window = (self.kernel_size, self.stride, self.padding, self.dilation)
+        return self._function(input, *window, self.ceil_mode, self.return_indices)
 
     def extra_repr(self) -> str:
         """The options, by name."""
@@ -217,9 +214,8 @@ class _FractionalMaxPool(Module):
 
     def forward(self, input: Tensor) -> Any:
         """The largest of each window; with return_indices, where it was as well."""
-        options: dict[str, Any] = {"return_indices": True} if self.return_indices else {}
-        where = (self.kernel_size, self.output_size, self.output_ratio)
-        return self._function(input, *where, _random_samples=self._random_samples, **options)
+        window = (self.kernel_size, self.output_size, self.output_ratio)
+        return self._function(input, *window, self.return_indices, self._random_samples)
 
 
 class FractionalMaxPool2d(_FractionalMaxPool):
@@ -234,20 +230,29 @@ class FractionalMaxPool3d(_FractionalMaxPool):
     _axes, _function = 3, staticmethod(f.fractional_max_pool3d)
 
 
-class _AdaptiveMaxPool(Module):
+class _AdaptivePool(Module):
     _function: Any
 
-    def __init__(self, output_size: Wanted, return_indices: bool = False) -> None:
-        self.output_size, self.return_indices = output_size, return_indices
+    def __init__(self, output_size: Wanted) -> None:
+        self.output_size = output_size
 
     def forward(self, input: Tensor) -> Any:
-        """The largest of each region; with return_indices, where it was as well."""
-        options = {"return_indices": True} if self.return_indices else {}
-        return self._function(input, self.output_size, **options)
+        """One number of each region."""
+        return self._function(input, self.output_size)
 
     def extra_repr(self) -> str:
         """The size, by name."""
         return shown(self, "output_size")
+
+
+class _AdaptiveMaxPool(_AdaptivePool):
+    def __init__(self, output_size: Wanted, return_indices: bool = False) -> None:
+        super().__init__(output_size)
+        self.return_indices = return_indices
+
+    def forward(self, input: Tensor) -> Any:
+        """The largest of each region; with return_indices, where it was as well."""
+        return self._function(input, self.output_size, self.return_indices)
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
@@ -268,34 +273,19 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool):
     _function = staticmethod(f.adaptive_max_pool3d)
 
 
-class _AdaptiveAvgPool(Module):
-    _function: Any
-
-    def __init__(self, output_size: Wanted) -> None:
-        self.output_size = output_size
-
-    def forward(self, input: Tensor) -> Any:
-        """The mean of each region."""
-        return self._function(input, self.output_size)
-
-    def extra_repr(self) -> str:
-        """The size, by name."""
-        return shown(self, "output_size")
-
-
-class AdaptiveAvgPool1d(_AdaptiveAvgPool):
+class AdaptiveAvgPool1d(_AdaptivePool):
     """Means of so many regions of the last axis."""
 
     _function = staticmethod(f.adaptive_avg_pool1d)
 
 
-class AdaptiveAvgPool2d(_AdaptiveAvgPool):
+class AdaptiveAvgPool2d(_AdaptivePool):
     """Means of so many regions of the last two axes."""
 
     _function = staticmethod(f.adaptive_avg_pool2d)
 
 
-class AdaptiveAvgPool3d(_AdaptiveAvgPool):
+class AdaptiveAvgPool3d(_AdaptivePool):
     """Means of so many regions of the last three axes."""
 
     _function = staticmethod(f.adaptive_avg_pool3d)

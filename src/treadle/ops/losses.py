@@ -14,7 +14,7 @@ from treadle.ops.bounds import require_inside
 from treadle.ops.composite import composite, mean, precisely
 from treadle.ops.contract import gather
 from treadle.ops.defs import Samples
-from treadle.ops.elementwise import abs_, cast, exp, gt, le, log, maximum, ne, where
+from treadle.ops.elementwise import abs_, cast, exp, le, log, maximum, ne, where
 from treadle.ops.reduce import sum_
 from treadle.ops.totals import norm
 
@@ -214,7 +214,7 @@ def kl_div(
     def loss(x: Any, target: Any) -> Any:
         if log_target:
             return exp(target) * (target - x)
-        some = gt(target, 0.0)
+        some = ne(target, 0.0)
         return target * (where(some, log(where(some, target, 1.0)), 0.0) - x)
 
     if reduction != "batchmean":

@@ -215,11 +215,11 @@ def scaled_dot_product_attention(
     (axis -3) than q, which then share them in groups.
     """
     share = _heads_per_group(q, k, v) if enable_gqa else 1
-    scores = _grouped(q, k.mT, share) * (q.shape[-1] ** -0.5 if scale is None else scale)
+    scores = _grouped(q, k.mT, share) * ((q.shape[-1] or 1) ** -0.5 if scale is None else scale)
     if is_causal:
         visible = scores.iota_like(-2) >= scores.iota_like(-1)
         scores = where(visible, scores, -math.inf)
-    if mask is not None:
+    if mask is not None and scores.shape[-1]:
         masked = mask.dtype.kind == "bool"
         scores = where(mask, scores, -math.inf) if masked else scores + mask
         blind = eq(max_(detach(scores), axis=-1, keepdims=True), -math.inf)

@@ -160,10 +160,11 @@ def _rms(np: Any, x: Any, weight: Any = None, eps: float = 0.0) -> Any:
 def rms_norm(x: Any, weight: Any = None, /, eps: float | None = None) -> Any:
     """The last axis over the root of its mean square, then scaled.
 
-    eps is added to the mean square: the distance from 1 to the next float, if left out.
+    eps is added to the mean square: if left out, the distance from 1 to the next float, of 32 bits
+    at least.
     """
     axis_in("rms_norm", -1, x.ndim)
-    least = finfo(as_float(x).dtype).eps if eps is None else eps
+    least = finfo(as_float(x).dtype.compute).eps if eps is None else eps
 
     def define(x: Any, weight: Any) -> Any:
         y = x / sqrt(mean(x * x, axis=-1, keepdims=True) + least)

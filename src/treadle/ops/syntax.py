@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 from treadle.base.dtypes import DType
@@ -22,8 +23,7 @@ class Syntax:
     shape: Shape
     dtype: DType
 
-    def _apply(self, op: Any, operands: tuple[Any, ...], arg: Any) -> Any:
-        raise NotImplementedError  # each carrier records in its own way
+    _apply: Callable[[Any, tuple[Any, ...], Any], Any]
 
     @property
     def ndim(self) -> int:

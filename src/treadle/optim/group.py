@@ -32,6 +32,10 @@ class Section:
         made = full((len(self.params),), start, dtype="float64", device=self.device)
         return made.realize()
 
+    def fits(self) -> bool:
+        """Are its parameters still on that device, and of that precision?"""
+        return all(p.device is self.device and p.dtype.compute is self.kind for p in self.params)
+
     def set(self, numbers: list[float]) -> None:
         """Let steps read other numbers from now on."""
         value = tensor(numbers, dtype="float64", device=self.device)
@@ -49,6 +53,14 @@ class Section:
             values = self.numbers.tolist()
             self.parts = [tensor(x, dtype="float64", device=self.device) for x in values]
         return self.parts[k]
+
+
+def sections_of(params: list[Tensor], starts: dict[str, float]) -> list[Section]:
+    """Parameters by device and precision; starts: where they begin to count."""
+    kinds: dict[Any, list[Tensor]] = {}
+    for p in params:
+        kinds.setdefault((p.device, p.dtype.compute), []).append(p)
+    return [Section(device, kind, own, starts) for (device, kind), own in kinds.items()]
 
 
 class Read(Followed):

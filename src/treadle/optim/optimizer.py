@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from treadle.base.dtypes import DType
 from treadle.base.errors import ArgumentError, OperandError, explain
 from treadle.functions import where
-from treadle.optim.group import Group, Section
+from treadle.optim.group import Group, Section, sections_of
 from treadle.optim.saving import loaded, saved
 from treadle.optim.settings import check_setting
 from treadle.tensor.autocast import uncast
@@ -119,22 +119,13 @@ class Optimizer(Followed):
             values["param_names"] = names
         group = Group(values, tuple(self.defaults), self.fixed, self._changed)
         self.accept(group)
-        group.sections = self._sections(group)
+        group.sections = sections_of(group.params, self.counters(group))
         group.settle()
         self.param_groups = [*self.param_groups, group]
         self._complete(group)
 
     def accept(self, group: Group) -> None:
         """Raise for parameters or settings that the rule cannot use together."""
-
-    def _sections(self, group: Group) -> list[Section]:
-        kinds = dict.fromkeys((p.device, p.dtype.compute) for p in group.params)
-        return [
-            Section(device, kind, [
-                p for p in group.params if p.device is device and p.dtype.compute is kind
-            ], self.counters(group))
-            for device, kind in kinds
-        ]  # fmt: skip
 
     def _changed(self, group: Group, name: str) -> None:
         """A setting has another value."""
@@ -155,6 +146,33 @@ class Optimizer(Followed):
                 state.update(new)
                 made += new.values()
         realize(*made)
+
+    def follow(self) -> None:
+        """Let state be where parameters are, in their precision: `model.to` may have moved them."""
+        for group in self.param_groups:
+            if all(section.fits() for section in group.sections):
+                continue
+            counted = {
+                (name, p): count for section in group.sections
+                for name, x in section.counters.items()
+                for p, count in zip(section.params, x.tolist(), strict=True)
+            }  # fmt: skip
+            starts = self.counters(group)
+            group.sections = sections_of(group.params, starts)
+            group.settle()
+            for section in group.sections:
+                place: dict[str, Any] = {"dtype": section.kind, "device": section.device}
+                for name in section.counters:
+                    counts = [counted[name, p] for p in section.params]
+                    section.counters[name] = tensor(counts, dtype="float64", device=section.device)
+                for p in section.params:
+                    is_new = starts and all(counted[name, p] == starts[name] for name in starts)
+                    state = self.starts(group, p) if is_new else self.state[p]
+                    # by way of NumPy: these are values, in a trace as well
+                    self.state[p] = {k: tensor(x.numpy(), **place) for k, x in state.items()}
+        first = self.param_groups[0].params[0]
+        if first.device is not self.found_inf.device:
+            self.found_inf = tensor(self.found_inf.item(), dtype="float32", device=first.device)
 
     def __getattr__(self, name: str) -> Any:
         """The setting of the first group."""
@@ -206,6 +224,7 @@ class Optimizer(Followed):
         """One step of every group; where skip is true, everything stays as it was."""
         if TRACE:
             self._note()
+        self.follow()
         changed: list[Tensor] = []
 
         def put(into: Tensor, value: Tensor) -> None:
@@ -283,9 +302,8 @@ class Optimizer(Followed):
         if getattr(n, "weight_decay", None) is not None:
             n.shrink = 1.0 - n.lr * n.weight_decay
 
-    def update(self, p: Tensor, g: Tensor, state: State, n: Numbers) -> Tensor:
-        """The new value of a parameter with gradient g; new values of its state go into state."""
-        raise NotImplementedError  # each rule writes its own
+    update: Callable[[Tensor, Tensor, State, Numbers], Tensor]
+    """The new value of a parameter p with gradient g; new values of its state go into state."""
 
     # ---- saving
 

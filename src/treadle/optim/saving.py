@@ -38,6 +38,7 @@ def saved(optimizer: Any) -> dict[str, Any]:
 def loaded(optimizer: Any, given: Mapping[str, Any]) -> None:
     """Take over settings and state; if one of them does not fit, nothing changes."""
     theirs = matched_groups(optimizer, given)
+    optimizer.follow()
     before = [dict(group.values_) for group in optimizer.param_groups]
     try:
         _set(optimizer, theirs)

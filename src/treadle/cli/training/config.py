@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from treadle.base.device import device as device_of
 from treadle.base.errors import ArgumentError, FileError, explain
 
 PRESETS = Path(__file__).parent / "presets"
@@ -17,7 +18,7 @@ KEPT = "settings.json"  # beside the checkpoints of a run; config.json is a mode
 
 FREE = {
     "steps", "clip", "evaluate_every", "evaluate_batches", "checkpoint_every", "keep_last",
-    "workers",
+    "workers", "device",
 }  # fmt: skip
 
 
@@ -35,9 +36,11 @@ class Train:
     checkpoint_every: int = 500
     keep_last: int = 2
     workers: int = 0
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
-        for item in dataclasses.fields(self):
+        device_of(self.device)
+        for item in dataclasses.fields(self)[:-1]:
             value = getattr(self, item.name)
             fits = type(value) is int or (item.name == "clip" and type(value) is float)
             least = 0 if item.name in ("clip", "seed", "workers") else 1

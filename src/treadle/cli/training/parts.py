@@ -66,7 +66,12 @@ def schedule_of(table: Mapping[str, Any], optimizer: Any, steps: int) -> Any:
     if kind == "ReduceLROnPlateau":
         hint = "it is stepped by a validation loss, not by steps"
         raise ArgumentError(explain("schedule", "not for this loop", hint, kind=kind))
-    return _made("schedule", _named("schedule", lr_scheduler, kind), kind, optimizer, **options)
+    made = _made("schedule", _named("schedule", lr_scheduler, kind), kind, optimizer, **options)
+    total = getattr(made, "total_steps", steps)
+    if total < steps:
+        wrong, hint = "it ends before the run does", 'total_steps = "100%"'
+        raise ArgumentError(explain("schedule", wrong, hint, total_steps=total, steps=steps))
+    return made
 
 
 def _share(value: Any, steps: int) -> Any:

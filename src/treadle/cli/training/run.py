@@ -39,13 +39,13 @@ class Run:
         manual_seed(train.seed)
         self.task = task_of(config.data, train.seed)
         vocabulary = None if self.task.tokenizer is None else self.task.tokenizer.vocab_size
-        self.model = model_of(config.model, vocabulary)
+        self.model = model_of(config.model, vocabulary).to(train.device)
         self.optimizer = optimizer_of(config.optimizer, self.model.parameters())
         self.schedule = schedule_of(config.schedule, self.optimizer, train.steps)
         self.size = min(train.batch, len(self.task.train))
         self.loader = data.DataLoader(
             self.task.train, self.size, shuffle=True, drop_last=True, generator=train.seed,
-            num_workers=train.workers,
+            num_workers=train.workers, device=train.device,
         )  # fmt: skip
         self.checkpoints = io.Checkpointer(folder / CHECKPOINTS, train.keep_last)
         self.done = 0
@@ -116,7 +116,7 @@ class Run:
     def judge(self) -> Judged:
         """The mean loss, and the share that is right, of what was kept apart."""
         train, valid = self.config.train, self.task.valid
-        batches = data.DataLoader(valid, min(train.batch, len(valid)))
+        batches = data.DataLoader(valid, min(train.batch, len(valid)), device=train.device)
         total, right, count = 0.0, 0, 0
         self.model.eval()
         for k, (x, y) in enumerate(batches):

@@ -15,6 +15,7 @@ from typing import IO, Any
 import numpy as np
 
 from treadle.base.errors import FileError, explain
+from treadle.base.paths import require_regular
 from treadle.data.datasets import TensorDataset, TransformedDataset
 
 Array = np.ndarray[Any, Any]
@@ -25,6 +26,7 @@ MAX_BYTES = 1 << 32
 
 def read_idx(path: str | os.PathLike[str]) -> Array:
     """The array of an IDX file, MNIST's format, plain or by gzip."""
+    require_regular("read_idx", path)
     with open(path, "rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
         size = file.seek(0, os.SEEK_END)
@@ -88,6 +90,7 @@ def _found(root: Path, name: str) -> Path:
 
 def read_npy(path: str | os.PathLike[str], mmap: bool = False) -> Array:
     """The array of a NPY file; mmap leaves it on disk, read as it is used. Nothing is unpickled."""
+    require_regular("read_npy", path)
     with open(path, "rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(0)
@@ -128,6 +131,7 @@ def _npy(what: str, path: Any, file: IO[bytes], size: int) -> Callable[[], Array
 
 def read_npz(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> dict[str, Array]:
     """The arrays of a NPZ file by name; one that unpacks to more than max_bytes is refused."""
+    require_regular("read_npz", path)
     arrays: dict[str, Array] = {}
     try:
         with zipfile.ZipFile(path) as archive:
@@ -155,7 +159,7 @@ def read_npz(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> dict[s
         OSError,
         NotImplementedError,
     ) as error:
-        if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
+        if isinstance(error, FileNotFoundError | PermissionError):
             raise
         raise FileError(explain("read_npz", f"damaged: {error}", path=path)) from error
     return arrays

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from treadle.base.errors import FileError, explain
+from treadle.base.paths import require_regular
 from treadle.data.datasets import Dataset
 from treadle.data.extras import extra
 
@@ -21,12 +22,13 @@ Array = np.ndarray[Any, Any]
 def read_image(path: str | os.PathLike[str], mode: str = "RGB") -> Array:
     """A picture as uint8 (channels, height, width), by Pillow; mode "L" gives one channel."""
     pillow = extra("read_image", "PIL.Image", "pillow")
+    require_regular("read_image", path)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pillow.DecompressionBombWarning)
             with pillow.open(path) as picture:
                 array = np.asarray(picture.convert(mode))
-    except (FileNotFoundError, PermissionError, IsADirectoryError):
+    except (FileNotFoundError, PermissionError):
         raise
     except Exception as error:  # each format of Pillow's has its own
         raise FileError(explain("read_image", f"not a picture: {error}", path=path)) from error

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 from treadle.base.errors import FileError, explain
+from treadle.base.paths import require_regular
 from treadle.data.extras import extra
 from treadle.data.tokens.bytes import unknown
 
@@ -21,8 +22,7 @@ class Tokenizer:
     def from_file(cls, path: str | os.PathLike[str]) -> Self:
         """Read a tokenizer.json."""
         package = extra("Tokenizer", "tokenizers", "tokenizers")
-        with open(path, "rb"):
-            pass  # what is not there is said by its own error
+        require_regular("Tokenizer", path)  # what is not there is said by its own error
         try:
             return cls(package.Tokenizer.from_file(os.fspath(path)))
         except Exception as error:  # the package raises nothing narrower

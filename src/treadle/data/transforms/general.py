@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from treadle.base.dtypes import dtype as dtype_of
-from treadle.base.errors import ArgumentError, DtypeError, ShapeError, explain, require_function
+from treadle.base.errors import (
+    ArgumentError,
+    DtypeError,
+    ShapeError,
+    explain,
+    require_function,
+    unwritten,
+)
 from treadle.data.seeds import generator
 
 Array = np.ndarray[Any, Any]
@@ -21,7 +28,7 @@ class Transform:
     """
 
     def __call__(self, sample: Any) -> Any:
-        raise NotImplementedError(f"{type(self).__name__} has no __call__")
+        raise unwritten(self, "__call__")
 
     def __repr__(self) -> str:
         facts = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())

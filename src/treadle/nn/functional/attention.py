@@ -43,10 +43,10 @@ def attention_weights(
     query: Tensor, key: Tensor, mask: Tensor | None, is_causal: bool, scale: float | None
 ) -> Tensor:
     """How much of each key a query sees; one that sees none has weights of 0."""
-    scores = query @ key.mT * (query.shape[-1] ** -0.5 if scale is None else scale)
+    scores = query @ key.mT * ((query.shape[-1] or 1) ** -0.5 if scale is None else scale)
     if is_causal:
         scores = f.where(scores.iota_like(-2) >= scores.iota_like(-1), scores, -math.inf)
-    if mask is None:
+    if mask is None or not scores.shape[-1]:
         return f.softmax(scores, -1)
     shown = mask.dtype.kind == "bool"
     scores = f.where(mask, scores, -math.inf) if shown else scores + mask

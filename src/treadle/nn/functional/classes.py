@@ -23,7 +23,8 @@ def _classes_last(what: str, input: Tensor) -> Tensor:
     return input if input.ndim <= 2 else f.movedim(input, 1, -1)
 
 
-def _require_labels(what: str, input: Tensor, target: Tensor) -> None:
+def _labels(what: str, input: Tensor, target: Tensor) -> Tensor:
+    """Class numbers, of which ignore_index can be a negative one."""
     wanted = input.shape[:1] * (input.ndim > 1) + input.shape[2:]
     if target.shape != wanted:
         hint = f"class numbers of shape {wanted}: the classes of input are its axis 1"
@@ -32,6 +33,7 @@ def _require_labels(what: str, input: Tensor, target: Tensor) -> None:
     if target.dtype.is_float or target.dtype.kind == "bool":
         hint = "class numbers are integers, such as int64"
         raise DtypeError(explain(what, "target holds no integers", hint, dtype=target.dtype))
+    return target.cast("int64") if target.dtype.kind == "uint" else target
 
 
 def _require_weight(what: str, weight: Tensor | None, classes: int) -> None:
@@ -49,7 +51,7 @@ def nll_loss(
     input is (C), (N, C) or (N, C, d1, ...), target the same without C. A target of ignore_index
     gives 0. weight has a number for each class; a mean is over the sum of those that count.
     """
-    _require_labels("nll_loss", input, target)
+    target = _labels("nll_loss", input, target)
     last = _classes_last("nll_loss", input)
     _require_weight("nll_loss", weight, last.shape[-1])
     if weight is None:
@@ -57,15 +59,20 @@ def nll_loss(
     require_reduction("nll_loss", reduction)
     share = _share(weight, target, ignore_index)
     losses = f.nll_loss(last, target, "none", ignore_index) * share
-    if reduction == "none":
-        return losses
-    return losses.sum() if reduction == "sum" else losses.sum() / share.sum()
+    return _over(share, losses, reduction)
 
 
 def _share(weight: Tensor, target: Tensor, ignore_index: int) -> Tensor:
     """The weight of every target, 0 for those that are ignored."""
     kept = target != ignore_index
     return f.where(kept, f.take(weight, f.where(kept, target, 0), 0), 0.0)
+
+
+def _over(share: Tensor, losses: Tensor, reduction: str) -> Tensor:
+    """Weighted losses; their mean is over the weights."""
+    if reduction == "mean":
+        return losses.sum() / share.sum()
+    return losses.sum() if reduction == "sum" else losses
 
 
 def cross_entropy(
@@ -89,7 +96,7 @@ def cross_entropy(
     if target.dtype.is_float and target.shape == input.shape:
         wanted = _classes_last("cross_entropy", target)
         return _of_probabilities(last, wanted, weight, reduction, label_smoothing)
-    _require_labels("cross_entropy", input, target)
+    target = _labels("cross_entropy", input, target)
     if weight is None:
         return f.cross_entropy(last, target, ignore_index, reduction, label_smoothing)
     require_reduction("cross_entropy", reduction)
@@ -100,9 +107,7 @@ def cross_entropy(
         even = f.where(target != ignore_index, -(logs * weight).sum(-1), 0.0)
         even = even * (label_smoothing / last.shape[-1])
         losses = losses * (1.0 - label_smoothing) + even
-    if reduction == "none":
-        return losses
-    return losses.sum() if reduction == "sum" else losses.sum() / share.sum()
+    return _over(share, losses, reduction)
 
 
 def _of_probabilities(

@@ -14,7 +14,10 @@ Sizes = int | Sequence[int]
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """input times weight transposed, plus bias; weight is (out, in)."""
+    """input times weight transposed, plus bias; weight is (out, in), or (in) for one number."""
+    if weight.ndim == 1:
+        y = f.matmul(input, weight)
+        return y if bias is None else y + bias
     return f.linear(input, weight, bias)
 
 

@@ -125,7 +125,7 @@ def _inside(place: Tensor, n: int, padding: str, aligned: bool) -> Tensor:
         place = _reflected(place, low, span) if span else place * 0.0
     if padding == "zeros":
         return place
-    return f.where(place <= 0, 0.0, f.where(place >= n - 1, n - 1.0, place))
+    return f.where(place > 0, f.where(place >= n - 1, n - 1.0, place), 0.0)  # NaN is at 0
 
 
 def _reflected(place: Tensor, low: float, span: float) -> Tensor:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from treadle import functions as f
+from treadle.base.dtypes import uint8
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.tensor.creation import arange
 from treadle.tensor.tensor import Tensor
@@ -52,7 +53,13 @@ def interpolate(
     - **align_corners**: do the first and last elements keep their places?
     - **recompute_scale_factor**: take the factor that the rounded sizes give, not the one given
     - **antialias**: average over what an output stands for ("bilinear" and "bicubic")
+
+    Images of uint8 stay so.
     """
+    if input.dtype is uint8 and mode in ("bilinear", "bicubic"):
+        options = (mode, align_corners, recompute_scale_factor, antialias)
+        found = interpolate(input.cast("float32"), size, scale_factor, *options)
+        return f.clip(f.round(found), min=0.0, max=255.0).cast("uint8")
     if align_corners is not None and mode in ("nearest", "nearest-exact", "area"):
         raise ArgumentError(explain("interpolate", f"align_corners does not go with {mode}"))
     if antialias and (mode not in ("bilinear", "bicubic") or input.ndim != 4):

@@ -84,6 +84,16 @@ def _follow(state: Tensor | None, found: Tensor, momentum: float | Tensor) -> No
             state.assign(new.astype(state.dtype))
 
 
+def _require_running(what: str, mean: Tensor | None, var: Tensor | None, hint: str) -> None:
+    if mean is None or var is None:
+        raise ArgumentError(explain(what, "no running statistics", hint))
+
+
+def _require_axes(what: str, x: Tensor, least: int, hint: str) -> None:
+    if x.ndim < least:
+        raise ShapeError(explain(what, "too few axes", hint, shape=x.shape))
+
+
 def _require_several(what: str, x: Tensor, count: int) -> None:
     if count == 1:
         hint = "a variance needs two values: a larger batch, or training=False"
@@ -101,13 +111,10 @@ def batch_norm(
     comes from the batch.
     """
     if not training:
-        if running_mean is None or running_var is None:
-            hint = "training=True normalises by the batch itself"
-            raise ArgumentError(explain("batch_norm", "no running statistics", hint))
+        hint = "training=True normalises by the batch itself"
+        _require_running("batch_norm", running_mean, running_var, hint)
         return _as(input, f.batch_norm(input, running_mean, running_var, weight, bias, eps))
-    if input.ndim < 2:
-        hint = "input is (batch, channels, ...)"
-        raise ShapeError(explain("batch_norm", "too few axes", hint, shape=input.shape))
+    _require_axes("batch_norm", input, 2, "input is (batch, channels, ...)")
     over = (0, *range(2, input.ndim))
     _require_several("batch_norm", input, math.prod(input.shape[k] for k in over))
     _follow(running_mean, input.mean(over), momentum)
@@ -126,13 +133,10 @@ def instance_norm(
     by them instead.
     """
     if not use_input_stats:
-        if running_mean is None or running_var is None:
-            hint = "use_input_stats=True normalises by the input itself"
-            raise ArgumentError(explain("instance_norm", "no running statistics", hint))
+        hint = "use_input_stats=True normalises by the input itself"
+        _require_running("instance_norm", running_mean, running_var, hint)
         return _as(input, f.batch_norm(input, running_mean, running_var, weight, bias, eps))
-    if input.ndim < 3:
-        hint = "input is (batch, channels, spatial ...)"
-        raise ShapeError(explain("instance_norm", "too few axes", hint, shape=input.shape))
+    _require_axes("instance_norm", input, 3, "input is (batch, channels, spatial ...)")
     _require_several("instance_norm", input, math.prod(input.shape[2:]))
     over = tuple(range(2, input.ndim))
     _follow(running_mean, input.mean(over).mean(0), momentum)
@@ -144,9 +148,7 @@ def local_response_norm(
     input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Tensor:
     """input / (k + alpha m) ** beta, m the mean square over size channels (axis 1) around each."""
-    if input.ndim < 3:
-        hint = "input is (batch, channels, spatial ...)"
-        raise ShapeError(explain("local_response_norm", "too few axes", hint, shape=input.shape))
+    _require_axes("local_response_norm", input, 3, "input is (batch, channels, spatial ...)")
     if size < 1:
         raise ArgumentError(explain("local_response_norm", "size is positive", got=size))
     if not input.size:

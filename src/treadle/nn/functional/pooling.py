@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from treadle import functions as f
@@ -28,11 +28,8 @@ def max_pool1d(
 
     return_indices: also where it lies, as numbers in its plane, for `max_unpool1d`.
     """
-    top = f.max_pool1d(input, kernel_size, _or_none(stride), padding, dilation, ceil_mode)
-    if not return_indices:
-        return top
     window = (kernel_size, _or_none(stride), padding, dilation)
-    return top, places.windowed("max_pool1d", input, top, *window, 1)
+    return _max_pool(f.max_pool1d, 1, input, window, ceil_mode, return_indices)
 
 
 def max_pool2d(
@@ -43,11 +40,8 @@ def max_pool2d(
 
     return_indices: also where it lies, as numbers in its plane, for `max_unpool2d`.
     """
-    top = f.max_pool2d(input, kernel_size, _or_none(stride), padding, dilation, ceil_mode)
-    if not return_indices:
-        return top
     window = (kernel_size, _or_none(stride), padding, dilation)
-    return top, places.windowed("max_pool2d", input, top, *window, 2)
+    return _max_pool(f.max_pool2d, 2, input, window, ceil_mode, return_indices)
 
 
 def max_pool3d(
@@ -58,11 +52,18 @@ def max_pool3d(
 
     return_indices: also where it lies, as numbers in its plane, for `max_unpool3d`.
     """
-    top = f.max_pool3d(input, kernel_size, _or_none(stride), padding, dilation, ceil_mode)
+    window = (kernel_size, _or_none(stride), padding, dilation)
+    return _max_pool(f.max_pool3d, 3, input, window, ceil_mode, return_indices)
+
+
+def _max_pool(
+    op: Callable[..., Tensor], count: int, input: Tensor, window: tuple[Any, Any, Any, Any],
+    ceil_mode: bool, return_indices: bool,
+) -> Any:  # fmt: skip
+    top = op(input, *window, ceil_mode)
     if not return_indices:
         return top
-    window = (kernel_size, _or_none(stride), padding, dilation)
-    return top, places.windowed("max_pool3d", input, top, *window, 3)
+    return top, places.windowed(op.__name__, input, top, *window, count)
 
 
 def _or_none(stride: Sizes | None) -> Sizes | None:
@@ -106,12 +107,9 @@ def fractional_max_pool2d(
 
     _random_samples: 2 numbers in [0, 1) for every plane, which decide where windows start.
     """
-    drawn = _samples(input, 2) if _random_samples is None else _random_samples
-    top = f.fractional_max_pool2d(input, drawn, kernel_size, output_size, output_ratio)
-    if not return_indices:
-        return top
-    sizes = per_axis("fractional_max_pool2d", "kernel_size", kernel_size, 2, 1)
-    return top, places.fractional("fractional_max_pool2d", input, top, drawn, sizes)
+    window = (kernel_size, output_size, output_ratio)
+    op = f.fractional_max_pool2d
+    return _fractional(op, 2, input, window, return_indices, _random_samples)
 
 
 def fractional_max_pool3d(
@@ -123,18 +121,22 @@ def fractional_max_pool3d(
 
     _random_samples: 3 numbers in [0, 1) for every plane, which decide where windows start.
     """
-    drawn = _samples(input, 3) if _random_samples is None else _random_samples
-    top = f.fractional_max_pool3d(input, drawn, kernel_size, output_size, output_ratio)
+    window = (kernel_size, output_size, output_ratio)
+    op = f.fractional_max_pool3d
+    return _fractional(op, 3, input, window, return_indices, _random_samples)
+
+
+def _fractional(
+    op: Callable[..., Tensor], count: int, input: Tensor, window: tuple[Any, Any, Any],
+    return_indices: bool, samples: Tensor | None,
+) -> Any:  # fmt: skip
+    planes = math.prod(input.shape[: max(0, input.ndim - count)])
+    drawn = uniform((planes, count), device=input.device) if samples is None else samples
+    top = op(input, drawn, *window)
     if not return_indices:
         return top
-    sizes = per_axis("fractional_max_pool3d", "kernel_size", kernel_size, 3, 1)
-    return top, places.fractional("fractional_max_pool3d", input, top, drawn, sizes)
-
-
-def _samples(x: Tensor, count: int) -> Tensor:
-    """Random numbers, so many for each plane."""
-    lead = x.shape[: max(0, x.ndim - count)]
-    return uniform((math.prod(lead), count), device=x.device)
+    sizes = per_axis(op.__name__, "kernel_size", window[0], count, 1)
+    return top, places.fractional(op.__name__, input, top, drawn, sizes)
 
 
 # ---- back to their places

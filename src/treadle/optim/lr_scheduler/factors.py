@@ -19,10 +19,8 @@ class Factor(LRScheduler):
 
     starts_anywhere = False
     """Is a step made also where the schedule is made to go on from a later one?"""
-
-    def factor_at(self, step: int) -> float:
-        """What the first learning rate is multiplied by at a step."""
-        raise NotImplementedError  # each schedule writes its own
+    factor_at: Callable[[int], float]
+    """What the first learning rate is multiplied by at a step."""
 
     def get_lr(self) -> list[float]:
         now = rates(self.optimizer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from treadle.base.errors import ArgumentError, OperandError, explain
@@ -23,6 +23,8 @@ class LRScheduler:
     optimizer: Optimizer
     unsaved: tuple[str, ...] = ("optimizer", "_is_initial")
     _is_initial = False
+    get_lr: Callable[[], list[float]]
+    """The learning rates of all groups at step `last_epoch`."""
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         self.optimizer = required(type(self).__name__, optimizer)
@@ -53,10 +55,6 @@ class LRScheduler:
         values = self.get_lr() if epoch is None else self.closed()
         set_rates(self.optimizer.param_groups, values)
         self._last_lr = rates(self.optimizer)
-
-    def get_lr(self) -> list[float]:
-        """The learning rates of all groups at step `last_epoch`."""
-        raise NotImplementedError  # each schedule writes its own
 
     def closed(self) -> list[float]:
         """The same, not from the learning rates of now; where a schedule knows no other, these."""
