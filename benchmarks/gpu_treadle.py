@@ -91,7 +91,7 @@ def _training(model: Any, x: Any, y: Any, optimizer: Any) -> Made:
         return loss
 
     run = td.compile(step)
-    return lambda: done(run(x, y)), lambda loss: [loss.cpu().item() * 0]
+    return lambda: done(run(x, y)), lambda loss: [loss.detach().cpu().item() * 0]
 
 
 def _mlp(row: Row, _: bool) -> Made:

@@ -92,6 +92,17 @@ def test_substitution_keeps_what_does_not_change():
     assert root.operands[1].operands == (other,)
 
 
+def test_what_stands_for_a_node_is_made_of_what_stands_for_others():
+    x, y = leaf(3), leaf(3)
+    one = e.exp(x)
+    two = e.exp(one)
+    (root,) = substitute([two * one], {one: y, two: e.log(one)})
+    log, other = root.operands
+    assert other is y
+    assert log.op is e.log
+    assert log.operands == (y,)
+
+
 def test_rebuilding_with_the_same_operands_is_the_same_node():
     node = leaf(3) + leaf(3)
     assert rebuild(node, node.operands) is node

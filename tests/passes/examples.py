@@ -6,8 +6,8 @@ from treadle.base.dtypes import bool_, float32, int32
 from treadle.ir.node import CONST, const, full, iota
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
+from treadle.ops.contract import gather, put, scatter_add, scatter_mul
 from treadle.ops.contract import matrix_product as product
-from treadle.ops.contract import put, scatter_add, scatter_mul
 from treadle.ops.reduce import max_, min_, sum_
 from treadle.ops.totals import prod_
 from treadle.passes.decompose import CHUNK
@@ -139,6 +139,9 @@ EXAMPLES = {
     "slice-pad": lambda leaf: m.slice_(m.pad(leaf((5, 4)), [(2, 1), (0, 3)]),
                                        [(3, 8, 3), (0, 2, 1)]),
     "pad-pad": lambda leaf: m.pad(m.pad(leaf((3,)), [(1, 2)], 1.5), [(0, 4)], 1.5),
+    "gather-cast": lambda leaf: gather(
+        e.cast(leaf((5, 4)), int32), leaf((2, 4), "int64"), axis=0
+    ),
     "slice-slice": lambda leaf: m.slice_(m.slice_(leaf((20,)), [(2, 17, 2)]), [(1, 7, 3)]),
     "slice-concat": lambda leaf: m.slice_(m.concat([leaf((3,)), leaf((5,)), leaf((4,))]),
                                           [(1, 7, 1)]),

@@ -16,7 +16,7 @@ from treadle.base import knobs
 from treadle.base.dtypes import float32, float64, int32, int64, uint64
 from treadle.base.errors import CompilerError
 from treadle.base.target import Takes
-from treadle.ir.graph import structure, toposort
+from treadle.ir.graph import structure, substitute, toposort
 from treadle.ir.node import LEAF, full, iota, placeholder, type_of
 from treadle.ir.rewrite import Rewriter
 from treadle.ir.verify import PRIMITIVES, verify
@@ -317,3 +317,25 @@ def test_simplify_keeps_the_value_of_a_training_step():
     roots = [loss, *gradients([loss], [z, w], [None])]
     for before, after in zip(by_reference(roots), by_reference(simplify(roots)), strict=True):
         np.testing.assert_allclose(after, before, rtol=1e-12, atol=1e-14)
+
+
+def test_what_is_said_in_other_words_is_said_so_for_everybody():
+    """Sums of tiles come from a product that is there: whoever is below must not see the old ones.
+
+    Else gradients would be computed twice, once for those who see the old ones.
+    """
+
+    def products(layers):
+        sizes = {"vocab_size": 16, "n_embd": 128, "n_head": 2, "n_positions": 256}
+        model = td.models.GPT2(td.models.GPT2Config(n_layer=layers, **sizes)).eval()
+        td.realize(*model.parameters())
+        tokens = td.zeros(2, 256, dtype=td.int64).realize()
+        loss = model(tokens).sum()
+        slopes = td.gradients(loss, list(model.parameters()))
+        _, leaves = structure([g._node for g in slopes])
+        change = {x: placeholder(x.type) for x in leaves}
+        roots = simplify(substitute([g._node for g in slopes], change))
+        return sum(node.op is matrix_product for node in toposort(roots))
+
+    one, two, three = (products(layers) for layers in (1, 2, 3))
+    assert three - two == two - one == 18

@@ -46,11 +46,26 @@ def rebuild(node: Node, operands: tuple[Node, ...]) -> Node:
 
 
 def substitute(roots: Sequence[Node], change: dict[Node, Node]) -> list[Node]:
-    """Roots with nodes replaced, sharing whatever does not change."""
-    done = dict(change)
-    for node in toposort(roots, stop=lambda n: n in change):
-        if node not in done:
-            done[node] = rebuild(node, tuple(done[x] for x in node.operands))
+    """Roots with nodes replaced, sharing whatever does not change.
+
+    What stands for a node may be made of nodes that are replaced, too: it is made of their
+    replacements then. It must not be made of the node itself.
+    """
+    done: dict[Node, Node] = {}
+    stack = list(roots)[::-1]
+    while stack:
+        node = stack[-1]
+        other = change.get(node)
+        below = node.operands if other is None else (other,)
+        waiting = [x for x in below if x not in done]
+        if waiting:
+            stack += waiting[::-1]
+            continue
+        stack.pop()
+        if other is not None:
+            done[node] = done[other]
+        elif node not in done:
+            done[node] = rebuild(node, tuple([done[x] for x in node.operands]))
     return [done[root] for root in roots]
 
 

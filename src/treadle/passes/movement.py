@@ -5,6 +5,7 @@ from __future__ import annotations
 from treadle.ir.node import CONST, Node, full
 from treadle.ir.pattern import Rule, constant_value, is_number
 from treadle.ops import movement as m
+from treadle.ops.contract import gather
 from treadle.ops.elementwise import cast
 
 
@@ -199,6 +200,14 @@ def _concat_concat(node: Node) -> Node | None:
     return m.concat(parts, axis=node.arg) if len(parts) > len(node.operands) else None
 
 
+def _gather_cast(node: Node) -> Node | None:
+    """Of what is looked up, only so much is cast: what is looked into lies in memory as it is."""
+    x, index = node.operands
+    if x.op is not cast or not node.type.size <= x.type.size:
+        return None
+    return cast(gather(x.operands[0], index, axis=node.arg), node.dtype)
+
+
 VIEWS = (m.reshape, m.expand, m.permute, m.slice_, m.pad, m.flip)
 
 MOVEMENT = (
@@ -220,4 +229,5 @@ MOVEMENT = (
     Rule("concat-slices", m.concat, _concat_slices),
     Rule("concat-one", m.concat, _concat_one),
     Rule("concat-concat", m.concat, _concat_concat),
+    Rule("gather-cast", gather, _gather_cast),
 )  # fmt: skip
