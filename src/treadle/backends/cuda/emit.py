@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 
-from treadle.backends.cuda.forms import Form
+from treadle.backends.cuda.forms import Form, constants_of
 from treadle.backends.cuda.narrow import loaded, stored
 from treadle.backends.cuda.ops import (
     PRIMITIVES,
@@ -40,7 +39,6 @@ from treadle.kernel.abstract import (
     Store,
     Sum,
 )
-from treadle.kernel.parser import parse
 
 ATOMIC = (float32, float64, int32, int64)
 
@@ -103,15 +101,20 @@ class Emitter:
     def text(self) -> str:
         """The module; its kernel is named `kernel`."""
         self._extents()
+        self.body()
+        sizes = [f"{name}: tl.constexpr" for name in constants_of(self.form)]
+        parameters = [*self.parameters(), *sizes]
+        head = f"@triton.jit\ndef kernel({', '.join(parameters)}):"
+        return with_helpers("\n".join([head, *self.lines, ""]))
+
+    def body(self) -> None:
+        """What one program does."""
         if self.form.kind == "map":
             self._map()
         elif self.form.kind == "blocks":
             self._blocks()
         else:
             self._rows()
-        parameters = [*self.parameters(), "ROWS: tl.constexpr", "COLUMNS: tl.constexpr"]
-        head = f"@triton.jit\ndef kernel({', '.join(parameters)}):"
-        return with_helpers("\n".join([head, *self.lines, ""]))
 
     def parameters(self) -> list[str]:
         """Names of the arguments."""
@@ -181,9 +184,9 @@ class Emitter:
         self.row_mask = "" if self.form.exact_rows else self.name(f"{r} < {limit}", "m")
         self._split_axes(r, self.kernel.outer[self.form.split :])
 
-    def _columns(self, start: str, limit: str = "columns") -> None:
+    def _columns(self, start: str, limit: str = "columns", size: str = "COLUMNS") -> None:
         side = "[:, None]" if self.kernel.across else "[None, :]"
-        c = self.name(f"{start} + tl.arange(0, COLUMNS){side}", "c")
+        c = self.name(f"{start} + tl.arange(0, {size}){side}", "c")
         self.column_mask = "" if self.form.exact_columns else self.name(f"{c} < {limit}", "m")
         self.known[-1]["columns"] = c
         self._split_axes(c, self.kernel.inner)
@@ -381,9 +384,3 @@ def text_of(number: Factor) -> str:
 def mask_of(parts: list[str]) -> str:
     text = " & ".join(part for part in parts if part)
     return f", mask={text}" if text else ""
-
-
-@lru_cache(maxsize=1024)
-def kernel_text(text: str, form: Form) -> str:
-    """The Triton module of the kernel that a signature's text describes."""
-    return Emitter(parse(text), form).text()

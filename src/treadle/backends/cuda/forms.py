@@ -13,6 +13,7 @@ TILE = 1024
 SMALL_TILE = 128  # one element per thread: long kernels have no registers for more
 LONG = 100  # expressions
 CHUNK = 4096
+SCAN = 1024  # entries of a scatter whose indices are compared at once
 INDEX_LIMIT = (1 << 31) - (1 << 20)
 
 
@@ -20,7 +21,7 @@ INDEX_LIMIT = (1 << 31) - (1 << 20)
 class Form:
     """Choices that change the text of a kernel but not its meaning."""
 
-    kind: str  # "map", "rows", or "blocks": rows one after the other, for column sums
+    kind: str  # "map", "rows", "blocks": rows one after the other for column sums, or "owners"
     rows: int  # of a tile
     columns: int  # of a tile
     whole: bool  # a tile holds whole rows
@@ -30,6 +31,12 @@ class Form:
     split: bool = False  # the first outer axis counts parts of the inner axes
     wide: bool = False  # indices need 64 bits
     in_memory: bool = False  # column sums too long for registers
+
+
+def constants_of(form: Form) -> dict[str, int]:
+    """The sizes that a kernel's text is compiled for."""
+    sizes = {"ROWS": form.rows, "COLUMNS": form.columns}
+    return sizes | {"SCAN": SCAN} if form.kind == "owners" else sizes
 
 
 def power_of_two(n: int) -> int:

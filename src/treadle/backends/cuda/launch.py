@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from treadle.backends.cuda.forms import INDEX_LIMIT, Form
+from treadle.backends.cuda.forms import INDEX_LIMIT
 from treadle.backends.cuda.ops import SHORT
 from treadle.base.dtypes import DType
 from treadle.kernel.build import Built
@@ -109,8 +109,3 @@ class Arguments:
             if kind[0] == "*" or (kind[0] == "i" and isinstance(value, int) and value % 16 == 0)
         )
         return Source(text, tuple(self.types), tuple(constants.items()), aligned, warps, stages)
-
-
-def tile_constants(form: Form) -> dict[str, int]:
-    """The constants of a loop kernel."""
-    return {"ROWS": form.rows, "COLUMNS": form.columns}

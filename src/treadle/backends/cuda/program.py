@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from treadle.backends import choices
 from treadle.backends.choices import Machine
+from treadle.backends.cuda import owners
 from treadle.backends.cuda.chain import ABLE, chain_launch
-from treadle.backends.cuda.emit import kernel_text
-from treadle.backends.cuda.forms import Form, block_rows, choose, size_of, splits
-from treadle.backends.cuda.launch import Arguments, Launch, tile_constants
+from treadle.backends.cuda.emit import Emitter
+from treadle.backends.cuda.forms import Form, block_rows, choose, constants_of, size_of, splits
+from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.matmul import TEMPLATES
 from treadle.backends.cuda.split import split_reduction, with_parts
 from treadle.backends.cuda.streamed import product_of
@@ -21,6 +23,7 @@ from treadle.base.target import Takes
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
 from treadle.kernel.driver import Driver
+from treadle.kernel.parser import parse
 from treadle.kernel.signature import Signature
 from treadle.kernel.steps import ChainStep, ProductStep, RoutineStep
 
@@ -58,7 +61,7 @@ class Plan(Driver):
         if parts > 1:
             self._add_split(built, step, parts)
         else:
-            form = choose(built.loops)
+            form = self._form(built)
             rows = block_rows(built.loops, form, self.processors) if form.kind == "blocks" else 1
             built.loops = replace(built.loops, rows_per_block=rows)
             self._launch(built, form)
@@ -82,6 +85,11 @@ class Plan(Driver):
     def add_routine(self, routine: RoutineStep, step: int) -> None:
         """Routines are refused where they are called."""
         raise CompilerError(explain("plan", f"{routine.node.op} has no kernel on CUDA"))
+
+    def _form(self, built: Built) -> Form:
+        form = choose(built.loops)
+        updates = any(s.updates for s in built.loops.stores())
+        return (updates and owners.form_of(built.loops, form.wide)) or form
 
     def _add_split(self, built: Built, step: int, parts: int) -> None:
         """Few rows, long: parts of them reduced side by side, then joined."""
@@ -116,6 +124,15 @@ class Plan(Driver):
         if form.split:
             arguments.integer("span", span, form.wide)
             second = loops.outer[0].extent
+        elif form.kind == "owners":
+            programs, second = columns, programs
         text = kernel_text(signature.text, form)
-        source = arguments.source(text, tile_constants(form), form.warps)
+        source = arguments.source(text, constants_of(form), form.warps)
         self.launches.append(Launch(source, (programs, second), arguments.values, loops.size))
+
+
+@lru_cache(maxsize=1024)
+def kernel_text(text: str, form: Form) -> str:
+    """The Triton module of the kernel that a signature's text describes."""
+    emitter = owners.Owners if form.kind == "owners" else Emitter
+    return emitter(parse(text), form).text()
