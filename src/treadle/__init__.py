@@ -49,8 +49,8 @@ __all__ = [
     "int32", "int64", "int8", "io", "is_grad_enabled", "isdtype", "jacobian", "jvp", "linalg",
     "load", "logs", "manual_seed", "memory_report", "models", "nan", "newaxis", "nn", "no_grad",
     "optim", "override", "pi", "promote_types", "rand", "rand_like", "randint", "randint_like",
-    "randn", "randn_like", "random", "randperm", "realize", "result_type", "save", "set_matmul_precision", "tune", "uint16", "uint32", "uint64",
-    "uint8", "value_and_grad", "vjp",
+    "randn", "randn_like", "random", "randperm", "realize", "result_type", "save",
+    "set_matmul_precision", "tune", "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
 ]
 
 # <gen imports>
