@@ -7,9 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from treadle.ops import activations as activations_rows
+from treadle.ops import added as added_rows
+from treadle.ops import arithmetic as arithmetic_rows
+from treadle.ops import arranging as arranging_rows
+from treadle.ops import bessel as bessel_rows
 from treadle.ops import composite as composite_rows
 from treadle.ops import contract as contract_rows
 from treadle.ops import convolution as convolution_rows
+from treadle.ops import distances as distances_rows
 from treadle.ops import einsum as einsum_rows
 from treadle.ops import elementwise as elementwise_rows
 from treadle.ops import images as images_rows
@@ -17,12 +22,14 @@ from treadle.ops import joining as joining_rows
 from treadle.ops import losses as losses_rows
 from treadle.ops import margins as margins_rows
 from treadle.ops import movement as movement_rows
+from treadle.ops import neighbours as neighbours_rows
 from treadle.ops import neural as neural_rows
 from treadle.ops import normalisation as normalisation_rows
 from treadle.ops import numeric as numeric_rows
 from treadle.ops import ordering as ordering_rows
 from treadle.ops import parts as parts_rows
 from treadle.ops import picking as picking_rows
+from treadle.ops import pieces as pieces_rows
 from treadle.ops import pooling as pooling_rows
 from treadle.ops import predicates as predicates_rows
 from treadle.ops import products as products_rows
@@ -34,14 +41,21 @@ from treadle.ops import sets as sets_rows
 from treadle.ops import shaping as shaping_rows
 from treadle.ops import short_time as short_time_rows
 from treadle.ops import special as special_rows
+from treadle.ops import statistics as statistics_rows
 from treadle.ops import totals as totals_rows
 from treadle.ops import windows as windows_rows
+from treadle.ops import writing as writing_rows
+from treadle.ops import zetas as zetas_rows
+from treadle.ops.arithmetic import Parts
+from treadle.ops.neighbours import Histogram
 from treadle.ops.sets import Counts, Inverse, Unique
+from treadle.ops.statistics import Extremes, Found
 from treadle.tensor.tensor import Tensor
 
-# <sums tgj7fu6tklpvsmkymah2mgqqfu2vb2fgkn2b32jdqe4bzutyoe6n5dtgtzmx5mpujuqtostsidvn4cuy>
-# <sums nrbhmukhfknm4gyji6keikgbsoi2stkhhscwaxz4foj6wcdvqu7te2pmu6xuof2p55pkjfc3azh7newb>
-# </gen imports 7i7vjduigdotixypvsmk>
+# <sums tgj7fu6tklpvsmkymah2xvyiz3pewjo6m2y6drl2mgqqfu2vb2fgkn2evaalb32jdqe4bzutyoe6n5dt>
+# <sums gtzmx5mpujuqtos24poxtsidvn4cuynrbhmukhfknm4gyji6keu4tomikgbsoi2stkhhscwaxz4foj6w>
+# <sums cdvqu7te2pmu6xuof2p55pkjfc3azhb7iyl7newb7i7vj2ul5zye67edyko43kgudduigdgsbpwotixy>
+# </gen imports pvsmk>
 
 
 # <gen relu>
@@ -189,6 +203,365 @@ def glu(x: Tensor, axis: int = -1) -> Tensor:
     """The first half of an axis times the sigmoid of the second."""
     return activations_rows.glu(x, axis)
     # </gen glu 5kh4c3veprdvvoc>
+
+
+# <gen mm>
+def mm(a: Tensor, b: Tensor) -> Tensor:
+    """A matrix times a matrix."""
+    return added_rows.mm(a, b)
+    # </gen mm 6ofzu5g4bssr43g>
+
+
+# <gen addmm>
+def addmm(x: Tensor, a: Tensor, b: Tensor, beta: float = 1, alpha: float = 1) -> Tensor:
+    """beta * x + alpha * (a matrix times a matrix); x broadcasts to it.
+
+    With a beta of 0 x is not looked at, whatever is in it.
+    """
+    return added_rows.addmm(x, a, b, beta, alpha)
+    # </gen addmm zokqs5vhh5pvsmkzkxznuqcdkuahf6>
+
+
+# <gen addmv>
+def addmv(x: Tensor, a: Tensor, b: Tensor, beta: float = 1, alpha: float = 1) -> Tensor:
+    """beta * x + alpha * (a matrix times a vector); x broadcasts to it.
+
+    With a beta of 0 x is not looked at, whatever is in it.
+    """
+    return added_rows.addmv(x, a, b, beta, alpha)
+    # </gen addmv uvqyufoocopvsmkzkxznuqcdkjq5yg>
+
+
+# <gen addr>
+def addr(x: Tensor, a: Tensor, b: Tensor, beta: float = 1, alpha: float = 1) -> Tensor:
+    """beta * x + alpha * (every element of a vector times every one of another); x broadcasts to
+    it.
+
+    With a beta of 0 x is not looked at, whatever is in it.
+    """
+    return added_rows.addr(x, a, b, beta, alpha)
+    # </gen addr bgyvhmx3czievn3pvsmkzkxznuqcdkr3gyf>
+
+
+# <gen baddbmm>
+def baddbmm(x: Tensor, a: Tensor, b: Tensor, beta: float = 1, alpha: float = 1) -> Tensor:
+    """beta * x + alpha * (a batch of matrices times another); x broadcasts to it.
+
+    With a beta of 0 x is not looked at, whatever is in it.
+    """
+    return added_rows.baddbmm(x, a, b, beta, alpha)
+    # </gen baddbmm hf77jdix4fpvsmkzkxznuqcdkwquhp>
+
+
+# <gen addbmm>
+def addbmm(x: Tensor, a: Tensor, b: Tensor, beta: float = 1, alpha: float = 1) -> Tensor:
+    """beta * x + alpha * (the sum of a batch of products of matrices); x broadcasts to it.
+
+    With a beta of 0 x is not looked at, whatever is in it.
+    """
+    return added_rows.addbmm(x, a, b, beta, alpha)
+    # </gen addbmm 5xflqewg5cpvsmkzkxznuqcdkxjfmz>
+
+
+# <gen addcmul>
+def addcmul(x: Tensor, a: Tensor | float, b: Tensor, value: float = 1) -> Tensor:
+    """x + value * a * b."""
+    return added_rows.addcmul(x, a, b, value)
+    # </gen addcmul ria6mhve4sczcog>
+
+
+# <gen addcdiv>
+def addcdiv(x: Tensor, a: Tensor | float, b: Tensor, value: float = 1) -> Tensor:
+    """x + value * a / b, a float."""
+    return added_rows.addcdiv(x, a, b, value)
+    # </gen addcdiv a7wumqck7spfnfy>
+
+
+# <gen chain_matmul>
+def chain_matmul(*matrices: Tensor) -> Tensor:
+    """The product of several matrices, multiplied in the order that takes fewest operations."""
+    return added_rows.chain_matmul(*matrices)
+    # </gen chain_matmul 2toit3kjyzdgix2>
+
+
+# <gen cross>
+def cross(a: Tensor, b: Tensor, axis: int = -1) -> Tensor:
+    """The vector at right angles to two of three elements along an axis; the others broadcast."""
+    return added_rows.cross(a, b, axis)
+    # </gen cross a7x27ziw5loodnx>
+
+
+# <gen logit>
+def logit(x: Tensor, eps: float | None = None) -> Tensor:
+    """log(x / (1 - x)), the inverse of sigmoid; eps: x is kept within [eps, 1 - eps].
+
+    >>> import treadle as td
+    >>> td.logit(td.tensor([0.5, 1.0])).tolist()
+    [0.0, inf]
+    """
+    return arithmetic_rows.logit(x, eps)
+    # </gen logit hpeoxg7vrvpvsmkymuw3bl24cdbfq5uqcdkso4em>
+
+
+# <gen xlogy>
+def xlogy(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """x * log(y), and 0 where x is 0, unless y is NaN."""
+    return arithmetic_rows.xlogy(x, y)
+    # </gen xlogy pokthq4zye35nih>
+
+
+# <gen xlog1py>
+def xlog1py(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """x * log1p(y), and 0 where x is 0, unless y is NaN."""
+    return arithmetic_rows.xlog1py(x, y)
+    # </gen xlog1py wqey2zgz6275zh6>
+
+
+# <gen logaddexp2>
+def logaddexp2(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """log2(2**x + 2**y) without overflow."""
+    return arithmetic_rows.logaddexp2(x, y)
+    # </gen logaddexp2 r5naya454sfyien>
+
+
+# <gen frac>
+def frac(x: Tensor) -> Tensor:
+    """What a number has behind its point, with its sign: x - trunc(x)."""
+    return arithmetic_rows.frac(x)
+    # </gen frac uxtfcwi5nq6gijw>
+
+
+# <gen heaviside>
+def heaviside(x: Tensor | float, values: Tensor | float) -> Tensor:
+    """0 where x is negative, 1 where it is positive, values where it is 0; NaN where x is."""
+    return arithmetic_rows.heaviside(x, values)
+    # </gen heaviside zb3ga43j2bzdmur>
+
+
+# <gen clamp_min>
+def clamp_min(x: Tensor, min: Tensor | float) -> Tensor:
+    """x where it is above min, a number or a tensor, else min."""
+    return arithmetic_rows.clamp_min(x, min)
+    # </gen clamp_min umgeruntubye3co>
+
+
+# <gen clamp_max>
+def clamp_max(x: Tensor, max: Tensor | float) -> Tensor:
+    """x where it is below max, a number or a tensor, else max."""
+    return arithmetic_rows.clamp_max(x, max)
+    # </gen clamp_max udfmn4ly533o4b6>
+
+
+# <gen isposinf>
+def isposinf(x: Tensor) -> Tensor:
+    """True where x is positive infinity."""
+    return arithmetic_rows.isposinf(x)
+    # </gen isposinf jixjwpwv6fnwrty>
+
+
+# <gen isneginf>
+def isneginf(x: Tensor) -> Tensor:
+    """True where x is negative infinity."""
+    return arithmetic_rows.isneginf(x)
+    # </gen isneginf zkozz43jhr347hg>
+
+
+# <gen deg2rad>
+def deg2rad(x: Tensor) -> Tensor:
+    """Degrees as radians."""
+    return arithmetic_rows.deg2rad(x)
+    # </gen deg2rad va5kcyqy4cbzbmc>
+
+
+# <gen rad2deg>
+def rad2deg(x: Tensor) -> Tensor:
+    """Radians as degrees."""
+    return arithmetic_rows.rad2deg(x)
+    # </gen rad2deg ujlhhfs52vko44q>
+
+
+# <gen sinc>
+def sinc(x: Tensor) -> Tensor:
+    """sin(pi x) / (pi x), 1 at 0 and exactly 0 at the other integers."""
+    return arithmetic_rows.sinc(x)
+    # </gen sinc 6tmhy5hp3o64wkl>
+
+
+# <gen ldexp>
+def ldexp(x: Tensor | float, other: Tensor | float) -> Tensor:
+    """x times 2 to the power other: a float; exact for whole powers, but where it underflows."""
+    return arithmetic_rows.ldexp(x, other)
+    # </gen ldexp waren5iwihblfvl>
+
+
+# <gen frexp>
+def frexp(x: Tensor) -> Parts:
+    """(mantissa, exponent): x as mantissa * 2**exponent, with a mantissa in [0.5, 1), or 0.
+
+    >>> import treadle as td
+    >>> [part.tolist() for part in td.frexp(td.tensor([10.0, -0.25]))]
+    [[0.625, -0.5], [4, -1]]
+    """
+    return arithmetic_rows.frexp(x)
+    # </gen frexp uy3p5s6nvrpvsmkymuw3fhftp6rhtpuqcdk6iys6>
+
+
+# <gen gcd>
+def gcd(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """The greatest common divisor of integers, not negative; gcd(0, y) is |y|.
+
+    >>> import treadle as td
+    >>> td.gcd(td.tensor([12, -9, 0]), 6).tolist()
+    [6, 3, 6]
+    """
+    return arithmetic_rows.gcd(x, y)
+    # </gen gcd owhd4rqu25pvsmkymuw3v3qktahzyjuqcdkaoatn>
+
+
+# <gen lcm>
+def lcm(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """The least common multiple of integers, not negative; 0 if one is."""
+    return arithmetic_rows.lcm(x, y)
+    # </gen lcm jnclrut3mikxnds>
+
+
+# <gen atleast_1d>
+def atleast_1d(*tensors: Tensor) -> Tensor:
+    """Each tensor with at least 1 axis, new ones of size 1; one, or a list."""
+    return arranging_rows.atleast_1d(*tensors)
+    # </gen atleast_1d 4qu6n4pp4fdmbbn>
+
+
+# <gen atleast_2d>
+def atleast_2d(*tensors: Tensor) -> Tensor:
+    """Each tensor with at least 2 axes, new ones of size 1; one, or a list."""
+    return arranging_rows.atleast_2d(*tensors)
+    # </gen atleast_2d s6fpfvpj7wn5rex>
+
+
+# <gen atleast_3d>
+def atleast_3d(*tensors: Tensor) -> Tensor:
+    """Each tensor with at least 3 axes, new ones of size 1; one, or a list."""
+    return arranging_rows.atleast_3d(*tensors)
+    # </gen atleast_3d 54u6qkvn6v4vge6>
+
+
+# <gen column_stack>
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors beside each other along the second axis, a vector being a column."""
+    return arranging_rows.column_stack(tensors)
+    # </gen column_stack hprs4552hz6u3c6>
+
+
+# <gen expand_as>
+def expand_as(x: Tensor, other: Tensor) -> Tensor:
+    """x broadcast to the shape of another."""
+    return arranging_rows.expand_as(x, other)
+    # </gen expand_as ublzlljwlpnoizr>
+
+
+# <gen view_as>
+def view_as(x: Tensor, other: Tensor | float) -> Tensor:
+    """The elements of x under the shape of another."""
+    return arranging_rows.view_as(x, other)
+    # </gen view_as yryprwh55fglg5h>
+
+
+# <gen fliplr>
+def fliplr(x: Tensor) -> Tensor:
+    """The order of the columns turned round: along axis 1."""
+    return arranging_rows.fliplr(x)
+    # </gen fliplr egn2hmhm3xt7rnm>
+
+
+# <gen flipud>
+def flipud(x: Tensor) -> Tensor:
+    """The order of the rows turned round: along axis 0."""
+    return arranging_rows.flipud(x)
+    # </gen flipud 4frfeidp22bwov6>
+
+
+# <gen take_along_dim>
+def take_along_dim(x: Tensor, indices: Tensor, axis: int | None = None) -> Tensor:
+    """take_along_axis, or without an axis the elements of flattened x at flattened indices."""
+    return arranging_rows.take_along_dim(x, indices, axis)
+    # </gen take_along_dim x6rgvzyxqdwaccc>
+
+
+# <gen diag_embed>
+def diag_embed(x: Tensor, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Tensor:
+    """The last axis as a diagonal of two axes of the result, zeros beside it."""
+    return arranging_rows.diag_embed(x, offset, axis1, axis2)
+    # </gen diag_embed fmsmhztdjblitne>
+
+
+# <gen diagflat>
+def diagflat(x: Tensor, offset: int = 0) -> Tensor:
+    """A matrix with the elements of x on a diagonal."""
+    return arranging_rows.diagflat(x, offset)
+    # </gen diagflat hk5g4ewfe4tijmi>
+
+
+# <gen block_diag>
+def block_diag(*tensors: Tensor) -> Tensor:
+    """Matrices one after the other along the diagonal of one matrix; vectors are rows."""
+    return arranging_rows.block_diag(*tensors)
+    # </gen block_diag m3xo7teuck7zsz6>
+
+
+# <gen cartesian_prod>
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """Every choice of one element of each vector, a row for each choice; of one vector, itself."""
+    return arranging_rows.cartesian_prod(*tensors)
+    # </gen cartesian_prod 56v4yedbvydxjgr>
+
+
+# <gen combinations>
+def combinations(x: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """Every choice of r elements of a vector in their order, a row for each choice.
+
+    with_replacement: an element may be chosen several times.
+    """
+    return arranging_rows.combinations(x, r, with_replacement)
+    # </gen combinations gvxen2du2wpvsmkne7xcuqcdki7ihp>
+
+
+# <gen vander>
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
+    """The powers of each element of a vector, a row for each: falling to 0, or rising from it.
+
+    N: how many; as many as there are elements if left out.
+    """
+    return arranging_rows.vander(x, N, increasing)
+    # </gen vander pe3kp7oklrpvsmkwhgpzuqcdk6k2dq>
+
+
+# <gen i0>
+def i0(x: Tensor) -> Tensor:
+    """The modified Bessel function of the first kind, of order 0."""
+    return bessel_rows.i0(x)
+    # </gen i0 tuoaqq2ifdzanun>
+
+
+# <gen i1>
+def i1(x: Tensor) -> Tensor:
+    """The modified Bessel function of the first kind, of order 1."""
+    return bessel_rows.i1(x)
+    # </gen i1 vh4xhj2xrw2c4dv>
+
+
+# <gen i0e>
+def i0e(x: Tensor) -> Tensor:
+    """The modified Bessel function of the first kind, of order 0 times exp(-|x|)."""
+    return bessel_rows.i0e(x)
+    # </gen i0e tcsk6eeq2dhciwa>
+
+
+# <gen i1e>
+def i1e(x: Tensor) -> Tensor:
+    """The modified Bessel function of the first kind, of order 1 times exp(-|x|)."""
+    return bessel_rows.i1e(x)
+    # </gen i1e s5ops3lpjz6fa2r>
 
 
 # <gen clip>
@@ -542,6 +915,50 @@ def conv_transpose3d(
     )
     # <sums ro2hnelnnvkq5sv6sl3uxyqv77czuhoxbisbgld4qrsg6q76qkzr7pqpvsmkp2mxpmx4ne>
     # </gen conv_transpose3d uqcdklyk4nluuutvzsie>
+
+
+# <gen dist>
+def dist(a: Tensor, b: Tensor, p: float = 2.0) -> Tensor:
+    """The p-norm of a - b: all elements together."""
+    return distances_rows.dist(a, b, p)
+    # </gen dist x6ouievdf7tktjb>
+
+
+# <gen cdist>
+def cdist(a: Tensor, b: Tensor, p: float = 2.0) -> Tensor:
+    """The p-norms of the differences of every row of a and every row of b; a batch broadcasts.
+
+    Differences are taken one by one, so near rows are told apart. Equal rows have a gradient of 0.
+    """
+    return distances_rows.cdist(a, b, p)
+    # </gen cdist jjjcpq56xqpvsmk45frruqcdkuiao4>
+
+
+# <gen renorm>
+def renorm(x: Tensor, p: float, axis: int, maxnorm: float) -> Tensor:
+    """x with the slices along an axis that are longer than maxnorm made as short; p-norms."""
+    return distances_rows.renorm(x, p, axis, maxnorm)
+    # </gen renorm gmnu54hoose5brw>
+
+
+# <gen cov>
+def cov(
+    x: Tensor, fweights: Tensor | None = None, aweights: Tensor | None = None, correction: int = 1
+) -> Tensor:
+    """How variables, a row each, vary together: sums of products of deviations over the count.
+
+    correction is taken off the count, fweights says how often each sample (column) is there, and
+    aweights how much it counts. A vector is one variable.
+    """
+    return distances_rows.cov(x, fweights, aweights, correction)
+    # </gen cov riut767lroq76qkf2hhppvsmkelqe5wii4iuqcdkp6b7d>
+
+
+# <gen corrcoef>
+def corrcoef(x: Tensor) -> Tensor:
+    """The covariance of variables, a row each, over their deviations: from -1 to 1."""
+    return distances_rows.corrcoef(x)
+    # </gen corrcoef k3ncdp46lqcet6c>
 
 
 # <gen einsum>
@@ -1371,6 +1788,76 @@ def concat(tensors: Sequence[Tensor], axis: int | None = 0) -> Tensor:
     # </gen concat irlqyci3ynolrcm>
 
 
+# <gen unique_consecutive>
+def unique_consecutive(
+    x: Tensor, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None
+) -> Tensor:
+    """x with runs of equal elements, or of equal slices along an axis, as one of them.
+
+    With what is asked for behind it: for each element the index of its run; how long runs are.
+    Without an axis x is flattened. How many runs there are is read, so it is computed now.
+    """
+    return neighbours_rows.unique_consecutive(x, return_inverse, return_counts, axis)
+    # </gen unique_consecutive kupai2lpk6q76qkkfkdfpvsmk2b7tyqo4bquqcdkq7hd6>
+
+
+# <gen trapezoid>
+def trapezoid(y: Tensor, x: Tensor | None = None, dx: float = 1.0, axis: int = -1) -> Tensor:
+    """The area below straight lines through y along an axis, at places x or dx apart."""
+    return neighbours_rows.trapezoid(y, x, dx, axis)
+    # </gen trapezoid ozyjae7yee5xgsg>
+
+
+# <gen cumulative_trapezoid>
+def cumulative_trapezoid(
+    y: Tensor, x: Tensor | None = None, dx: float = 1.0, axis: int = -1
+) -> Tensor:
+    """The areas so far below straight lines through y along an axis: one fewer than elements."""
+    return neighbours_rows.cumulative_trapezoid(y, x, dx, axis)
+    # </gen cumulative_trapezoid bvu6un7t5uq76qkkwpnmitbtz>
+
+
+# <gen bucketize>
+def bucketize(
+    x: Tensor, boundaries: Tensor, right: bool = False, out_int32: bool = False
+) -> Tensor:
+    """The bin of each element between boundaries in order: those below it; right: those up to it.
+
+    out_int32: as int32, else int64.
+    """
+    return neighbours_rows.bucketize(x, boundaries, right, out_int32)
+    # </gen bucketize knige3vuvfq76qklnseppvsmkfxcuxuqcdk5j2gl>
+
+
+# <gen histc>
+def histc(x: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
+    """How many elements lie in each of so many equal bins from min to max; others are left out.
+
+    Of min = max = 0, those of the least and the greatest element. The last bin has its end; counts
+    are in the dtype of x.
+    """
+    return neighbours_rows.histc(x, bins, min, max)
+    # </gen histc rblw4jypxwpvsmkhra5rmsrwwuqcdkmqvie>
+
+
+# <gen histogram>
+def histogram(
+    x: Tensor,
+    weight: Tensor | None = None,
+    bins: Any = 100,
+    range: tuple[float, float] | None = None,
+    density: bool = False,
+) -> Histogram:
+    """(hist, bin_edges): how many elements, or how much weight, lies in each bin.
+
+    bins: how many equal ones, from the least element to the greatest or over a range; or the edges,
+    as a tensor or a list. The last bin has its end, what lies outside is left out. density: the
+    area of all bins together is 1.
+    """
+    return neighbours_rows.histogram(x, weight, bins, range, density)
+    # </gen histogram tcw5celnnvrlktsfbqjlhfnm6anbmcv2my5ia5zypvsmk3z2dwq3vr6pk7mwuqcdkb72fs>
+
+
 # <gen softmax>
 def softmax(x: Tensor, axis: int = -1) -> Tensor:
     """exp(x) / sum(exp(x)) along an axis, without overflow."""
@@ -1740,6 +2227,84 @@ def contiguous(x: Tensor) -> Tensor:
     """x: what is in memory always lies in row-major order."""
     return picking_rows.contiguous(x)
     # </gen contiguous olxqdid6oy2fzb6>
+
+
+# <gen narrow>
+def narrow(x: Tensor, axis: int, start: int, length: int) -> Tensor:
+    """length elements along an axis, from start on; a negative start counts from the end."""
+    return pieces_rows.narrow(x, axis, start, length)
+    # </gen narrow xldwhtlwrhzhxwj>
+
+
+# <gen select>
+def select(x: Tensor, axis: int, index: int) -> Tensor:
+    """The slice at one place along an axis, without it."""
+    return pieces_rows.select(x, axis, index)
+    # </gen select r7dpnbghblz5wl2>
+
+
+# <gen slice_scatter>
+def slice_scatter(
+    x: Tensor,
+    values: Tensor,
+    axis: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Tensor:
+    """x with values in the range from start to end along an axis, every step-th place of it."""
+    return pieces_rows.slice_scatter(x, values, axis, start, end, step)
+    # </gen slice_scatter ijn2welnnvbkriyptskuj5hpyuoryreng4lq76qkhnok5jmssf>
+
+
+# <gen select_scatter>
+def select_scatter(x: Tensor, values: Tensor | float, axis: int, index: int) -> Tensor:
+    """x with values as the slice at one place along an axis."""
+    return pieces_rows.select_scatter(x, values, axis, index)
+    # </gen select_scatter qd7qt57fbqcupev>
+
+
+# <gen diagonal_scatter>
+def diagonal_scatter(
+    x: Tensor, values: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1
+) -> Tensor:
+    """x with values on a diagonal of two axes, which is the last axis of values."""
+    return pieces_rows.diagonal_scatter(x, values, offset, axis1, axis2)
+    # </gen diagonal_scatter 5cqd53vkd6q76qknk4hvhwpvn>
+
+
+# <gen tensor_split>
+def tensor_split(x: Tensor, sections: int | Sequence[int], axis: int = 0) -> list[Tensor]:
+    """Parts along an axis: so many, the first ones longer by one, or cut before the places listed.
+
+    A tensor may hold the places, or the number.
+    """
+    return pieces_rows.tensor_split(x, sections, axis)
+    # </gen tensor_split gl53nxm7skpvsmkannvduqcdkrjfsp>
+
+
+# <gen vsplit>
+def vsplit(x: Tensor, sections: int | Sequence[int]) -> list[Tensor]:
+    """Equal parts along axis 0, so many or cut before the places listed."""
+    return pieces_rows.vsplit(x, sections)
+    # </gen vsplit l5ad2muxk33eyfs>
+
+
+# <gen hsplit>
+def hsplit(x: Tensor, sections: int | Sequence[int]) -> list[Tensor]:
+    """Equal parts along axis 1, so many or cut before the places listed.
+
+    Of a vector, along its only axis.
+    """
+    return pieces_rows.hsplit(x, sections)
+    # </gen hsplit pcifwycidypvsmkd4b4zuqcdknwl4q>
+
+
+# <gen dsplit>
+def dsplit(x: Tensor, sections: int | Sequence[int]) -> list[Tensor]:
+    """Equal parts along axis 2, so many or cut before the places listed."""
+    return pieces_rows.dsplit(x, sections)
+    # </gen dsplit ng3oxf7mqyatukb>
 
 
 # <gen pool>
@@ -2424,6 +2989,98 @@ def digamma(x: Tensor) -> Tensor:
     # </gen digamma zvzedrujalokpxt>
 
 
+# <gen nansum>
+def nansum(x: Tensor, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
+    """Sum of the elements along axes that are not NaN."""
+    return statistics_rows.nansum(x, axis, keepdims)
+    # </gen nansum vdgba775w5wceox>
+
+
+# <gen nanmean>
+def nanmean(x: Tensor, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
+    """Mean of the elements along axes that are not NaN; NaN if there are none."""
+    return statistics_rows.nanmean(x, axis, keepdims)
+    # </gen nanmean 5uzpwloracv4o6r>
+
+
+# <gen nanmedian>
+def nanmedian(x: Tensor, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
+    """The middle of the elements along axes that are not NaN, or the mean of the two there."""
+    return statistics_rows.nanmedian(x, axis, keepdims)
+    # </gen nanmedian i44tsphe7j2s2xn>
+
+
+# <gen nanquantile>
+def nanquantile(
+    x: Tensor,
+    q: float | tuple[float, ...],
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool = False,
+    interpolation: str = "linear",
+) -> Tensor:
+    """quantile of the elements along axes that are not NaN; NaN if there are none."""
+    return statistics_rows.nanquantile(x, q, axis, keepdims, interpolation)
+    # </gen nanquantile di6pzelnnvjk4lrpc4c3kg6swsizndq76qkoy2e46lemj>
+
+
+# <gen aminmax>
+def aminmax(x: Tensor, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Extremes:
+    """(smallest, largest) element along axes; NaN if there is one."""
+    return statistics_rows.aminmax(x, axis, keepdims)
+    # </gen aminmax vrvum2jhght6okc>
+
+
+# <gen var_mean>
+def var_mean(
+    x: Tensor,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool = False,
+    correction: float = 1,
+) -> tuple[Tensor, Tensor]:
+    """(variance, mean) along axes; squares are divided by (count - correction).
+
+    The correction is 1, as in PyTorch, which alone has this function; that of var is 0.
+    """
+    return statistics_rows.var_mean(x, axis, keepdims, correction)
+    # </gen var_mean k6hr3elnnvpc4c3kg6swbhkjjikppo72vbxpvsmkhprdsuqcdkega2f>
+
+
+# <gen std_mean>
+def std_mean(
+    x: Tensor,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool = False,
+    correction: float = 1,
+) -> tuple[Tensor, Tensor]:
+    """(standard deviation, mean) along axes; squares are divided by (count - correction).
+
+    The correction is 1, as in PyTorch, which alone has this function; that of std is 0.
+    """
+    return statistics_rows.std_mean(x, axis, keepdims, correction)
+    # </gen std_mean d7cnaelnnvpc4c3kg6swbhkjjikppoewqlspvsmkouijzuqcdk5nhql>
+
+
+# <gen kthvalue>
+def kthvalue(x: Tensor, k: int, axis: int = -1, keepdims: bool = False) -> Found:
+    """(values, indices) of the k-th smallest element along an axis, counted from 1."""
+    return statistics_rows.kthvalue(x, k, axis, keepdims)
+    # </gen kthvalue gxkltwv467gkedf>
+
+
+# <gen mode>
+def mode(x: Tensor, axis: int = -1, keepdims: bool = False) -> Found:
+    """(values, indices) of the most frequent element along an axis: the least, where it last is."""
+    return statistics_rows.mode(x, axis, keepdims)
+    # </gen mode cpgxig4jdwji4at>
+
+
+# <gen msort>
+def msort(x: Tensor) -> Tensor:
+    """The elements in order along the first axis."""
+    return statistics_rows.msort(x)
+    # </gen msort pjgfpq6gjdaq2dh>
+
+
 # <gen prod>
 def prod(
     x: Tensor, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: Any = None
@@ -2524,11 +3181,86 @@ def unfold(x: Tensor, axis: int = -1, size: int = 1, step: int = 1, dilation: in
     # </gen unfold ilnk6rbqivpvsmkybqjfuqcdkjj2z3>
 
 
+# <gen index_copy>
+def index_copy(x: Tensor, index: Tensor, values: Tensor, axis: int = 0) -> Tensor:
+    """x with slices of values in place of those at indices along an axis."""
+    return writing_rows.index_copy(x, index, values, axis)
+    # </gen index_copy ip6s4wrb36rpjjy>
+
+
+# <gen index_fill>
+def index_fill(x: Tensor, index: Tensor, value: Any, axis: int = 0) -> Tensor:
+    """x with a value, a number or a 0-d tensor, in the slices at indices along an axis."""
+    return writing_rows.index_fill(x, index, value, axis)
+    # </gen index_fill uzqynvlbr4tmcuz>
+
+
+# <gen index_put>
+def index_put(
+    x: Tensor, indices: Tensor | Sequence[Tensor], values: Tensor | float, accumulate: bool = False
+) -> Tensor:
+    """x with values at indices: a tuple of tensors, one for each of the first axes, or a mask.
+
+    accumulate: values are added to what is there, and to each other where indices meet.
+
+    >>> import treadle as td
+    >>> x, i, j = td.zeros(2, 3), td.tensor([0, 1, 1]), td.tensor([2, 0, 0])
+    >>> td.index_put(x, (i, j), td.ones(3), accumulate=True).tolist()
+    [[0.0, 0.0, 1.0], [2.0, 0.0, 0.0]]
+    """
+    return writing_rows.index_put(x, indices, values, accumulate)
+    # </gen index_put qxedbuqlorq76qkocr6jpvsmkb4tlvpvsmkymuw3apw7eejha72dyetuqcdkxemjh>
+
+
+# <gen masked_scatter>
+def masked_scatter(x: Tensor, mask: Tensor, values: Tensor) -> Tensor:
+    """x with the elements of values, one after the other, where mask is true."""
+    return writing_rows.masked_scatter(x, mask, values)
+    # </gen masked_scatter s4l5xvpbmbf7k7m>
+
+
+# <gen zeta>
+def zeta(x: Tensor | float, q: Tensor | float) -> Tensor:
+    """The sum of 1 / (k + q)**x over k = 0, 1, 2, ... (Hurwitz's zeta function), for x > 1.
+
+    At q of 0 and the negative integers it is infinite; between them x must be whole. Below q of -12
+    it is NaN.
+
+    >>> import treadle as td
+    >>> round(td.zeta(td.tensor(2.0), 1.0).item(), 4)
+    1.6449
+    """
+    return zetas_rows.zeta(x, q)
+    # </gen zeta i3a43noz6ipvsmkisl3vkrxgrpvsmkymuw3jbwqze7menuqcdkucemj>
+
+
+# <gen polygamma>
+def polygamma(x: Tensor, n: int) -> Tensor:
+    """The n-th derivative of digamma; n and x may be given in either order.
+
+    >>> import treadle as td
+    >>> round(td.polygamma(1, td.tensor(1.0)).item(), 4)
+    1.6449
+    """
+    return zetas_rows.polygamma(x, n)
+    # </gen polygamma qzwowy3fzkpvsmkymuw3c3jree7menuqcdkvwu7o>
+
+
+# <gen mvlgamma>
+def mvlgamma(x: Tensor, p: int) -> Tensor:
+    """The logarithm of the gamma function of p dimensions, for x above (p - 1) / 2; else NaN."""
+    return zetas_rows.mvlgamma(x, p)
+    # </gen mvlgamma otzikr7iwhopmi3>
+
+
 # <gen aliases>
 clamp = clip
+reshape_as = view_as
 index_select = take
 negative = neg
 absolute = abs
+arctan = atan
+fix = trunc
 subtract = sub
 multiply = mul
 divide = div
@@ -2541,20 +3273,34 @@ greater = gt
 greater_equal = ge
 bitwise_left_shift = shift_left
 bitwise_right_shift = shift_right
+row_stack = vstack
 unbind = unstack
 repeat_interleave = repeat
 view = reshape
 permute_dims = permute
 broadcast_to = expand
 cat = concat
+concatenate = concat
+trapz = trapezoid
+sgn = sign
+arcsin = asin
+arccos = acos
+arctan2 = atan2
+arcsinh = asinh
+arccosh = acosh
+arctanh = atanh
 bitwise_invert = bitwise_not
 ger = outer
+amax = max
+amin = min
 unique_values = unique
 ravel = flatten
 expand_dims = unsqueeze
 swapaxes = transpose
+swapdims = transpose
 moveaxis = movedim
 broadcast_tensors = broadcast_arrays
 vector_norm = norm
-# <sums iyfy67clnuup7vybwwtbubj5hfw6stwz5a4zxevjnrwpky6fysd5uph72kj33g3rtfwo2is2aqriyfo6>
-# </gen aliases np7mi5gtnla7wo34cera3ff7vruizoovinah7byu4umgc6c5h5winioafwz7j2zar6ori3vybpo>
+# <sums iyfy6b2spm7clnuup7vybwwtbrgunl7qeorubj5hfw6stwz5a4zxevjnrwpky6fysd5uph72kj33g3rt>
+# <sums fwo2is2aqriyfo6erafxnp7mi5gtnla7wo34cera3ff7vruizo43rwlfjcmxlrnoacglu3xoashybxmp>
+# </gen aliases 4o6fig7kwz65alfovinah7byup724haa4d74umgc6c5h5winioafwz7fxpaij2zar6ori3vybpo>

@@ -28,7 +28,8 @@ CASES = [case for module in MODULES for case in module.CASES]
 ROWS = {name: op for name, op in public_rows().items() if op.public}
 ODD = ("abc", None, [1.0, 2.0], {}, Thing())
 ANY_SHAPE = ("take", "embedding", "meshgrid", "kron", "isin")  # the two need not fit each other
-ANY_DEVICE = ("meshgrid", "broadcast_arrays")  # results that stay where their operands are
+ANY_DEVICE = ("meshgrid", "broadcast_arrays", "expand_as", "view_as")
+"""Rows whose results stay where their operands are."""
 
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=lambda n: f"{CASES[n][0]}-{n}")

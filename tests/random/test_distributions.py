@@ -37,13 +37,17 @@ CONTINUOUS = {
     "normal": (lambda **o: r.normal((COUNT,), 1.0, 2.0, **o), lambda x: normal_cdf((x - 1) / 2)),
     "rand": (lambda **o: r.rand(COUNT, **o), lambda x: np.clip(x, 0, 1)),
     "randn": (lambda **o: r.randn(COUNT // 2, 2, **o).reshape(-1), normal_cdf),
+    "rand_like": (lambda **o: r.rand_like(td.zeros(COUNT), **o), lambda x: np.clip(x, 0, 1)),
+    "randn_like": (lambda **o: r.randn_like(td.zeros(COUNT), **o), normal_cdf),
     "truncated_normal": (lambda **o: r.truncated_normal(COUNT, -1.0, 0.5, **o), truncated_cdf),
     "exponential": (lambda **o: r.exponential(COUNT, 2.0, **o), lambda x: 1 - np.exp(-2 * x)),
     "laplace": (lambda **o: r.laplace(COUNT, 0.0, 1.0, **o), laplace_cdf),
     "gumbel": (lambda **o: r.gumbel(COUNT, **o), lambda x: np.exp(-np.exp(-x))),
     "gamma": (lambda **o: r.gamma(COUNT, 3.0, **o), erlang_cdf),
 }
-DISCRETE = {"bernoulli", "randint", "categorical", "multinomial", "permutation", "poisson"}
+DISCRETE = {
+    "bernoulli", "randint", "randint_like", "categorical", "multinomial", "permutation", "poisson",
+}  # fmt: skip
 
 
 def largest_gap(samples, cdf):

@@ -91,7 +91,7 @@ class Arrays:
 
     __slots__ = ("made",)
 
-    made: Callable[[Any, Any], Any]  # from an array, and a tensor beside which it stands or None
+    made: Callable[..., Any]  # from an array, a tensor beside which it stands or None, a dtype
 
 
 ARRAYS = Arrays()

@@ -126,7 +126,8 @@ sin = elementwise("sin", rules.analytic, "Sine, in radians.", lambda np, x: np.s
 cos: Op = elementwise("cos", rules.analytic, "Cosine, in radians.", lambda np, x: np.cos(x),
                   lambda g, y, x: (-g * sin(x),), flops=COSTLY)
 atan = elementwise("atan", rules.analytic, "Inverse tangent, in radians.",
-                   lambda np, x: np.arctan(x), lambda g, y, x: (g / (x * x + 1.0),), flops=COSTLY)
+                   lambda np, x: np.arctan(x), lambda g, y, x: (g / (x * x + 1.0),), flops=COSTLY,
+                   aliases=("arctan",))
 tanh = elementwise("tanh", rules.analytic, "Hyperbolic tangent.", lambda np, x: np.tanh(x),
                    lambda g, y, x: (g * (1.0 - y * y),), flops=COSTLY)
 sigmoid = elementwise("sigmoid", rules.analytic, "1 / (1 + exp(-x)).",
@@ -143,7 +144,7 @@ round_ = elementwise("round", rules.number,
                      "Nearest number of so many decimals, ties to the even one.",
                      lambda np, x: np.rint(x), _flat, arguments=_round)
 trunc = elementwise("trunc", rules.real_number, "Nearest integer towards 0.",
-                    lambda np, x: np.trunc(x), _flat)
+                    lambda np, x: np.trunc(x), _flat, aliases=("fix",))
 
 # ---- binary
 add = elementwise("add", rules.any_dtype, "x + y; or, on bool.", lambda np, x, y: np.add(x, y),

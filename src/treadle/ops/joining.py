@@ -41,7 +41,7 @@ def stack(tensors: Sequence[Any], /, axis: int = 0) -> Any:
     return concat([unsqueeze(x, at) for x in found], axis=at)
 
 
-def _with_axes(x: Any, rank: int) -> Any:
+def with_axes(x: Any, rank: int) -> Any:
     """At least so many axes: a vector is a row, a matrix gets a last axis."""
     shape = x.shape if len(x.shape) != 0 else (1,)
     if rank >= 2 and len(shape) == 1:
@@ -50,11 +50,12 @@ def _with_axes(x: Any, rank: int) -> Any:
 
 
 @composite(
-    lambda np, xs: np.vstack(xs), Samples(cases=(*PAIRS, ((), (), {})), listed=True), inline=True
-)
+    lambda np, xs: np.vstack(xs), Samples(cases=(*PAIRS, ((), (), {})), listed=True), inline=True,
+    aliases=("row_stack",),
+)  # fmt: skip
 def vstack(tensors: Sequence[Any], /) -> Any:
     """Tensors below each other: along the first axis, a vector being a row."""
-    return concat([_with_axes(x, 2) for x in tensors_in("vstack", [tensors])], axis=0)
+    return concat([with_axes(x, 2) for x in tensors_in("vstack", [tensors])], axis=0)
 
 
 @composite(
@@ -62,7 +63,7 @@ def vstack(tensors: Sequence[Any], /) -> Any:
 )
 def hstack(tensors: Sequence[Any], /) -> Any:
     """Tensors beside each other: along the second axis, vectors along their only one."""
-    found = [_with_axes(x, 1) for x in tensors_in("hstack", [tensors])]
+    found = [with_axes(x, 1) for x in tensors_in("hstack", [tensors])]
     return concat(found, axis=0 if found and found[0].ndim == 1 else 1)
 
 
@@ -71,7 +72,7 @@ def hstack(tensors: Sequence[Any], /) -> Any:
 )
 def dstack(tensors: Sequence[Any], /) -> Any:
     """Tensors behind each other: along the third axis."""
-    return concat([_with_axes(x, 3) for x in tensors_in("dstack", [tensors])], axis=2)
+    return concat([with_axes(x, 3) for x in tensors_in("dstack", [tensors])], axis=2)
 
 
 # ---- taken apart

@@ -293,5 +293,5 @@ concat = movement(
     reference=lambda np, xs, axis=0: np.concatenate(xs, axis),
     samples=Samples(cases=(
         ((2, 3), (4, 3), {"axis": 0}), ((2, 3), (2, 40), (2, 0), {"axis": 1}),
-    ), listed=True), aliases=("cat",),
+    ), listed=True), aliases=("cat", "concatenate"),
 )  # fmt: skip

@@ -72,7 +72,7 @@ def positive(x: Any, /) -> Any:
     return x
 
 
-@composite(lambda np, x: np.sign(x))
+@composite(lambda np, x: np.sign(x), aliases=("sgn",))
 def sign(x: Any, /) -> Any:
     """-1, 0 or 1; NaN where x is. Of a complex number x / |x|, and 0 at 0."""
     if x.dtype.is_complex:
@@ -200,7 +200,7 @@ def tan(x: Any, /) -> Any:
 
 @composite(
     lambda np, x: np.arcsin(x), Samples(-0.9, 0.9),
-    lambda g, y, x: (g / sqrt((1.0 - x) * (1.0 + x)),),
+    lambda g, y, x: (g / sqrt((1.0 - x) * (1.0 + x)),), aliases=("arcsin",),
 )  # fmt: skip
 def asin(x: Any, /) -> Any:
     """Inverse sine, in radians."""
@@ -209,7 +209,7 @@ def asin(x: Any, /) -> Any:
 
 @composite(
     lambda np, x: np.arccos(x), Samples(-0.9, 0.9),
-    lambda g, y, x: (-g / sqrt((1.0 - x) * (1.0 + x)),),
+    lambda g, y, x: (-g / sqrt((1.0 - x) * (1.0 + x)),), aliases=("arccos",),
 )  # fmt: skip
 def acos(x: Any, /) -> Any:
     """Inverse cosine, in radians."""
@@ -232,7 +232,7 @@ def _atan2_grad(g: Any, angle: Any, y: Any, x: Any) -> tuple[Any, Any]:
     return g * x, -g * y
 
 
-@composite(lambda np, y, x: np.arctan2(y, x), Samples(0.1, 4.0), _atan2_grad)
+@composite(lambda np, y, x: np.arctan2(y, x), Samples(0.1, 4.0), _atan2_grad, aliases=("arctan2",))
 def atan2(y: Any, x: Any, /) -> Any:
     """The angle from the positive x axis to the point (x, y), from -pi to pi."""
     return precisely(_atan2, y, x)
@@ -283,7 +283,7 @@ def _asinh_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
     return (g / (sqrt(x * x + 1.0) if x.dtype.is_complex else hypot(x, 1.0)),)
 
 
-@composite(lambda np, x: np.arcsinh(x), grad=_asinh_grad)
+@composite(lambda np, x: np.arcsinh(x), grad=_asinh_grad, aliases=("arcsinh",))
 def asinh(x: Any, /) -> Any:
     """Inverse hyperbolic sine."""
     return precisely(_asinh, x)
@@ -297,7 +297,7 @@ def _acosh(x: Any) -> Any:
 
 @composite(
     lambda np, x: np.arccosh(x), Samples(1.1, 8.0),
-    lambda g, y, x: (g / (sqrt(x - 1.0) * sqrt(x + 1.0)),),
+    lambda g, y, x: (g / (sqrt(x - 1.0) * sqrt(x + 1.0)),), aliases=("arccosh",),
 )  # fmt: skip
 def acosh(x: Any, /) -> Any:
     """Inverse hyperbolic cosine."""
@@ -311,7 +311,7 @@ def _atanh(x: Any) -> Any:
 
 @composite(
     lambda np, x: np.arctanh(x), Samples(-0.9, 0.9),
-    lambda g, y, x: (g / ((1.0 - x) * (1.0 + x)),),
+    lambda g, y, x: (g / ((1.0 - x) * (1.0 + x)),), aliases=("arctanh",),
 )  # fmt: skip
 def atanh(x: Any, /) -> Any:
     """Inverse hyperbolic tangent."""

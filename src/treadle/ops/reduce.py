@@ -67,7 +67,7 @@ def _extreme_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
 
 def reduction(
     name: str, rule: Callable[..., Any], doc: str, reference: Callable[..., Any], grad: Any,
-    smooth: bool = True, empty: bool = True, total: bool = False,
+    smooth: bool = True, empty: bool = True, total: bool = False, aliases: tuple[str, ...] = (),
 ) -> Op:  # fmt: skip
     """A reduction row; empty: has one over no elements a value? total: has it an option dtype?"""
     cases = (*CASES, ((0, 3), {"axis": 0})) if empty else CASES
@@ -75,7 +75,7 @@ def reduction(
     return Op(
         name, Kind.REDUCE, doc, types=partial(rule, name), shape=rules.reducing,
         arguments=arguments, grad=grad, reference=reference,
-        samples=Samples(cases=cases, smooth=smooth),
+        samples=Samples(cases=cases, smooth=smooth), aliases=aliases,
     )  # fmt: skip
 
 
@@ -85,8 +85,8 @@ sum_ = reduction("sum", rules.totals, "Sum of the elements along axes.",
                  lambda g, y, x: (spread(g, y, x),), total=True)
 max_ = reduction("max", rules.ordered, "Largest element along axes; NaN if there is one.",
                  lambda np, x, axis=None, keepdims=False: np.max(x, axis, keepdims=keepdims),
-                 _extreme_grad, smooth=False, empty=False)
+                 _extreme_grad, smooth=False, empty=False, aliases=("amax",))
 min_ = reduction("min", rules.ordered, "Smallest element along axes; NaN if there is one.",
                  lambda np, x, axis=None, keepdims=False: np.min(x, axis, keepdims=keepdims),
-                 _extreme_grad, smooth=False, empty=False)
+                 _extreme_grad, smooth=False, empty=False, aliases=("amin",))
 # fmt: on

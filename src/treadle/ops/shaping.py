@@ -88,7 +88,7 @@ def unsqueeze(x: Any, /, axis: int | Sequence[int] = 0) -> Any:
 @composite(
     lambda np, x, axis0, axis1: np.swapaxes(x, axis0, axis1),
     Samples(cases=(((2, 3, 4), {"axis0": 0, "axis1": -1}), ((2, 3), {"axis0": 1, "axis1": 0}))),
-    inline=True, aliases=("swapaxes",),
+    inline=True, aliases=("swapaxes", "swapdims"),
 )  # fmt: skip
 def transpose(x: Any, /, axis0: int, axis1: int) -> Any:
     """Two axes exchanged."""

@@ -1,5 +1,6 @@
 """Random tensors from a counter-based generator: the same bits on every backend."""
 
+from treadle.random.alike import rand_like, randint_like, randn_like
 from treadle.random.discrete import (
     bernoulli,
     categorical,
@@ -33,5 +34,6 @@ randperm = permutation
 __all__ = [
     "bernoulli", "categorical", "exponential", "fold_in", "gamma", "get_rng_state", "gumbel",
     "key", "laplace", "manual_seed", "multinomial", "normal", "permutation", "poisson", "rand",
-    "randint", "randn", "randperm", "set_rng_state", "split", "truncated_normal", "uniform",
+    "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "set_rng_state",
+    "split", "truncated_normal", "uniform",
 ]  # fmt: skip

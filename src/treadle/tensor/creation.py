@@ -49,7 +49,7 @@ def _followed(made: Tensor, requires_grad: bool) -> Tensor:
     return made.requires_grad_() if requires_grad else made
 
 
-@makes_tensors(Kind.CREATION)
+@makes_tensors(Kind.CREATION, aliases=("as_tensor",))
 def asarray(
     obj: Any, /, *, dtype: Any = None, device: Where = None, copy: bool | None = None
 ) -> Tensor:
@@ -61,6 +61,9 @@ def asarray(
     treadle.int64
     """
     return _array_of("asarray", obj, dtype, device, copy)
+
+
+as_tensor = asarray
 
 
 def _array_of(what: str, obj: Any, dtype: Any, device: Where, copy: bool | None) -> Tensor:
@@ -384,9 +387,9 @@ def _device(where_to: Where) -> Device:
     return present(where_to or CPU)
 
 
-def _beside(x: Any, like: Tensor | None) -> Tensor:
+def _beside(x: Any, like: Tensor | None, kind: DType | None = None) -> Tensor:
     """A copy: by the time it is read, the array may have changed."""
-    return asarray(x, device=CPU if like is None else like.device, copy=True)
+    return asarray(x, dtype=kind, device=CPU if like is None else like.device, copy=True)
 
 
 ARRAYS.made = _beside

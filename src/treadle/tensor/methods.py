@@ -7,21 +7,28 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from treadle.ops import activations as activations_rows
+from treadle.ops import added as added_rows
+from treadle.ops import arithmetic as arithmetic_rows
+from treadle.ops import arranging as arranging_rows
+from treadle.ops import bessel as bessel_rows
 from treadle.ops import composite as composite_rows
 from treadle.ops import contract as contract_rows
 from treadle.ops import convolution as convolution_rows
+from treadle.ops import distances as distances_rows
 from treadle.ops import elementwise as elementwise_rows
 from treadle.ops import images as images_rows
 from treadle.ops import joining as joining_rows
 from treadle.ops import losses as losses_rows
 from treadle.ops import margins as margins_rows
 from treadle.ops import movement as movement_rows
+from treadle.ops import neighbours as neighbours_rows
 from treadle.ops import neural as neural_rows
 from treadle.ops import normalisation as normalisation_rows
 from treadle.ops import numeric as numeric_rows
 from treadle.ops import ordering as ordering_rows
 from treadle.ops import parts as parts_rows
 from treadle.ops import picking as picking_rows
+from treadle.ops import pieces as pieces_rows
 from treadle.ops import pooling as pooling_rows
 from treadle.ops import predicates as predicates_rows
 from treadle.ops import products as products_rows
@@ -32,13 +39,19 @@ from treadle.ops import sets as sets_rows
 from treadle.ops import shaping as shaping_rows
 from treadle.ops import short_time as short_time_rows
 from treadle.ops import special as special_rows
+from treadle.ops import statistics as statistics_rows
 from treadle.ops import totals as totals_rows
 from treadle.ops import windows as windows_rows
+from treadle.ops import writing as writing_rows
+from treadle.ops import zetas as zetas_rows
+from treadle.ops.arithmetic import Parts
+from treadle.ops.neighbours import Histogram
 from treadle.ops.sets import Counts, Inverse, Unique
+from treadle.ops.statistics import Extremes, Found
 
-# <sums tgj7fneh5npvsmkymah2mgqqfu2vb2fgkn2qe4bzutyoe6n5dtgtzmx5mpujuqtostsidvn4cuynrbhm>
-# <sums ukhfknm4gyji6keikgbsoi2stkhhscwaxz4cdvqu7te2pmu6xuof2p55pkjfc3azh7newb7i7vjduigd>
-# </gen imports pvsmk>
+# <sums tgj7fneh5npvsmkymah2xvyiz3pewjo6m2y6drl2mgqqfu2vb2fgkn2evaalqe4bzutyoe6n5dtgtzmx>
+# <sums 5mpujuqtos24poxtsidvn4cuynrbhmukhfknm4gyji6keu4tomikgbsoi2stkhhscwaxz4cdvqu7te2p>
+# </gen imports mu6xuof2p55pkjfc3azhb7iyl7newb7i7vj2ul5zye67edyko43kgudduigdgsbpwpvsmk>
 from treadle.ops.syntax import Syntax
 
 
@@ -172,6 +185,248 @@ class Methods(Syntax):
         """The first half of an axis times the sigmoid of the second."""
         return activations_rows.glu(self, axis)
         # </gen glu hbjevaeeys2ig32>
+
+    # <gen mm>
+    def mm(self, b: Self) -> Self:
+        """A matrix times a matrix."""
+        return added_rows.mm(self, b)
+        # </gen mm zlkp4s2qhqeal2y>
+
+    # <gen addmm>
+    def addmm(self, a: Self, b: Self, beta: float = 1, alpha: float = 1) -> Self:
+        """beta * x + alpha * (a matrix times a matrix); x broadcasts to it."""
+        return added_rows.addmm(self, a, b, beta, alpha)
+        # </gen addmm ddrhxginvmpoduw>
+
+    # <gen addmv>
+    def addmv(self, a: Self, b: Self, beta: float = 1, alpha: float = 1) -> Self:
+        """beta * x + alpha * (a matrix times a vector); x broadcasts to it."""
+        return added_rows.addmv(self, a, b, beta, alpha)
+        # </gen addmv xjyidr2ttno4riy>
+
+    # <gen addr>
+    def addr(self, a: Self, b: Self, beta: float = 1, alpha: float = 1) -> Self:
+        """beta * x + alpha * (every element of a vector times every one of another); x
+        broadcasts to it.
+        """
+        return added_rows.addr(self, a, b, beta, alpha)
+        # </gen addr uo5gzulnfxupiodsdaupm57es>
+
+    # <gen baddbmm>
+    def baddbmm(self, a: Self, b: Self, beta: float = 1, alpha: float = 1) -> Self:
+        """beta * x + alpha * (a batch of matrices times another); x broadcasts to it."""
+        return added_rows.baddbmm(self, a, b, beta, alpha)
+        # </gen baddbmm ui3apfnsop4zkqv>
+
+    # <gen addbmm>
+    def addbmm(self, a: Self, b: Self, beta: float = 1, alpha: float = 1) -> Self:
+        """beta * x + alpha * (the sum of a batch of products of matrices); x broadcasts to it."""
+        return added_rows.addbmm(self, a, b, beta, alpha)
+        # </gen addbmm a7ynkn3ws7cm3j7>
+
+    # <gen addcmul>
+    def addcmul(self, a: Self | float, b: Self, value: float = 1) -> Self:
+        """x + value * a * b."""
+        return added_rows.addcmul(self, a, b, value)
+        # </gen addcmul uld7bs46dy24nni>
+
+    # <gen addcdiv>
+    def addcdiv(self, a: Self | float, b: Self, value: float = 1) -> Self:
+        """x + value * a / b, a float."""
+        return added_rows.addcdiv(self, a, b, value)
+        # </gen addcdiv sp5eldibh7wifbw>
+
+    # <gen cross>
+    def cross(self, b: Self, axis: int = -1) -> Self:
+        """The vector at right angles to two of three elements along an axis; the others
+        broadcast.
+        """
+        return added_rows.cross(self, b, axis)
+        # </gen cross cgkcvn6n2xkctshsdaupnn2ow>
+
+    # <gen logit>
+    def logit(self, eps: float | None = None) -> Self:
+        """log(x / (1 - x)), the inverse of sigmoid; eps: x is kept within [eps, 1 - eps]."""
+        return arithmetic_rows.logit(self, eps)
+        # </gen logit v4mlvw6zjeqv2f3>
+
+    # <gen xlogy>
+    def xlogy(self, y: Self | float) -> Self:
+        """x * log(y), and 0 where x is 0, unless y is NaN."""
+        return arithmetic_rows.xlogy(self, y)
+        # </gen xlogy owmai2jzl25nhjc>
+
+    # <gen xlog1py>
+    def xlog1py(self, y: Self | float) -> Self:
+        """x * log1p(y), and 0 where x is 0, unless y is NaN."""
+        return arithmetic_rows.xlog1py(self, y)
+        # </gen xlog1py xegu7kf77tqgpg3>
+
+    # <gen logaddexp2>
+    def logaddexp2(self, y: Self | float) -> Self:
+        """log2(2**x + 2**y) without overflow."""
+        return arithmetic_rows.logaddexp2(self, y)
+        # </gen logaddexp2 l4e4dg5vehj6by2>
+
+    # <gen frac>
+    def frac(self) -> Self:
+        """What a number has behind its point, with its sign: x - trunc(x)."""
+        return arithmetic_rows.frac(self)
+        # </gen frac tfzkbm2eyf44dwq>
+
+    # <gen heaviside>
+    def heaviside(self, values: Self | float) -> Self:
+        """0 where x is negative, 1 where it is positive, values where it is 0; NaN where x is."""
+        return arithmetic_rows.heaviside(self, values)
+        # </gen heaviside ucddh7efsle3qck>
+
+    # <gen clamp_min>
+    def clamp_min(self, min: Self | float) -> Self:
+        """x where it is above min, a number or a tensor, else min."""
+        return arithmetic_rows.clamp_min(self, min)
+        # </gen clamp_min 4ekok4idm7ubypf>
+
+    # <gen clamp_max>
+    def clamp_max(self, max: Self | float) -> Self:
+        """x where it is below max, a number or a tensor, else max."""
+        return arithmetic_rows.clamp_max(self, max)
+        # </gen clamp_max gcrmysrgqcxt3nu>
+
+    # <gen isposinf>
+    def isposinf(self) -> Self:
+        """True where x is positive infinity."""
+        return arithmetic_rows.isposinf(self)
+        # </gen isposinf 46qsuo45x2sb7hq>
+
+    # <gen isneginf>
+    def isneginf(self) -> Self:
+        """True where x is negative infinity."""
+        return arithmetic_rows.isneginf(self)
+        # </gen isneginf tbfmkdjgx7frtjt>
+
+    # <gen deg2rad>
+    def deg2rad(self) -> Self:
+        """Degrees as radians."""
+        return arithmetic_rows.deg2rad(self)
+        # </gen deg2rad q3jfmzwradaorxk>
+
+    # <gen rad2deg>
+    def rad2deg(self) -> Self:
+        """Radians as degrees."""
+        return arithmetic_rows.rad2deg(self)
+        # </gen rad2deg zhmmxvfs4bvz7os>
+
+    # <gen sinc>
+    def sinc(self) -> Self:
+        """sin(pi x) / (pi x), 1 at 0 and exactly 0 at the other integers."""
+        return arithmetic_rows.sinc(self)
+        # </gen sinc i2jtygznyyvry3w>
+
+    # <gen ldexp>
+    def ldexp(self, other: Self | float) -> Self:
+        """x times 2 to the power other: a float; exact for whole powers, but where it
+        underflows.
+        """
+        return arithmetic_rows.ldexp(self, other)
+        # </gen ldexp jmhtw6zc5b453tasdaupjmo4t>
+
+    # <gen frexp>
+    def frexp(self) -> Parts:
+        """(mantissa, exponent): x as mantissa * 2**exponent, with a mantissa in [0.5, 1), or 0."""
+        return arithmetic_rows.frexp(self)
+        # </gen frexp seb5vo7uk3kmupg>
+
+    # <gen gcd>
+    def gcd(self, y: Self | float) -> Self:
+        """The greatest common divisor of integers, not negative; gcd(0, y) is |y|."""
+        return arithmetic_rows.gcd(self, y)
+        # </gen gcd jnshzf773362udf>
+
+    # <gen lcm>
+    def lcm(self, y: Self | float) -> Self:
+        """The least common multiple of integers, not negative; 0 if one is."""
+        return arithmetic_rows.lcm(self, y)
+        # </gen lcm hos63dm3fnluhdo>
+
+    # <gen expand_as>
+    def expand_as(self, other: Self) -> Self:
+        """x broadcast to the shape of another."""
+        return arranging_rows.expand_as(self, other)
+        # </gen expand_as poeaefrduwqww3c>
+
+    # <gen view_as>
+    def view_as(self, other: Self | float) -> Self:
+        """The elements of x under the shape of another."""
+        return arranging_rows.view_as(self, other)
+        # </gen view_as 5jsvoch6pfe3rxo>
+
+    # <gen fliplr>
+    def fliplr(self) -> Self:
+        """The order of the columns turned round: along axis 1."""
+        return arranging_rows.fliplr(self)
+        # </gen fliplr gqcln4iqwydajpm>
+
+    # <gen flipud>
+    def flipud(self) -> Self:
+        """The order of the rows turned round: along axis 0."""
+        return arranging_rows.flipud(self)
+        # </gen flipud 25btn7izrhw2bxw>
+
+    # <gen take_along_dim>
+    def take_along_dim(self, indices: Self, axis: int | None = None) -> Self:
+        """take_along_axis, or without an axis the elements of flattened x at flattened indices."""
+        return arranging_rows.take_along_dim(self, indices, axis)
+        # </gen take_along_dim emsxdwxhazght7x>
+
+    # <gen diag_embed>
+    def diag_embed(self, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Self:
+        """The last axis as a diagonal of two axes of the result, zeros beside it."""
+        return arranging_rows.diag_embed(self, offset, axis1, axis2)
+        # </gen diag_embed 2dthepdq32h2hp6>
+
+    # <gen diagflat>
+    def diagflat(self, offset: int = 0) -> Self:
+        """A matrix with the elements of x on a diagonal."""
+        return arranging_rows.diagflat(self, offset)
+        # </gen diagflat xgbj356nxcjgb3h>
+
+    # <gen combinations>
+    def combinations(self, r: int = 2, with_replacement: bool = False) -> Self:
+        """Every choice of r elements of a vector in their order, a row for each choice."""
+        return arranging_rows.combinations(self, r, with_replacement)
+        # </gen combinations bz5ldvdi7ime7qh>
+
+    # <gen vander>
+    def vander(self, N: int | None = None, increasing: bool = False) -> Self:
+        """The powers of each element of a vector, a row for each: falling to 0, or rising from
+        it.
+        """
+        return arranging_rows.vander(self, N, increasing)
+        # </gen vander p2za3jtto37hwpusdauph3hwb>
+
+    # <gen i0>
+    def i0(self) -> Self:
+        """The modified Bessel function of the first kind, of order 0."""
+        return bessel_rows.i0(self)
+        # </gen i0 rhhvbgcnrv5j5di>
+
+    # <gen i1>
+    def i1(self) -> Self:
+        """The modified Bessel function of the first kind, of order 1."""
+        return bessel_rows.i1(self)
+        # </gen i1 bcl2d3o3uvnkmdp>
+
+    # <gen i0e>
+    def i0e(self) -> Self:
+        """The modified Bessel function of the first kind, of order 0 times exp(-|x|)."""
+        return bessel_rows.i0e(self)
+        # </gen i0e 3qt5kicvldlonbv>
+
+    # <gen i1e>
+    def i1e(self) -> Self:
+        """The modified Bessel function of the first kind, of order 1 times exp(-|x|)."""
+        return bessel_rows.i1e(self)
+        # </gen i1e sbytnlvovlrkjwo>
 
     # <gen clip>
     def clip(self, min: Self | float | None = None, max: Self | float | None = None) -> Self:
@@ -440,6 +695,42 @@ class Methods(Syntax):
         )
         # <sums jadyh6a6rsowstufjn6ic2trdwwrn3hbr33tdszqjqr3jprv3ybuiw5zlnrzve7cx>
         # </gen conv_transpose3d 7tujo>
+
+    # <gen dist>
+    def dist(self, b: Self, p: float = 2.0) -> Self:
+        """The p-norm of a - b: all elements together."""
+        return distances_rows.dist(self, b, p)
+        # </gen dist 4c7pdggosimmlqs>
+
+    # <gen cdist>
+    def cdist(self, b: Self, p: float = 2.0) -> Self:
+        """The p-norms of the differences of every row of a and every row of b; a batch
+        broadcasts.
+        """
+        return distances_rows.cdist(self, b, p)
+        # </gen cdist iignyebv2uts7rvsdaupi5gwj>
+
+    # <gen renorm>
+    def renorm(self, p: float, axis: int, maxnorm: float) -> Self:
+        """x with the slices along an axis that are longer than maxnorm made as short; p-norms."""
+        return distances_rows.renorm(self, p, axis, maxnorm)
+        # </gen renorm zzyg7vt7uzzp3u5>
+
+    # <gen cov>
+    def cov(
+        self, fweights: Self | None = None, aweights: Self | None = None, correction: int = 1
+    ) -> Self:
+        """How variables, a row each, vary together: sums of products of deviations over the
+        count.
+        """
+        return distances_rows.cov(self, fweights, aweights, correction)
+        # </gen cov sh3mym2kuaprv3y6jtunleoq4sdaupebtv2>
+
+    # <gen corrcoef>
+    def corrcoef(self) -> Self:
+        """The covariance of variables, a row each, over their deviations: from -1 to 1."""
+        return distances_rows.corrcoef(self)
+        # </gen corrcoef uzcuw6zaxwugzco>
 
     # <gen tensordot>
     def tensordot(self, b: Self, axes: int | Sequence[Any] = 2) -> Self:
@@ -1061,6 +1352,56 @@ class Methods(Syntax):
         return movement_rows.flip(self, axis)
         # </gen flip iqmpox6ob57ehxv>
 
+    # <gen unique_consecutive>
+    def unique_consecutive(
+        self, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None
+    ) -> Self:
+        """x with runs of equal elements, or of equal slices along an axis, as one of them."""
+        return neighbours_rows.unique_consecutive(self, return_inverse, return_counts, axis)
+        # </gen unique_consecutive csati2mfedprv3y4j7qbpwdqf>
+
+    # <gen trapezoid>
+    def trapezoid(self, x: Self | None = None, dx: float = 1.0, axis: int = -1) -> Self:
+        """The area below straight lines through y along an axis, at places x or dx apart."""
+        return neighbours_rows.trapezoid(self, x, dx, axis)
+        # </gen trapezoid vwtr4hoqqdwtt5m>
+
+    # <gen cumulative_trapezoid>
+    def cumulative_trapezoid(self, x: Self | None = None, dx: float = 1.0, axis: int = -1) -> Self:
+        """The areas so far below straight lines through y along an axis: one fewer than
+        elements.
+        """
+        return neighbours_rows.cumulative_trapezoid(self, x, dx, axis)
+        # </gen cumulative_trapezoid 2t4foute5t723kasdaupd55yb>
+
+    # <gen bucketize>
+    def bucketize(self, boundaries: Self, right: bool = False, out_int32: bool = False) -> Self:
+        """The bin of each element between boundaries in order: those below it; right: those up
+        to it.
+        """
+        return neighbours_rows.bucketize(self, boundaries, right, out_int32)
+        # </gen bucketize sskxhratjy6pcomsdaupqmvrl>
+
+    # <gen histc>
+    def histc(self, bins: int = 100, min: float = 0, max: float = 0) -> Self:
+        """How many elements lie in each of so many equal bins from min to max; others are left
+        out.
+        """
+        return neighbours_rows.histc(self, bins, min, max)
+        # </gen histc lwxeh3bilaulz5asdaup4y7cg>
+
+    # <gen histogram>
+    def histogram(
+        self,
+        weight: Self | None = None,
+        bins: Any = 100,
+        range: tuple[float, float] | None = None,
+        density: bool = False,
+    ) -> Histogram:
+        """(hist, bin_edges): how many elements, or how much weight, lies in each bin."""
+        return neighbours_rows.histogram(self, weight, bins, range, density)
+        # </gen histogram qm7ve6a6rssrr5ttwocl325ileibxzmiv7pdu2gau7cjo>
+
     # <gen softmax>
     def softmax(self, axis: int = -1) -> Self:
         """exp(x) / sum(exp(x)) along an axis, without overflow."""
@@ -1354,6 +1695,71 @@ class Methods(Syntax):
         """x: what is in memory always lies in row-major order."""
         return picking_rows.contiguous(self)
         # </gen contiguous tqzphgqedbgkcte>
+
+    # <gen narrow>
+    def narrow(self, axis: int, start: int, length: int) -> Self:
+        """length elements along an axis, from start on; a negative start counts from the end."""
+        return pieces_rows.narrow(self, axis, start, length)
+        # </gen narrow fffr733nzqy5l4g>
+
+    # <gen select>
+    def select(self, axis: int, index: int) -> Self:
+        """The slice at one place along an axis, without it."""
+        return pieces_rows.select(self, axis, index)
+        # </gen select n3farsj5af5ds3r>
+
+    # <gen slice_scatter>
+    def slice_scatter(
+        self,
+        values: Self,
+        axis: int = 0,
+        start: int | None = None,
+        end: int | None = None,
+        step: int = 1,
+    ) -> Self:
+        """x with values in the range from start to end along an axis, every step-th place of it."""
+        return pieces_rows.slice_scatter(self, values, axis, start, end, step)
+        # </gen slice_scatter ljtrp6a6rs2dph567ucjrvoqey6hgoa7celprv3yaekmnnw7xm>
+
+    # <gen select_scatter>
+    def select_scatter(self, values: Self | float, axis: int, index: int) -> Self:
+        """x with values as the slice at one place along an axis."""
+        return pieces_rows.select_scatter(self, values, axis, index)
+        # </gen select_scatter vsfupp6rcbj7xiq>
+
+    # <gen diagonal_scatter>
+    def diagonal_scatter(
+        self, values: Self, offset: int = 0, axis1: int = 0, axis2: int = 1
+    ) -> Self:
+        """x with values on a diagonal of two axes, which is the last axis of values."""
+        return pieces_rows.diagonal_scatter(self, values, offset, axis1, axis2)
+        # </gen diagonal_scatter 6cfe3534uvprv3ywce5kkmq75>
+
+    # <gen tensor_split>
+    def tensor_split(self, sections: int | Sequence[int], axis: int = 0) -> list[Self]:
+        """Parts along an axis: so many, the first ones longer by one, or cut before the places
+        listed.
+        """
+        return pieces_rows.tensor_split(self, sections, axis)
+        # </gen tensor_split nno7hkmw6cz3xa2sdaup35wqj>
+
+    # <gen vsplit>
+    def vsplit(self, sections: int | Sequence[int]) -> list[Self]:
+        """Equal parts along axis 0, so many or cut before the places listed."""
+        return pieces_rows.vsplit(self, sections)
+        # </gen vsplit xrmitwp2vm6bf7k>
+
+    # <gen hsplit>
+    def hsplit(self, sections: int | Sequence[int]) -> list[Self]:
+        """Equal parts along axis 1, so many or cut before the places listed."""
+        return pieces_rows.hsplit(self, sections)
+        # </gen hsplit m7cifqykdkf4e5i>
+
+    # <gen dsplit>
+    def dsplit(self, sections: int | Sequence[int]) -> list[Self]:
+        """Equal parts along axis 2, so many or cut before the places listed."""
+        return pieces_rows.dsplit(self, sections)
+        # </gen dsplit qolbq24dfxmp3dc>
 
     # <gen pool>
     def pool(
@@ -1881,6 +2287,78 @@ class Methods(Syntax):
         return special_rows.digamma(self)
         # </gen digamma dmnskativu5i5hc>
 
+    # <gen nansum>
+    def nansum(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Self:
+        """Sum of the elements along axes that are not NaN."""
+        return statistics_rows.nansum(self, axis, keepdims)
+        # </gen nansum bm7cyldmwpkewb3>
+
+    # <gen nanmean>
+    def nanmean(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Self:
+        """Mean of the elements along axes that are not NaN; NaN if there are none."""
+        return statistics_rows.nanmean(self, axis, keepdims)
+        # </gen nanmean 6ufeymhccybei5s>
+
+    # <gen nanmedian>
+    def nanmedian(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Self:
+        """The middle of the elements along axes that are not NaN, or the mean of the two there."""
+        return statistics_rows.nanmedian(self, axis, keepdims)
+        # </gen nanmedian mrlln3xitrovodc>
+
+    # <gen nanquantile>
+    def nanquantile(
+        self,
+        q: float | tuple[float, ...],
+        axis: int | Sequence[int] | None = None,
+        keepdims: bool = False,
+        interpolation: str = "linear",
+    ) -> Self:
+        """quantile of the elements along axes that are not NaN; NaN if there are none."""
+        return statistics_rows.nanquantile(self, q, axis, keepdims, interpolation)
+        # </gen nanquantile lgwkv6a6rsknaifjlzedmbc33uew72prv3yb2n56334as>
+
+    # <gen aminmax>
+    def aminmax(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Extremes:
+        """(smallest, largest) element along axes; NaN if there is one."""
+        return statistics_rows.aminmax(self, axis, keepdims)
+        # </gen aminmax 32jv64mqostrzle>
+
+    # <gen var_mean>
+    def var_mean(
+        self, axis: int | Sequence[int] | None = None, keepdims: bool = False, correction: float = 1
+    ) -> tuple[Self, Self]:
+        """(variance, mean) along axes; squares are divided by (count - correction)."""
+        return statistics_rows.var_mean(self, axis, keepdims, correction)
+        # </gen var_mean phtndmn6qxwqohgnnmvcndl7o>
+
+    # <gen std_mean>
+    def std_mean(
+        self, axis: int | Sequence[int] | None = None, keepdims: bool = False, correction: float = 1
+    ) -> tuple[Self, Self]:
+        """(standard deviation, mean) along axes; squares are divided by (count - correction)."""
+        return statistics_rows.std_mean(self, axis, keepdims, correction)
+        # </gen std_mean zlthwmn6qxwqohgut3hgz7eov>
+
+    # <gen kthvalue>
+    def kthvalue(self, k: int, axis: int = -1, keepdims: bool = False) -> Found:
+        """(values, indices) of the k-th smallest element along an axis, counted from 1."""
+        return statistics_rows.kthvalue(self, k, axis, keepdims)
+        # </gen kthvalue 3w7coswujxly4al>
+
+    # <gen mode>
+    def mode(self, axis: int = -1, keepdims: bool = False) -> Found:
+        """(values, indices) of the most frequent element along an axis: the least, where it last
+        is.
+        """
+        return statistics_rows.mode(self, axis, keepdims)
+        # </gen mode v73ofzbvoigwdy2sdaupx4tmp>
+
+    # <gen msort>
+    def msort(self) -> Self:
+        """The elements in order along the first axis."""
+        return statistics_rows.msort(self)
+        # </gen msort ucvke5s4djnusmr>
+
     # <gen prod>
     def prod(
         self, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: Any = None
@@ -1958,11 +2436,62 @@ class Methods(Syntax):
         return windows_rows.unfold(self, axis, size, step, dilation)
         # </gen unfold cvpisxuynt7koqo>
 
+    # <gen index_copy>
+    def index_copy(self, index: Self, values: Self, axis: int = 0) -> Self:
+        """x with slices of values in place of those at indices along an axis."""
+        return writing_rows.index_copy(self, index, values, axis)
+        # </gen index_copy a4lyg5ypfsq44ue>
+
+    # <gen index_fill>
+    def index_fill(self, index: Self, value: Any, axis: int = 0) -> Self:
+        """x with a value, a number or a 0-d tensor, in the slices at indices along an axis."""
+        return writing_rows.index_fill(self, index, value, axis)
+        # </gen index_fill zubk4xc3gqkqdlo>
+
+    # <gen index_put>
+    def index_put(
+        self, indices: Self | Sequence[Self], values: Self | float, accumulate: bool = False
+    ) -> Self:
+        """x with values at indices: a tuple of tensors, one for each of the first axes, or a
+        mask.
+        """
+        return writing_rows.index_put(self, indices, values, accumulate)
+        # </gen index_put jfdvps3dsgprv3ylvw46mdmtusdaupcplst>
+
+    # <gen masked_scatter>
+    def masked_scatter(self, mask: Self, values: Self) -> Self:
+        """x with the elements of values, one after the other, where mask is true."""
+        return writing_rows.masked_scatter(self, mask, values)
+        # </gen masked_scatter fdh54ls3dmrt4ld>
+
+    # <gen zeta>
+    def zeta(self, q: Self | float) -> Self:
+        """The sum of 1 / (k + q)**x over k = 0, 1, 2, ... (Hurwitz's zeta function), for x > 1."""
+        return zetas_rows.zeta(self, q)
+        # </gen zeta xdaeoibk2zvsata>
+
+    # <gen polygamma>
+    def polygamma(self, n: int) -> Self:
+        """The n-th derivative of digamma; n and x may be given in either order."""
+        return zetas_rows.polygamma(self, n)
+        # </gen polygamma o6sv4edohe5odv5>
+
+    # <gen mvlgamma>
+    def mvlgamma(self, p: int) -> Self:
+        """The logarithm of the gamma function of p dimensions, for x above (p - 1) / 2; else
+        NaN.
+        """
+        return zetas_rows.mvlgamma(self, p)
+        # </gen mvlgamma rj4tqdm6m5gadwwsdaupszyan>
+
     # <gen aliases>
     clamp = clip
+    reshape_as = view_as
     index_select = take
     negative = neg
     absolute = abs
+    arctan = atan
+    fix = trunc
     subtract = sub
     multiply = mul
     divide = div
@@ -1980,13 +2509,25 @@ class Methods(Syntax):
     view = Syntax.reshape
     permute_dims = Syntax.permute
     broadcast_to = Syntax.expand
+    trapz = trapezoid
+    sgn = sign
+    arcsin = asin
+    arccos = acos
+    arctan2 = atan2
+    arcsinh = asinh
+    arccosh = acosh
+    arctanh = atanh
     bitwise_invert = bitwise_not
     ger = outer
+    amax = Syntax.max
+    amin = Syntax.min
     unique_values = unique
     ravel = flatten
     expand_dims = unsqueeze
     swapaxes = Syntax.transpose
+    swapdims = Syntax.transpose
     moveaxis = movedim
     vector_norm = norm
-    # <sums nidihum4drdv5cqpr6zbs5q7c6r3irkvtokyakcvt5ih2dqcrtmeeecmd5qrqnozvpxkr2wwich>
-    # </gen aliases h3v42puahbjxgvbx6z4qxxfqlij44yyeus4qxgzr2k6niqa54tnswxb2yfceyruq5ko756>
+    # <sums nidihoagvtum4drdv5cqpr6zbzvtd3wy62ns5q7c6r3irkvtokyakcvt5ih2dqcrtmeeecmd5qr>
+    # <sums qnozvpxkr2wwichh3v42puahbjxgvbx6z4qxxfqlij44yag7ynehzt36eh4ljbraolxc5xekrme>
+    # </gen aliases 6yu2nzkuk6yeus4qxgzrtyco524u3e2k6niqa54tnswxb2yfcep3asnyruq5ko756>

@@ -9,7 +9,7 @@ from treadle.base.device import Device
 from treadle.base.dtypes import DType
 from treadle.base.dtypes import dtype as dtype_of
 from treadle.base.errors import ArgumentError, OperandError, explain
-from treadle.base.shapes import Shape
+from treadle.base.shapes import Shape, sizes_in
 from treadle.base.sizes import Size
 from treadle.ir.node import (
     NUMBERS,
@@ -134,6 +134,41 @@ class Tensor(Readable, Methods):
     def empty_like(self, *, dtype: Any = None, device: Any = None) -> Tensor:
         """A tensor of the same shape, dtype and device whose values nobody has chosen yet."""
         return self.zeros_like(dtype=dtype, device=device)
+
+    def new_full(
+        self, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None,
+        requires_grad: bool = False,
+    ) -> Tensor:  # fmt: skip
+        """One value in another shape, in this dtype and on this device if no other is named."""
+        shape = sizes_in("new_full", size if isinstance(size, tuple | list) else (size,))
+        if any(n < 0 for n in shape):
+            raise ArgumentError(explain("new_full", "sizes are not negative", size=shape))
+        kind = self.dtype if dtype is None else dtype_of(dtype)
+        value = kind.nearest(fill_value) if kind.is_storage else fill_value
+        place = self.device if device is None else present(device)
+        made = owned(Tensor(full(value, type_of(shape, kind, place))))
+        return made.requires_grad_() if requires_grad else made
+
+    def new_zeros(self, *size: Any, **options: Any) -> Tensor:
+        """Zeros in another shape, of this dtype and device; options are those of new_full."""
+        return self.new_full(size[0] if len(size) == 1 else size, 0, **options)
+
+    def new_ones(self, *size: Any, **options: Any) -> Tensor:
+        """Ones in another shape, of this dtype and device; options are those of new_full."""
+        return self.new_full(size[0] if len(size) == 1 else size, 1, **options)
+
+    def new_empty(self, *size: Any, **options: Any) -> Tensor:
+        """A tensor whose values nobody has chosen yet, of this dtype and device: zeros."""
+        return self.new_zeros(*size, **options)
+
+    def new_tensor(
+        self, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    ) -> Tensor:
+        """A copy of data, in this dtype and on this device if no other is named."""
+        kind = self.dtype if dtype is None else dtype_of(dtype)
+        made: Tensor = ARRAYS.made(data, self, kind)
+        made = made if device is None else made.to(device)
+        return made.requires_grad_() if requires_grad else made
 
     def __getitem__(self, key: Any) -> Tensor:
         _note((self,))
