@@ -132,7 +132,7 @@ class Gpt(td.nn.Module):
 
     def forward(self, tokens: Any) -> Any:
         """Logits, of every position or of the last."""
-        x = td.take(self.wte, tokens) + self.wpe[: tokens.shape[1]]
+        x = td.take(self.wte, tokens, axis=0) + self.wpe[: tokens.shape[1]]
         for layer in range(self.layers):
             x = getattr(self, f"h{layer}")(x)
         x = x[:, -1:] if self.only_last else x
@@ -177,9 +177,9 @@ class Decoder:
 
     def step(self, token: Any) -> Any:
         """Logits."""
-        x = td.take(self.own["wte"], token).cast("float32")
+        x = td.take(self.own["wte"], token, axis=0).cast("float32")
         if "wte.scale" in self.own:
-            x = x * td.take(self.own["wte.scale"], token).reshape((1, 1, 1))
+            x = x * td.take(self.own["wte.scale"], token, axis=0).reshape((1, 1, 1))
         x = x + self.own["wpe"][PAST : PAST + 1]
         width = GPT2.width
         for layer in range(GPT2.layers):

@@ -129,7 +129,9 @@ def everywhere(folder, name):
 def test_one_row_is_all_a_composite_takes(checkout):
     assert written_by_hand(checkout, "tripled") == ["ops/activations.py"]
     found = everywhere(checkout, "tripled")
-    assert found["signature"] == "(x: 'Tensor', by: 'float' = 3.0) -> 'Tensor'"
+    assert found["signature"] == (
+        "(x: 'Tensor' = ..., by: 'float' = 3.0, **words: 'Unpack[Words]') -> 'Tensor'"
+    )
     assert found["value"] == [3.0, 6.0]
     assert found["calls"] == ["tripled(by=3.0)"]
 
@@ -177,7 +179,8 @@ def test_edits_survive_changed_and_deleted_rows(tmp_path):
     assert functions.read_text("utf-8") == mine
     assert "edits merged" in gen(changed)
     merged = functions.read_text("utf-8")
-    assert '"""x so many times."""\n    return ops_rows.tripled(x, float(by))' in merged
+    assert '"""x so many times."""\n    if words:' in merged
+    assert "\n    return ops_rows.tripled(x, float(by))" in merged
     more = changed.replace("by: float = 3.0", "by: float = 3.0, plus: float = 0.0")
     assert "the same lines" in gen(more, wanted=1)
     call = "import treadle as td; from mine.functions import tripled; tripled(td.ones(2))"
@@ -205,7 +208,9 @@ def test_generating_from_nothing_gives_the_same_blocks():
 def test_function_has_the_arguments_of_its_row(row):
     function = getattr(td, row.op.name)
     names = list(inspect.signature(function).parameters)
-    assert names == [argument.name for argument in signature_of(row.op).arguments]
+    wanted = signature_of(row.op)
+    words = ["words"] if wanted.takes_words else []
+    assert names == [argument.name for argument in wanted.arguments] + words
     assert inspect.cleandoc(function.__doc__).split()[:5] == row.doc.split()[:5]
     for alias in row.op.aliases:
         assert getattr(td, alias) is function
@@ -240,15 +245,14 @@ def test_one_row_is_shown_by_any_of_its_names(capsys):
 
 
 def test_signatures_read_as_written_by_hand():
-    shown = {row.op.name: row.signature.definition(row.op.name)[0] for row in ROWS}
-    assert shown["softmax"] == "def softmax(x: Tensor, axis: int = -1) -> Tensor:"
-    assert shown["maximum"] == "def maximum(x: Tensor | float, y: Tensor | float) -> Tensor:"
-    assert (
-        shown["concat"] == "def concat(tensors: Sequence[Tensor], axis: int | None = 0) -> Tensor:"
-    )
-    assert shown["linear"].endswith(
-        "(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:"
-    )
+    shown = {row.op.name: " ".join(row.signature.definition(row.op.name)) for row in ROWS}
+    words = "**words: Unpack[Words]"
+    assert shown["softmax"] == f"def softmax(x: Tensor, axis: int = -1, {words}) -> Tensor:"
+    assert "x: Tensor | float, y: Tensor | float, **words" in shown["maximum"]
+    assert "tensors: Sequence[Tensor], axis: int | None = 0, **words" in shown["concat"]
+    assert "x: Tensor, weight: Tensor, bias: Tensor | None = None, **words" in shown["linear"]
+    assert "alpha: float = 1.0, **words: Any" in shown["elu"]  # one of the words is its own
+    assert "words" not in shown["broadcast_arrays"]
     assert "-> tuple[Tensor, Tensor]:" in shown["topk"]
 
 

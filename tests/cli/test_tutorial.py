@@ -78,7 +78,7 @@ def test_the_page_does_what_it_says(part, tmp_path):
     for language, title, body in found:
         follow(folder, language, title, body)
     if part == "inside":
-        assert "def tanhexp(self, slope: float = 1.0) -> Self:" in (
+        assert "def tanhexp(self, slope: float = 1.0, **words: Unpack[Words]) -> Self:" in (
             folder / "src" / "treadle" / "tensor" / "methods.py"
         ).read_text("utf-8")
         assert "### tanhexp" in (folder / "docs" / "ops.md").read_text("utf-8")
@@ -91,7 +91,7 @@ def test_the_block_on_the_page_is_one_that_is_generated():
     )
     pattern = (
         r"# <gen (\w+)>\ndef \1\(.*\) -> Tensor:\n"
-        r"    \"\"\".*\"\"\"\n    return .*\n    # </gen \1 \w+>"
+        r"    \"\"\".*\"\"\"\n    if words:\n        return .*\n    return .*\n    # </gen \1 \w+>"
     )
     assert re.match(pattern, text)
     functions = (ROOT / "src" / "treadle" / "functions.py").read_text("utf-8")

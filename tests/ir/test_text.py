@@ -62,7 +62,7 @@ GRAPHS = {
     "sources": lambda: [iota((3, 1), 0), full(3, type_of((2, 2), int64)), const(True, ALL[0])],
     "indices": lambda: [
         contract.gather(leaf(5, 3), leaf(4, 3, dtype=int64), axis=0),
-        c.take(leaf(5, 3), leaf(2, 2, dtype=int64)),
+        c.take(leaf(5, 3), leaf(2, 2, dtype=int64), axis=0),
     ],
     "named sizes": lambda: [
         m.reshape(leaf(Dim("rows", 3), 4), Dim("rows", 3), 2, 2),

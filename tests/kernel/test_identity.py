@@ -17,8 +17,8 @@ from treadle.backends.cpu.epilogue_emit import epilogue_text
 from treadle.backends.cpu.host import AARCH64, AVX2
 from treadle.backends.cpu.program import Program, kernel_job
 from treadle.backends.cuda import forms
-from treadle.backends.cuda.program import kernel_text as triton_text
 from treadle.backends.cuda.epilogue import EpilogueEmitter, Finished
+from treadle.backends.cuda.program import kernel_text as triton_text
 from treadle.base.dtypes import FLOATS, DType, bfloat16, float32, float64, int64
 from treadle.base.target import Takes, Target
 from treadle.ir.graph import toposort

@@ -137,7 +137,9 @@ def test_area_is_the_mean_of_regions():
 
 def test_losses_refuse_what_does_not_fit():
     with pytest.raises(ShapeError, match="shapes differ"):
-        F.mse_loss(td.ones(4, 1), td.ones(4))
+        F.binary_cross_entropy(td.ones(4, 1), td.ones(4))
+    with pytest.raises(ShapeError, match="broadcast"):
+        F.mse_loss(td.ones(4, 2), td.ones(4, 3))
     with pytest.raises(ArgumentError, match="mean, sum"):
         F.l1_loss(td.ones(4), td.ones(4), reduction="average")
     with pytest.raises(IndexingError, match="range"):

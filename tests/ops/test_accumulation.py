@@ -95,7 +95,7 @@ def test_narrow_floats_meet_in_float32(kind, device):
     assert td.scatter_add(zero, place, ones, axis=0).tolist() == [1000.0, 0.0, 0.0]
     assert td.index_add(zero, place, ones).tolist() == [1000.0, 0.0, 0.0]
     table = td.ones(3, 2, dtype=kind).to(device).requires_grad_()
-    td.take(table, place).sum().backward()
+    td.take(table, place, axis=0).sum().backward()
     assert table.grad.tolist() == [[1000.0] * 2, [0.0] * 2, [0.0] * 2]
     looked = td.gather(table, td.zeros(1000, 2, dtype="int64").to(device), axis=0)
     found = td.gradients(looked.sum(), [table])[0]

@@ -9,7 +9,7 @@ from treadle.base.errors import IndexingError
 X = np.arange(12.0, dtype=np.float32).reshape(4, 3)
 ROWS = {
     "gather": lambda i: td.gather(td.tensor(X), td.tensor([[i, 0, 1]]), axis=0),
-    "take": lambda i: td.take(td.tensor(X), td.tensor([0, i])),
+    "take": lambda i: td.take(td.tensor(X), td.tensor([0, i]), axis=0),
     "take_along_axis": lambda i: td.take_along_axis(td.tensor(X), td.tensor([[i]]), axis=0),
     "put_along_axis": lambda i: td.put_along_axis(td.tensor(X), td.tensor([[i]]), 1.0, axis=0),
     "scatter": lambda i: td.scatter(td.tensor(X), td.tensor([[i, 0, 1]]), 1.0, axis=0),

@@ -145,6 +145,13 @@ def fractional(pool):
     return call
 
 
+def taken(x, index, axis=None):
+    if axis is None:
+        return torch.take(x, index)
+    rows = torch.index_select(x, axis, index.reshape(-1))
+    return rows.reshape((*x.shape[: axis % x.ndim], *index.shape, *x.shape[axis % x.ndim + 1 :]))
+
+
 THEIRS = {
     # ours: theirs, where the name or the way to call it differs
     "cast": lambda x, to: x.to(getattr(torch, to.name)),
@@ -182,9 +189,8 @@ THEIRS = {
     "scaled_dot_product_attention": attention,
     "gather": lambda x, index, axis: torch.gather(x, axis, index),
     "scatter_add": lambda x, index, values, axis: torch.scatter_add(x, axis, index, values),
-    "take": lambda x, index, axis=0: torch.index_select(x, axis, index.reshape(-1)).reshape(
-        (*x.shape[: axis % x.ndim], *index.shape, *x.shape[axis % x.ndim + 1 :])
-    ),
+    "take": taken,
+    "index_select": lambda x, index, axis=0: torch.index_select(x, axis, index),
     "take_along_axis": lambda x, index, axis=-1: torch.take_along_dim(x, index, axis),
     "matrix_product": torch.matmul,
     "norm": lambda x, axis=None, keepdims=False, **order: torch.linalg.vector_norm(

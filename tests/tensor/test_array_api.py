@@ -40,7 +40,7 @@ OF_STRICT_ONLY = {name for name in xp.__all__ if "flags" in name.lower()}
 
 def test_every_name_of_the_standard_is_there():
     missing = {name for name in xp.__all__ if not hasattr(td, name)}
-    assert missing == EXTENSIONS | OF_STRICT_ONLY
+    assert missing <= EXTENSIONS | OF_STRICT_ONLY
 
 
 FUNCTIONS = [

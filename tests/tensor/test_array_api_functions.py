@@ -100,6 +100,8 @@ def test_meshgrid_and_broadcasting():
         calls.check()
     assert td.broadcast_shapes((3, 1), (4,), ()) == (3, 4)
     assert isinstance(td.meshgrid(td.ones(2)), list)
+    assert isinstance(td.unstack(td.ones(2)), tuple)
+    assert isinstance(td.nonzero(td.ones(2)), tuple)
     assert isinstance(td.broadcast_arrays(td.ones(2)), list)
 
 

@@ -170,6 +170,9 @@ def test_refused():
         td.ones((2, 3)) + td.ones(4)
     with pytest.raises(ValueError, match="axis"):
         td.sum(x, axis=1)
+    for wrong in (-4, 3):
+        with pytest.raises(IndexError, match="axis out of range"):
+            td.expand_dims(td.ones((2, 3)), axis=wrong)
     with pytest.raises(ValueError, match="size 1"):
         td.squeeze(td.ones((2, 1)), axis=0)
     with pytest.raises(ValueError, match="axis"):
@@ -220,6 +223,8 @@ def test_what_there_is():
     info, other = td.__array_namespace_info__(), xp.__array_namespace_info__()
     assert set(info.capabilities()) == set(other.capabilities())
     assert info.default_device() in info.devices()
+    assert info.capabilities()["max dimensions"] == other.capabilities()["max dimensions"] == 64
+    assert td.ones((1,) * 64).numpy().ndim == td.ones((1,) * 65).sum(0).numpy().ndim == 64
     assert set(info.default_dtypes()) == set(other.default_dtypes())
     assert info.default_dtypes()["real floating"] == td.ones(1).dtype
     assert info.default_dtypes()["indexing"] == td.argmax(td.ones(1)).dtype

@@ -204,18 +204,16 @@ def test_rows_by_pytorchs_options():
         lambda x, i: td.gather(x, 0, i),
         lambda x, i: td.scatter(x, 0, i, x),
         lambda x, i: td.scatter_add(x, 0, i, x),
-        lambda x, i: td.index_add(x, 0, i, x),
+        lambda x, i: td.index_add(x, 0, i, x[:1]),
         lambda x, i: td.scatter_reduce(x, 0, i, x, "sum"),
     ],
 )
-def test_an_axis_in_second_place_is_told_where_it_belongs(call):
-    with pytest.raises(OperandError, match="axis comes last here"):
-        call(td.ones(3), td.tensor([0]))
+def test_an_axis_may_stand_in_second_place(call):
+    assert call(td.ones(3), td.tensor([0])).shape in ((3,), (1,))
 
 
-def test_rows_hint_at_names_of_options():
-    with pytest.raises(TypeError, match="axis, not dim"):
-        softmax(td.ones(3), dim=0)
+def test_rows_take_other_names_of_options():
+    assert softmax(td.ones(2), dim=0).tolist() == [0.5, 0.5]
 
 
 # ---- arrays beside tensors

@@ -15,6 +15,10 @@ class ShapeError(TreadleError, ValueError):
     """Shapes or axes that do not fit the op."""
 
 
+class AxisError(ShapeError, IndexError):
+    """An axis that a tensor does not have."""
+
+
 class DtypeError(TreadleError, TypeError):
     """Element types that the op does not take."""
 

@@ -7,7 +7,7 @@ from math import prod
 from operator import index
 from typing import Any
 
-from treadle.base.errors import ShapeError, explain
+from treadle.base.errors import AxisError, ShapeError, explain
 from treadle.base.sizes import Size, unknown
 
 Shape = tuple[int, ...]
@@ -96,7 +96,7 @@ def sizes_in(what: str, sizes: Sequence[Any]) -> Shape:
         found: Any = tuple([n if isinstance(n, WHOLE) else index(n) for n in sizes])
         return Wanted(found) if Dim in map(type, found) else found
     except TypeError:
-        raise ShapeError(explain(what, "a size is an integer", got=tuple(sizes))) from None
+        raise ShapeError(explain(what, "a size is an integer", got=repr(sizes))) from None
 
 
 def names_of(shape: Shape) -> tuple[str, ...]:
@@ -132,19 +132,22 @@ def axis_in(what: str, axis: int, rank: int) -> int:
         raise ShapeError(explain(what, "an axis is an integer", got=repr(axis))) from None
     if not -rank <= axis < rank:
         hint = f"axes run from {-rank} to {rank - 1}" if rank else "a 0-d tensor has no axes"
-        raise ShapeError(explain(what, "axis out of range", hint, axis=axis, rank=rank))
+        raise AxisError(explain(what, "axis out of range", hint, axis=axis, rank=rank))
     return axis % rank
 
 
 def axes_in(what: str, axes: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
-    """axes (None: all) as sorted numbers in [0, rank), each once."""
+    """axes (None: all) as sorted numbers in [0, rank), each once.
+
+    A 0-d tensor counts as a line of one element: it may be named by its axis 0 or -1.
+    """
     if axes is None:
         return tuple(range(rank))
     chosen = list(axes) if isinstance(axes, Sequence) else [axes]
-    found = sorted(axis_in(what, axis, rank) for axis in chosen)
+    found = sorted(axis_in(what, axis, rank or 1) for axis in chosen)
     if len(set(found)) < len(found):
         raise ShapeError(explain(what, "an axis is named twice", axes=tuple(chosen)))
-    return tuple(found)
+    return tuple(found) if rank else ()
 
 
 def drop_axes(shape: Shape, axes: tuple[int, ...], keepdims: bool) -> Shape:

@@ -21,6 +21,7 @@ from treadle.ops.syntax import Syntax
 from treadle.tensor.methods import Methods
 from treadle.tensor.tensor import Tensor
 
+WORDED = ("treadle.ops.words", "accept_words")
 NAMESPACES = {"treadle.random": "random", "treadle.ops.linalg": "linalg"}
 """Packages of rows that users do not find at the top, and where they do."""
 
@@ -111,7 +112,7 @@ def sections_of(rows: Sequence[Row]) -> dict[str, list[Row]]:
 def function_pieces(rows: Sequence[Row]) -> Iterator[Piece]:
     """A typed function for every row."""
     written = [row for row in rows if not row.is_written]
-    yield _imports(written, [("treadle.tensor.tensor", "Tensor")])
+    yield _imports(written, [("treadle.tensor.tensor", "Tensor"), WORDED])
     for row in written:
         lines = [
             *row.signature.definition(row.op.name),
@@ -121,6 +122,7 @@ def function_pieces(rows: Sequence[Row]) -> Iterator[Piece]:
     names = [f"{alias} = {row.op.name}" for row in written for alias in row.op.aliases]
     if names:
         yield Piece("aliases", tuple(names), gap=2)
+    yield Piece("words", ("accept_words(globals().values())",), gap=2)
 
 
 def method_pieces(rows: Sequence[Row]) -> Iterator[Piece]:
@@ -128,7 +130,7 @@ def method_pieces(rows: Sequence[Row]) -> Iterator[Piece]:
     owners = [owner for owner in Tensor.__mro__ if owner not in (Methods, object)]
     by_hand = {name for owner in owners for name in vars(owner)}
     chosen = [row for row in rows if row.is_method and row.op.name not in by_hand]
-    yield _imports(chosen, [("typing", "Self")])
+    yield _imports(chosen, [("typing", "Self"), ("treadle.ops.syntax", "Syntax"), WORDED])
     for row in chosen:
         summary = row.doc.split("\n\n")[0].replace("\n", " ")
         lines = [
@@ -144,6 +146,7 @@ def method_pieces(rows: Sequence[Row]) -> Iterator[Piece]:
             names += [f"    {alias} = {owner}{row.op.name}" for alias in aliases]
     if names:
         yield Piece("aliases", tuple(names))
+    yield Piece("words", ("accept_words(vars(Methods).values(), method=True)",), gap=2)
 
 
 def export_pieces(rows: Sequence[Row]) -> Iterator[Piece]:
@@ -296,7 +299,6 @@ from __future__ import annotations
 # </gen imports none>"""
 FUNCTIONS = f'"""The ops of the table as typed functions."""{HEAD}\n'
 METHODS = f'''"""The ops of the table as methods of a tensor."""{HEAD}
-from treadle.ops.syntax import Syntax
 
 
 class Methods(Syntax):

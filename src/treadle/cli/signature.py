@@ -12,7 +12,9 @@ from inspect import Parameter
 from typing import Any
 
 from treadle.ops.defs import Elementwise, Kind, Op
+from treadle.ops.words import Words
 
+WORDS = {("typing", "Unpack"), ("treadle.ops.words", "Words")}
 STAR, NAMED = Parameter.VAR_POSITIONAL, Parameter.KEYWORD_ONLY
 WIDTH = 100
 
@@ -49,8 +51,26 @@ class Signature:
 
     def definition(self, name: str, method: bool = False) -> list[str]:
         """`def name(...) -> ...:` in as many lines as it takes."""
-        width = WIDTH - 4 if method else WIDTH
-        return wrapped(f"def {name}(", self.written(method), f") -> {self.result(method)}:", width)
+        width, parts = WIDTH - 4 if method else WIDTH, self.written(method)
+        if self.takes_words:
+            parts.append(f"**words: {'Any' if self.own_words else 'Unpack[Words]'}")
+        return wrapped(f"def {name}(", parts, f") -> {self.result(method)}:", width)
+
+    @property
+    def takes_words(self) -> bool:
+        """May PyTorch's words come too? Not beside any number of operands."""
+        return not any(a.kind is STAR and a.is_operand for a in self.arguments)
+
+    @property
+    def own_words(self) -> bool:
+        """Is one of PyTorch's words the name of an argument here?"""
+        return any(argument.name in Words.__annotations__ for argument in self.arguments)
+
+    def with_words(self) -> Signature:
+        """Itself, with what its words must import."""
+        if self.takes_words:
+            self.imports |= {("typing", "Any")} if self.own_words else WORDS
+        return self
 
     def written(self, method: bool = False) -> list[str]:
         """Every argument with type and default."""
@@ -68,11 +88,15 @@ class Signature:
         return self.returns.replace("Tensor", "Self") if method else self.returns
 
     def call(self, target: str, method: bool = False) -> list[str]:
-        """`return target(...)` with all arguments."""
-        names = [argument.passed() for argument in self.arguments]
+        """`return target(...)` with all arguments; apart, with words that are not ours."""
+        names, width = [argument.passed() for argument in self.arguments], WIDTH - 4 - 4 * method
         if method:
             names[0] = "self"
-        return wrapped(f"return {target}(", names, ")", WIDTH - 8 if method else WIDTH - 4)
+        plain = wrapped(f"return {target}(", names, ")", width)
+        if not self.takes_words:
+            return plain
+        worded = wrapped(f"return {target}(", [*names, "**words"], ")", width - 4)
+        return ["if words:", *(f"    {line}" for line in worded), *plain]
 
 
 def wrapped(before: str, parts: Sequence[str], after: str, width: int) -> list[str]:
@@ -95,7 +119,7 @@ def signature_of(op: Op) -> Signature:
         kind = "Tensor | float" if len(names) > 1 and isinstance(op, Elementwise) else "Tensor"
         plain = Parameter.POSITIONAL_OR_KEYWORD
         found.arguments = [Argument(name, plain, kind, None, True) for name in names]
-        return found
+        return found.with_words()
     writer = _Types(source, found.imports)
     parameters = list(inspect.signature(source).parameters.values())
     for position, parameter in enumerate(parameters):
@@ -110,7 +134,7 @@ def signature_of(op: Op) -> Signature:
         found.arguments.append(Argument(parameter.name, parameter.kind, kind, shown, operand))
     if op.define is not None:
         found.returns = writer.text(inspect.signature(source).return_annotation, operand=True)
-    return found
+    return found.with_words()
 
 
 def _takes_numbers(op: Op, position: int) -> bool:

@@ -1,6 +1,7 @@
 """Functions between layers, as rows defined by other rows.
 
-At a kink the gradient is PyTorch's: that of the flat side.
+At a kink the gradient is PyTorch's: that of the flat side. NaN is let through, the value and the
+gradient: it counts as a number that is neither bounded nor below 0.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def _both(shape: tuple[int, ...], **options: float) -> tuple[tuple[Any, ...], ..
 
 @composite(
     lambda np, x: np.maximum(x, 0), Samples(smooth=False),
-    lambda g, y, x: (where(gt(y, 0.0), g, 0.0),),
+    lambda g, y, x: (where(le(y, 0.0), 0.0, g),),
 )  # fmt: skip
 def relu(x: Any, /) -> Any:
     """x where positive, else 0."""
@@ -61,6 +62,9 @@ def relu(x: Any, /) -> Any:
 )
 def hardtanh(x: Any, /, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     """x kept within [min_val, max_val]."""
+    if min_val > max_val:
+        facts = {"min_val": min_val, "max_val": max_val}
+        raise ArgumentError(explain("hardtanh", "min_val is above max_val", **facts))
     return where(le(x, min_val), min_val, where(ge(x, max_val), max_val, x))
 
 
@@ -77,7 +81,7 @@ def _leaky(np: Any, x: Any, negative_slope: float = 0.01) -> Any:
 @composite(_leaky, Samples(cases=_both((4, 5), negative_slope=0.2), smooth=False))
 def leaky_relu(x: Any, /, negative_slope: float = 0.01) -> Any:
     """x where positive, else a fraction of it."""
-    return where(gt(x, 0), x, x * negative_slope)
+    return where(le(x, 0), x * negative_slope, x)
 
 
 def _prelu(np: Any, x: Any, weight: Any) -> Any:
@@ -103,8 +107,8 @@ def prelu(x: Any, weight: Any, /) -> Any:
         weight = weight.reshape(())
     else:
         weight = weight.reshape((-1,) + (1,) * (x.ndim - 2))
-    above = gt(x, 0)
-    return where(above, x, weight * where(above, 0, x))  # no 0 * inf above, nor in gradients
+    below = le(x, 0)
+    return where(below, weight * where(below, x, 0), x)  # no 0 * inf above, nor in gradients
 
 
 def _channels(x: Any) -> int:
@@ -135,8 +139,10 @@ def hardshrink(x: Any, /, lambd: float = 0.5) -> Any:
     Samples(cases=_both((4, 5), lambd=1.5), smooth=False),
 )
 def softshrink(x: Any, /, lambd: float = 0.5) -> Any:
-    """x moved towards 0 by lambd."""
-    return x - where(lt(x, -lambd), -lambd, where(gt(x, lambd), lambd, x))
+    """x moved towards 0 by lambd, which is not negative."""
+    if not lambd >= 0:
+        raise ArgumentError(explain("softshrink", "lambd is not negative", got=lambd))
+    return where(le(abs(x), lambd), 0.0, x - where(gt(x, 0), lambd, -lambd))
 
 
 @composite(lambda np, x: np.clip(x / 6 + 0.5, 0, 1), Samples(smooth=False))
@@ -162,13 +168,24 @@ def _clip(np: Any, x: Any, low: Any = None, high: Any = None) -> Any:
         cases=(((4, 5), (), (), {}), ((9,), (9,), {}), ((3, 4), (4,), (3, 1), {}), ((5,), {})),
         smooth=False,
     ),
-    aliases=("clamp",),
 )
 def clip(x: Any, min: Any = None, max: Any = None, /) -> Any:  # noqa: A002 - the standard's names
     """x kept within [min, max], numbers or tensors; either may be left out."""
     if min is not None:
         x = where(bitwise_or(lt(x, min), ne(min, min)), min, x)
     return x if max is None else where(bitwise_or(gt(x, max), ne(max, max)), max, x)
+
+
+@composite(
+    _clip,
+    Samples(cases=(((4, 5), (), (), {}), ((9,), (9,), {})), smooth=False), inline=True,
+)  # fmt: skip
+def clamp(x: Any, min: Any = None, max: Any = None, /) -> Any:  # noqa: A002
+    """clip, which asks for one bound at least."""
+    if min is None and max is None:
+        hint = "min, max or both; clip(x) is x, as the array API has it"
+        raise ArgumentError(explain("clamp", "no bound", hint))
+    return clip(x, min, max)
 
 
 def _nan_to_num(np: Any, x: Any, **options: Any) -> Any:
@@ -221,9 +238,9 @@ def gelu(x: Any, /, approximate: str = "none") -> Any:
 
 def _elu(x: Any, alpha: float, scale: float = 1.0) -> Any:
     """Above 0 the exponential is of 0: its gradient must not be infinite times 0."""
-    positive = gt(x, 0.0)
-    below = expm1(where(positive, 0.0, x * scale)) * alpha
-    return where(positive, x, below)
+    negative = le(x, 0.0)
+    below = expm1(where(negative, x * scale, 0.0)) * alpha
+    return where(negative, below, x)
 
 
 def _elu_reference(np: Any, x: Any, alpha: float = 1.0) -> Any:

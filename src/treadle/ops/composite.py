@@ -153,8 +153,8 @@ def _first_index(x: Any, best: Any, axis: int | None, keepdims: bool, name: str)
 
 
 def _arg_extreme(x: Any, axis: int | None, keepdims: bool, name: str, extreme: Any) -> Any:
-    if axis is None:
-        flat = _arg_extreme(x.reshape(-1), 0, False, name, extreme)
+    if axis is None or not x.ndim:
+        flat = _arg_extreme(x.reshape(-1), axis or 0, False, name, extreme)
         return flat.reshape((1,) * x.ndim) if keepdims else flat
     return _first_index(x, extreme(x, axis=axis, keepdims=True), axis, keepdims, name)
 
@@ -184,20 +184,21 @@ def argmin(x: Any, /, axis: int | None = None, keepdims: bool = False) -> Any:
 
 
 def _take_check(x: Any, indices: Any, axis: int | None) -> None:
-    require_inside("take", indices, x.shape[axis_in("take", axis or 0, x.ndim)])
+    size = math.prod(x.shape) if axis is None else x.shape[axis_in("take", axis, x.ndim)]
+    require_inside("take", indices, size)
 
 
 @composite(
-    lambda np, x, index, axis=None: np.take(x, index, axis or 0),
+    lambda np, x, index, axis=None: np.take(x, index, axis),
     Samples(
-        cases=(((5, 3), (4,), {}), ((7, 40), (2, 3), {}), ((3, 6), (4,), {"axis": 1})),
+        cases=(((5, 3), (4,), {}), ((7, 40), (2, 3), {"axis": 0}), ((3, 6), (4,), {"axis": 1})),
         roles=("", "index"),
     ),
-    aliases=("index_select",),
     check=_take_check,
 )
 def take(x: Any, indices: Any, /, axis: int | None = None) -> Any:
-    """Slices of x at indices along an axis, the first if none is named: an embedding look-up."""
+    """Slices of x at indices along an axis; elements of flattened x if none is named."""
+    x = x.reshape((-1,)) if axis is None and x.ndim != 1 else x
     axis = axis_in("take", axis or 0, x.ndim)
     before, after = x.shape[:axis], x.shape[axis + 1 :]
     shape = (math.prod(before), x.shape[axis], math.prod(after))

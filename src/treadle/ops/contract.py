@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from treadle.base.errors import OperandError, ShapeError, explain
+from treadle.base.errors import ArgumentError, DtypeError, ShapeError, explain
 from treadle.base.shapes import Shape, axis_in, broadcast
 from treadle.ops import rules
 from treadle.ops.bounds import require_inside
@@ -59,14 +59,9 @@ matrix_product = Op(
 )  # fmt: skip
 
 
-def refuse_axis_first(name: str, index: Any, order: str) -> None:
-    """PyTorch names the axis before the index."""
-    if isinstance(index, int):
-        raise OperandError(explain(name, "axis comes last here", f"{name}({order})", index=index))
-
-
 def _gather(x: Any, index: Any, axis: int) -> Any:
-    refuse_axis_first("gather", index, "x, index, axis")
+    if isinstance(index, int):  # as PyTorch has it: (x, axis, index)
+        index, axis = axis, index
     axis = axis_in("gather", axis, x.ndim)
     _fits("gather", x, index, axis)
     require_inside("gather", index, x.shape[axis])
@@ -125,19 +120,48 @@ gather = Op(
 
 def _arguments(name: str) -> Any:
     def arguments(base: Any, index: Any, values: Any, axis: int) -> Any:
-        refuse_axis_first(name, index, "x, index, values, axis")
+        if isinstance(index, int):  # as PyTorch has it: (x, axis, index, values)
+            axis, index, values = index, values, axis
         axis = axis_in(name, axis, base.ndim)
         if not hasattr(values, "shape"):  # one number for all
             values = cast(index.zeros_like(), base.dtype) + values
+        if values.dtype is not base.dtype:
+            facts = {"base": base.dtype.name, "values": values.dtype.name}
+            raise DtypeError(explain(name, "two dtypes", "cast the values first", **facts))
         if index.shape != values.shape:
-            facts = {"index": index.shape, "values": values.shape}
-            raise ShapeError(explain(name, "one index per value", **facts))
+            values = _leading(name, index, values)
         _fits(name, base, index, axis)
         require_inside(name, index, base.shape[axis])
         return (base, index, values), axis
 
     arguments.__qualname__ = name
     return arguments
+
+
+def _leading(name: str, index: Any, values: Any) -> Any:
+    """As many values along every axis as there are indices: those that come first."""
+    sizes = zip(index.shape, values.shape, strict=False)
+    if index.ndim != values.ndim or any(n > size for n, size in sizes):
+        facts = {"index": index.shape, "values": values.shape}
+        raise ShapeError(explain(name, "an index without a value", **facts))
+    return slice_(values, [(0, n, 1) for n in index.shape])
+
+
+def _over(
+    base: Any, index: Any, values: Any, axis: int, reduce: str | None = None
+) -> Any:  # fmt: skip
+    if reduce is None:
+        return _PLAIN(base, index, values, axis)
+    if reduce not in JOINS:
+        hint = f"None, or one of {', '.join(JOINS)}; scatter_reduce has more"
+        raise ArgumentError(explain("scatter", "no such reduce", hint, got=repr(reduce)))
+    return JOINS[reduce](base, index, values, axis)
+
+
+_PLAIN = _arguments("scatter")
+_over.__qualname__ = "scatter"
+JOINS: dict[str, Op] = {}
+"""What PyTorch calls the ways in which scatter joins values to what is there."""
 
 
 def _scattered(np: Any, how: str, base: Any, index: Any, values: Any, axis: int) -> Any:
@@ -166,14 +190,16 @@ def scattering(name: str, how: str, doc: str, grad: Any, smooth: bool = True) ->
     rule = rules.indexed if how in ("add", "over") else rules.indexed_in_order
     row = Op(
         name, Kind.SCATTER, doc, types=partial(rule, name),
-        shape=lambda _, shapes: shapes[0], arguments=_arguments(name), grad=grad,
+        shape=lambda _, shapes: shapes[0], grad=grad,
+        arguments=_over if how == "over" else _arguments(name),
         reference=lambda np, base, index, values, axis: _scattered(
-            np, how, base, index, values, axis
+            np, how, base, index, values[tuple(map(slice, index.shape))], axis
         ),
         samples=Samples(cases=(
             ((5, 3), (4, 3), (4, 3), {"axis": 0}), ((4, 9), (4, 20), (4, 20), {"axis": 1}),
             ((6,), (50,), (50,), {"axis": 0}), ((5, 6), (2, 3), (2, 3), {"axis": -1}),
             ((3, 2), (0, 2), (0, 2), {"axis": 0}), ((0, 2), (0, 2), (0, 2), {"axis": 0}),
+            ((5, 6), (2, 3), (4, 3), {"axis": 1}),
         ), roles=("", "index", ""), smooth=smooth),
     )  # fmt: skip
     SCATTERS[row] = how
@@ -224,7 +250,8 @@ scatter_add = scattering(
     "base with values added at indices along an axis; narrow floats add up in float32.",
     lambda g, y, base, index, values: (g, None, _read(g, index, y.arg)))
 scatter = scattering(
-    "scatter", "over", "base with values put at indices along an axis; the last one stays.",
+    "scatter", "over",
+    "base with values put at indices along an axis; the last one stays. reduce: add or multiply.",
     _set_grad)
 scatter_mul = scattering(
     "scatter_mul", "mul",
@@ -237,6 +264,7 @@ scatter_min = scattering(
     "scatter_min", "minimum", "The smaller of base and the values at indices along an axis.",
     _extreme_grad, smooth=False)
 # fmt: on
+JOINS |= {"add": scatter_add, "multiply": scatter_mul}
 
 
 # ---- writing a box

@@ -11,6 +11,7 @@ from treadle.base.dtypes import DType
 from treadle.base.errors import ArgumentError, OperandError, TreadleError, explain, needed, said_by
 from treadle.base.shapes import Shape
 from treadle.ops.options import Chosen, positional_only, require_option, shown, whole_options
+from treadle.ops.words import translated
 
 TABLE: dict[str, Op] = {}
 """Every op by name, in the order of definition."""
@@ -86,6 +87,10 @@ def _cause(error: BaseException) -> BaseException | None:
     return error.__cause__ if isinstance(error, TreadleError) else error
 
 
+def _is_number(x: Any) -> bool:
+    return isinstance(x, bool | int | float)
+
+
 class Arrays:
     """How arrays become tensors: the tensor layer, which stands above, fills this in."""
 
@@ -95,16 +100,6 @@ class Arrays:
 
 
 ARRAYS = Arrays()
-ELSEWHERE = {"dim": "axis", "keepdim": "keepdims", "input": "x"}
-"""Options as PyTorch spells them, and as they are called here."""
-
-
-def _spelled(options: dict[str, Any]) -> str:
-    """A hint for options that have another name here."""
-    known = [f"{ELSEWHERE[name]}, not {name}" for name in options if name in ELSEWHERE]
-    return f"\n  hint: {', '.join(known)}" if known else ""
-
-
 UNCLEAR = (TreadleError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What a call may raise in the words of what the row is made of."""
 
@@ -172,10 +167,16 @@ class Op:
             return self(*with_tensors, **options)
         hint = "make a tensor first: td.tensor(...)"
         got = ", ".join(type(operand).__name__ for operand in operands) or "nothing"
-        raise OperandError(explain(self.name, "needs a tensor operand", hint, got=got))
+        wrong = OperandError(explain(self.name, "needs a tensor operand", hint, got=got))
+        return self.retried(wrong, args, options)
 
     def retried(self, error: Exception, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        """The call with arrays as tensors, if it failed for want of them; else the refusal."""
+        """The call in our words, or with arrays as tensors, if it was not; else the refusal."""
+        source = self.define or self.arguments or self.reference
+        meant = source and translated(self.name, source, args, options)
+        if meant:
+            row, args, options = meant
+            return TABLE[row](*args, **options)
         with_tensors = self.with_tensors(args)
         if with_tensors is None:
             raise self.refusal(error, args, options) from _cause(error)
@@ -190,7 +191,9 @@ class Op:
         found = [
             ARRAYS.made(x, like) if self._stands_for_one(k, x) else x for k, x in enumerate(places)
         ]
-        if all(new is old for new, old in zip(found, places, strict=True)):
+        if len(places) > 1 and not self.samples.listed and all(map(_is_number, places)):
+            found[0] = ARRAYS.made(places[0], None)  # of numbers alone the first is a tensor
+        elif all(new is old for new, old in zip(found, places, strict=True)):
             return None
         listed = places is not args and self.samples.listed
         return (found, *args[1:]) if listed else (*found, *args[len(found) :])
@@ -208,13 +211,13 @@ class Op:
             return said_by(self.name, error)
         called, _, said = str(error).partition("() ")
         if isinstance(error, TypeError) and called.strip("_") == self.name:
-            return TypeError(f"{self.name}() {said}{_spelled(options)}")  # it has other arguments
+            return TypeError(f"{self.name}() {said}")  # it has other arguments
         source = self.define or self.arguments
         names = source.__code__.co_varnames[: source.__code__.co_argcount] if source else ()
         needed = len(names) - len(source.__defaults__ or ()) if source else 1
         lost = isinstance(error, AttributeError)  # a shape, or another part of a tensor
         for k, x in enumerate(self._tensors(args) if lost or self.reference is not None else ()):
-            left_out = x is None and k >= needed
+            left_out = x is None and k >= needed and not self.samples.listed
             number = isinstance(x, bool | int | float) and not lost
             if not (left_out or number or hasattr(x, "_apply")):
                 hint = "wrap it with td.tensor(...)"
@@ -222,7 +225,7 @@ class Op:
                 return OperandError(wrong).with_traceback(error.__traceback__)
         facts = {name: shown(x) for name, x in (*zip(names, args, strict=False), *options.items())}
         hint = f"it takes {', '.join(names)}"
-        wrong = explain(self.name, f"cannot use an argument: {error}", hint, **facts)
+        wrong = explain(self.name, "cannot use an argument", hint, **facts)
         return ArgumentError(wrong).with_traceback(error.__traceback__)
 
     @property

@@ -41,9 +41,9 @@ COSTLY = 12.0
 LN2, LN10 = math.log(2.0), math.log(10.0)
 
 
-def _flat(g: Any, y: Any, x: Any) -> tuple[None]:
+def _flat(g: Any, y: Any, *operands: Any) -> tuple[None, ...]:
     """The gradient of steps: none but where they jump."""
-    return (None,)
+    return (None,) * len(operands)
 
 
 def _abs_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
@@ -56,14 +56,28 @@ def _abs_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
 def _power_grad(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     """0 where 0 * inf would be NaN: at an exponent of 0, and for the exponent of a base of 0."""
     still = bitwise_and(eq(a, 0.0), ge(real(b), 0.0))
-    base = g * b * float_power(a, b - 1.0)
+    base = g * b * power(a, b - 1.0)
     return where(eq(b, 0.0), 0.0, base), where(still, 0.0, g * y * log(a))
 
 
+def _in_float64(x: Any, y: Any) -> Any:
+    """Tensors of 64 bits, or of twice as many where they are complex; numbers stand beside them."""
+    parts = [x, y]
+    for k, part in enumerate(parts):
+        if hasattr(part, "_apply"):
+            parts[k] = cast(part, "complex128" if part.dtype.is_complex else "float64")
+    return tuple(parts), None
+
+
+def power(x: Any, y: Any) -> Any:
+    """x to the power y, in the float that both have in common."""
+    return (x if hasattr(x, "_apply") else y)._apply(float_power, (x, y), None)
+
+
 def _extreme_grad(better: Op, g: Any, a: Any, b: Any) -> tuple[Any, Any]:
-    """All to the operand that was taken, half to each of two equal ones."""
-    tied = where(eq(a, b), g * 0.5, 0.0)
-    return where(better(a, b), g, tied), where(better(b, a), g, tied)
+    """All to the operand that was taken, half to each of two equal ones; to both beside NaN."""
+    shared = where(eq(a, b), g * 0.5, g)
+    return where(better(b, a), 0.0, shared), where(better(a, b), 0.0, shared)
 
 
 def _round(x: Any, decimals: int = 0) -> Any:
@@ -159,9 +173,9 @@ div = elementwise("div", rules.analytic,
                   lambda np, x, y: np.true_divide(x, y),
                   lambda g, y, a, b: (g / b, -g * y / b), 0.5, 4.0, flops=4.0,
                   aliases=("divide", "true_divide"), arguments=_div)
-float_power: Op = elementwise("float_power", rules.analytic, "x to the power y, always a float.",
+float_power: Op = elementwise("float_power", rules.analytic, "x to the power y, in 64 bits.",
                               lambda np, x, y: np.power(x, y), _power_grad,
-                              0.5, 3.0, flops=2 * COSTLY)
+                              0.5, 3.0, flops=2 * COSTLY, arguments=_in_float64)
 minimum = elementwise("minimum", rules.ordered, "The smaller; NaN if either is.",
                       lambda np, x, y: np.minimum(x, y),
                       lambda g, y, a, b: _extreme_grad(lt, g, a, b), smooth=False)
@@ -169,7 +183,7 @@ maximum = elementwise("maximum", rules.ordered, "The larger; NaN if either is.",
                       lambda np, x, y: np.maximum(x, y),
                       lambda g, y, a, b: _extreme_grad(gt, g, a, b), smooth=False)
 floor_divide = elementwise("floor_divide", rules.real_number, "floor(x / y).",
-                           lambda np, x, y: np.floor_divide(x, y), JUMPS, 1.0, 8.0, flops=8.0)
+                           lambda np, x, y: np.floor_divide(x, y), _flat, 1.0, 8.0, flops=8.0)
 remainder = elementwise("remainder", rules.real_number, "x - y * floor(x / y): the sign of y.",
                         lambda np, x, y: np.remainder(x, y),
                         lambda g, y, a, b: (g, -g * floor_divide(a, b)), 1.0, 8.0, False, 8.0)

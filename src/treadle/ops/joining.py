@@ -90,7 +90,7 @@ def _split(np: Any, x: Any, size: Any, axis: int = 0) -> Any:
         ((6,), {"size": (1, 0, 5)}), ((0, 2), {"size": 3}),
     )), inline=True,
 )  # fmt: skip
-def split(x: Any, /, size: int | Sequence[int], axis: int = 0) -> list[Any]:
+def split(x: Any, /, size: int | Sequence[int], axis: int = 0) -> tuple[Any, ...]:
     """Parts along an axis: of one size (the last may be smaller), or of the sizes listed."""
     at = axis_in("split", axis, x.ndim)
     length = x.shape[at]
@@ -100,11 +100,11 @@ def split(x: Any, /, size: int | Sequence[int], axis: int = 0) -> list[Any]:
         if sum(sizes) != length or any(n < 0 for n in sizes):
             raise ArgumentError(explain("split", "the sizes must add up to the axis", **facts))
     else:
-        if size < 1:
+        if not isinstance(size, int) or size < 1:
             raise ArgumentError(explain("split", "a part has at least one element", **facts))
         sizes = [min(size, length - start) for start in range(0, length, size)] or [0]
     ends = accumulate(sizes)
-    return [cut(x, at, end - n, end) for end, n in zip(ends, sizes, strict=True)]
+    return tuple([cut(x, at, end - n, end) for end, n in zip(ends, sizes, strict=True)])
 
 
 @composite(
@@ -112,11 +112,14 @@ def split(x: Any, /, size: int | Sequence[int], axis: int = 0) -> list[Any]:
     Samples(cases=(((7, 2), {"chunks": 3}), ((2, 6), {"chunks": 4, "axis": -1}))),
     inline=True,
 )
-def chunk(x: Any, /, chunks: int, axis: int = 0) -> list[Any]:
+def chunk(x: Any, /, chunks: int, axis: int = 0) -> tuple[Any, ...]:
     """At most so many parts of equal size along an axis; the last may be smaller."""
     if chunks < 1:
         raise ArgumentError(explain("chunk", "at least one part", chunks=chunks))
-    return split(x, max(1, -(-x.shape[axis_in("chunk", axis, x.ndim)] // chunks)), axis)
+    found: tuple[Any, ...] = split(
+        x, max(1, -(-x.shape[axis_in("chunk", axis, x.ndim)] // chunks)), axis
+    )
+    return found
 
 
 @composite(
@@ -124,11 +127,11 @@ def chunk(x: Any, /, chunks: int, axis: int = 0) -> list[Any]:
     Samples(cases=(((3, 2), {}), ((2, 3), {"axis": -1}), ((4,), {}))),
     inline=True, aliases=("unbind",),
 )  # fmt: skip
-def unstack(x: Any, /, axis: int = 0) -> list[Any]:
+def unstack(x: Any, /, axis: int = 0) -> tuple[Any, ...]:
     """The slices along an axis, without it."""
     at = axis_in("unstack", axis, x.ndim)
     rest = (*x.shape[:at], *x.shape[at + 1 :])
-    return [cut(x, at, k, k + 1).reshape(rest) for k in range(x.shape[at])]
+    return tuple([cut(x, at, k, k + 1).reshape(rest) for k in range(x.shape[at])])
 
 
 # ---- elements one after the other several times

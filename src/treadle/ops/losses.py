@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from typing import Any
+from warnings import warn
 
 from treadle.base.errors import ArgumentError, ShapeError, explain
-from treadle.base.shapes import axis_in
+from treadle.base.shapes import axis_in, broadcast
 from treadle.base.sizes import as_number
 from treadle.ops.activations import logsigmoid
 from treadle.ops.bounds import require_inside
@@ -43,13 +44,28 @@ def reduced(name: str, losses: Any, reduction: str) -> Any:
     return sum_(losses) if reduction == "sum" else mean(losses)
 
 
-def compared(
-    name: str, reduction: str, loss: Callable[..., Any], *operands: Any, same: int = 2
-) -> Any:
-    """loss of operands, the first of which have the same shape, reduced."""
-    shapes = [x.shape for x in operands]
-    if any(shape != shapes[0] for shape in shapes[1:same]):
-        shown = " and ".join(map(str, shapes[:same]))
+def pairs(name: str, same: int = 2) -> Callable[..., None]:
+    """A check of calls: operands of other shapes are broadcast, and a warning says so."""
+
+    def check(*operands: Any, **options: Any) -> None:
+        shapes = [x.shape for x in operands[:same] if hasattr(x, "shape")]
+        if any(shape != shapes[0] for shape in shapes[1:]):
+            hint = "reshape or expand one of them if that is not meant"
+            wrong = f"shapes differ, broadcast to {broadcast(name, *shapes)}"
+            shown = " and ".join(map(str, shapes))
+            warn(explain(name, wrong, hint, shapes=shown), stacklevel=5)
+
+    return check
+
+
+STRICT = ("binary_cross_entropy", "binary_cross_entropy_with_logits")
+"""Losses of chances broadcast nothing, as PyTorch has it."""
+
+
+def compared(name: str, reduction: str, loss: Callable[..., Any], *operands: Any) -> Any:
+    """loss of operands, reduced."""
+    if name in STRICT and operands[0].shape != operands[1].shape:
+        shown = " and ".join(str(x.shape) for x in operands[:2])
         hint = "one target for each prediction: nothing is broadcast"
         raise ShapeError(explain(name, "shapes differ", hint, shapes=shown))
     return precisely(lambda *wide: reduced(name, loss(*wide), reduction), *operands)
@@ -68,13 +84,18 @@ def in_numpy(loss: Callable[..., Any]) -> Callable[..., Any]:
 # ---- distances
 
 
-@composite(in_numpy(lambda np, x, target: (x - target) ** 2), Samples(cases=PAIRS))
+@composite(
+    in_numpy(lambda np, x, target: (x - target) ** 2), Samples(cases=PAIRS), check=pairs("mse_loss")
+)
 def mse_loss(x: Any, target: Any, /, reduction: str = "mean") -> Any:
     """Squared differences: their "mean", their "sum", or with "none" each."""
     return compared("mse_loss", reduction, lambda x, t: (x - t) * (x - t), x, target)
 
 
-@composite(in_numpy(lambda np, x, target: np.abs(x - target)), Samples(cases=PAIRS, smooth=False))
+@composite(
+    in_numpy(lambda np, x, target: np.abs(x - target)), Samples(cases=PAIRS, smooth=False),
+    check=pairs("l1_loss"),
+)  # fmt: skip
 def l1_loss(x: Any, target: Any, /, reduction: str = "mean") -> Any:
     """Sizes of the differences."""
     return compared("l1_loss", reduction, lambda x, t: abs_(x - t), x, target)
@@ -93,7 +114,10 @@ def _bent(x: Any, target: Any, delta: float) -> Any:
     return where(near, some * some * 0.5, (size - 0.5 * delta) * delta)
 
 
-@composite(in_numpy(_huber), Samples(*BENDS, cases=usual(delta=0.5), smooth=False))
+@composite(
+    in_numpy(_huber), Samples(*BENDS, cases=usual(delta=0.5), smooth=False),
+    check=pairs("huber_loss"),
+)  # fmt: skip
 def huber_loss(x: Any, target: Any, /, reduction: str = "mean", delta: float = 1.0) -> Any:
     """Half the squares of differences up to delta, delta times the size of larger ones."""
     if not delta > 0:
@@ -106,15 +130,17 @@ def _smooth(np: Any, x: Any, target: Any, beta: float = 1.0) -> Any:
 
 
 @composite(
-    in_numpy(_smooth), Samples(*BENDS, cases=(*usual(beta=0.5), *usual(beta=0)[5:]), smooth=False)
-)
+    in_numpy(_smooth), Samples(*BENDS, cases=(*usual(beta=0.5), *usual(beta=0)[5:]), smooth=False),
+    check=pairs("smooth_l1_loss"),
+)  # fmt: skip
 def smooth_l1_loss(x: Any, target: Any, /, reduction: str = "mean", beta: float = 1.0) -> Any:
     """Sizes of differences, rounded off below beta: huber_loss over beta."""
     if not beta >= 0:
         raise ArgumentError(explain("smooth_l1_loss", "beta is not negative", got=beta))
-    if beta == 0:
-        return l1_loss(x, target, reduction=reduction)
-    loss = lambda x, t: _bent(x, t, beta) * (1.0 / beta)  # noqa: E731
+
+    def loss(x: Any, t: Any) -> Any:
+        return _bent(x, t, beta) * (1.0 / beta) if beta else abs_(x - t)
+
     return compared("smooth_l1_loss", reduction, loss, x, target)
 
 
@@ -202,6 +228,7 @@ def _kl(np: Any, x: Any, target: Any, reduction: str = "mean", log_target: bool 
 
 @composite(
     _kl, Samples(cases=(*usual(log_target=True), *usual(reduction="batchmean")[5:]), low=0.5),
+    check=pairs("kl_div"),
 )  # fmt: skip
 def kl_div(
     x: Any, target: Any, /, reduction: str = "mean", log_target: bool = False

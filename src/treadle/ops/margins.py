@@ -8,7 +8,7 @@ from typing import Any
 from treadle.ops.composite import composite
 from treadle.ops.defs import Samples
 from treadle.ops.elementwise import detach, eq, exp, gt, log, lt, where
-from treadle.ops.losses import compared, in_numpy, usual
+from treadle.ops.losses import compared, in_numpy, pairs, usual
 
 # ---- margins
 
@@ -28,7 +28,10 @@ TRIPLES: tuple[tuple[Any, ...], ...] = (
 )  # fmt: skip
 
 
-@composite(in_numpy(_ranking), Samples(cases=TRIPLES, smooth=False))
+@composite(
+    in_numpy(_ranking), Samples(cases=TRIPLES, smooth=False),
+    check=pairs("margin_ranking_loss", 3),
+)  # fmt: skip
 def margin_ranking_loss(
     x1: Any, x2: Any, target: Any, /, margin: float = 0.0, reduction: str = "mean"
 ) -> Any:
@@ -37,7 +40,7 @@ def margin_ranking_loss(
     def loss(x1: Any, x2: Any, target: Any) -> Any:
         return _above(margin - target * (x1 - x2))
 
-    return compared("margin_ranking_loss", reduction, loss, x1, x2, target, same=3)
+    return compared("margin_ranking_loss", reduction, loss, x1, x2, target)
 
 
 def _signs(rng: Any, kind: Any, shapes: Any) -> list[Any]:
@@ -53,6 +56,7 @@ def _hinge(np: Any, x: Any, target: Any, margin: float = 1.0) -> Any:
 
 @composite(
     in_numpy(_hinge), Samples(cases=usual(margin=0.5), smooth=False, draw=_signs),
+    check=pairs("hinge_embedding_loss"),
 )  # fmt: skip
 def hinge_embedding_loss(
     x: Any, target: Any, /, margin: float = 1.0, reduction: str = "mean"
@@ -80,6 +84,7 @@ def _gaussian(
     in_numpy(_gaussian),
     Samples(cases=(*TRIPLES[:1], ((5,), (5,), (5,), {"reduction": "none", "full": True}),
                    ((3, 4), (3, 4), (3, 1), {})), low=0.5),
+    check=pairs("gaussian_nll_loss"),
 )  # fmt: skip
 def gaussian_nll_loss(
     x: Any, target: Any, var: Any, /, full: bool = False, eps: float = 1e-6,
@@ -110,6 +115,7 @@ def _poisson(
 @composite(
     in_numpy(_poisson),
     Samples(cases=(*usual(log_input=False), *usual(full=True)[5:]), low=0.5, smooth=False),
+    check=pairs("poisson_nll_loss"),
 )
 def poisson_nll_loss(
     x: Any, target: Any, /, log_input: bool = True, full: bool = False, eps: float = 1e-8,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from functools import partial
 from itertools import accumulate, pairwise
+from operator import index
 from typing import Any
 
 from treadle.base.dtypes import DType
@@ -164,15 +165,23 @@ def fill_of(op: str, dtype: DType, value: complex) -> complex:
 
 def _pad(x: Any, edges: int | Sequence[Pair], value: float = 0, mode: str = "constant") -> Any:
     given = [(edges, edges)] * x.ndim if isinstance(edges, int) else edges
-    edges = tuple((int(before), int(after)) for before, after in given)
-    if len(edges) != x.ndim:
+    try:
+        edges = tuple((index(before), index(after)) for before, after in given)
+        fits = len(edges) == x.ndim
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
         hint = "a number, or one (before, after) pair per axis"
-        raise ArgumentError(explain("pad", "bad edges", hint, edges=edges, shape=x.shape))
-    if any(n < 0 for edge in edges for n in edge):
-        x, edges = _cropped(x, edges)
+        raise ArgumentError(explain("pad", "bad edges", hint, edges=given, shape=x.shape))
     if mode not in MODES:
         hint = f"one of {', '.join(MODES)}"
         raise ArgumentError(explain("pad", "no such mode", hint, mode=repr(mode)))
+    if any(n < 0 for edge in edges for n in edge):
+        if mode == "reflect":  # at the ends that x had
+            wider = tuple((max(0, before), max(0, after)) for before, after in edges)
+            away = tuple((min(0, before), min(0, after)) for before, after in edges)
+            return _cropped(pad(x, wider, mode=mode), away)[0]
+        x, edges = _cropped(x, edges)
     if mode == "constant":
         return (x,), (edges, fill_of("pad", x.dtype, value))
     for axis, (before, after) in enumerate(edges):
@@ -229,6 +238,9 @@ def cut(x: Any, axis: int, start: int, stop: int) -> Any:
 
 
 def _pad_reference(np: Any, x: Any, edges: Any, value: Any = 0, mode: str = "constant") -> Any:
+    if mode == "reflect" and np.min(edges) < 0:
+        x = np.pad(x, np.maximum(edges, 0), mode)
+        edges = np.minimum(edges, 0)
     if np.min(edges) < 0:
         pairs = [(max(0, -b), min(0, a) or None) for b, a in edges]
         x = x[tuple(slice(*pair) for pair in pairs)]

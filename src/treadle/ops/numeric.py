@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 from treadle.base.dtypes import DType, dtype, float32, promote
+from treadle.base.errors import ArgumentError, explain
 from treadle.ops import rules
 from treadle.ops.composite import composite, precisely
 from treadle.ops.defs import JUMPS, Samples
@@ -25,7 +26,6 @@ from treadle.ops.elementwise import (
     eq,
     exp,
     expm1,
-    float_power,
     floor_divide,
     gt,
     log,
@@ -34,6 +34,7 @@ from treadle.ops.elementwise import (
     maximum,
     minimum,
     ne,
+    power,
     remainder,
     sigmoid,
     sign_of,
@@ -142,7 +143,13 @@ def _pow(np: Any, x: Any, y: Any) -> Any:
     return np.power(x, np.maximum(y, 0)) if x.dtype.kind in "iu" else np.power(x, y)
 
 
-@composite(_pow, Samples(0.5, 3.0), flops=24.0)
+def _pow_check(x: Any, y: Any) -> None:
+    if isinstance(y, int) and y < 0 and x.dtype.is_integer:
+        hint = "cast the tensor to a float first"
+        raise ArgumentError(explain("pow", "an integer to a negative power", hint, y=y))
+
+
+@composite(_pow, Samples(0.5, 3.0), flops=24.0, check=_pow_check)
 def pow_(x: Any, y: Any, /) -> Any:
     """x to the power y. Integers wrap around; to a negative power they are 1 for 1, +-1 for -1, 0.
 
@@ -151,9 +158,7 @@ def pow_(x: Any, y: Any, /) -> Any:
     [1024, 0, -1]
     """
     _, kind = rules.number("pow", (x.dtype, y.dtype))
-    return (
-        float_power(x, y) if kind.is_inexact else _whole_power(cast(x, kind), cast(y, kind), kind)
-    )
+    return power(x, y) if kind.is_inexact else _whole_power(cast(x, kind), cast(y, kind), kind)
 
 
 def _whole_power(x: Any, y: Any, kind: DType) -> Any:

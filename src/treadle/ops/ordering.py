@@ -1,24 +1,25 @@
-"""Rows made of sorting and running totals: order statistics, searches, counts, differences."""
+"""Rows made of sorting and running totals: order statistics, searches, differences."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from treadle.base.dtypes import INTEGERS, DType, bool_, float32, float64, int32, int64
+from treadle.base.dtypes import DType, bool_, float32, float64, int32, int64
 from treadle.base.dtypes import dtype as dtype_of
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import axes_in, axis_in, drop_axes
+from treadle.ops.bounds import KNOWN
 from treadle.ops.composite import Axes, as_float, composite, take
-from treadle.ops.contract import gather, scatter_add
-from treadle.ops.defs import AN_INDEX, ON_INTEGERS, Op, Samples
-from treadle.ops.elementwise import bitcast, cast, eq, minimum, ne, where
+from treadle.ops.contract import gather
+from treadle.ops.defs import AN_INDEX, Op, Samples
+from treadle.ops.elementwise import bitcast, cast, eq, floor, minimum, ne, round_, where
 from treadle.ops.movement import concat, cut, pad
 from treadle.ops.predicates import bitwise_not
-from treadle.ops.reduce import max_, min_
-from treadle.ops.rules import require
-from treadle.ops.scan import CASES, argsort, cumprod, cumsum
+from treadle.ops.reduce import max_, min_, sum_
+from treadle.ops.scan import CASES, Placed, argsort, cumprod, cumsum
 
 FEW = 8  # of this many largest elements each is looked for by itself
 
@@ -47,7 +48,8 @@ def sort(x: Any, /, axis: int = -1, descending: bool = False, stable: bool = Tru
     >>> td.sort(td.tensor([3, 1, 2])).tolist()
     [1, 2, 3]
     """
-    return gather(x, argsort(x, axis=axis, descending=descending), axis=axis)
+    order = argsort(x, axis=axis, descending=descending)
+    return gather(x, order, axis=axis) if x.ndim else x
 
 
 def _largest(np: Any, x: Any, k: int, axis: int = -1, largest: bool = True) -> Any:
@@ -66,6 +68,9 @@ def _largest(np: Any, x: Any, k: int, axis: int = -1, largest: bool = True) -> A
 )  # fmt: skip
 def topk(x: Any, /, k: int, axis: int = -1, largest: bool = True) -> tuple[Any, Any]:
     """(values, indices) of the k largest or smallest elements along an axis, in order."""
+    if not x.ndim and k == 1:
+        found, index = topk(x.reshape(1), 1, axis, largest)
+        return found.reshape(()), index.reshape(())
     axis = axis_in("topk", axis, x.ndim)
     if not isinstance(k, int) or not 0 <= k <= x.shape[axis]:
         hint = f"a number from 0 to {x.shape[axis]}, the size of axis {axis}"
@@ -114,13 +119,8 @@ def _lines(
     name: str, x: Any, axis: Axes, q: Sequence[float], interpolation: str = "linear"
 ) -> list[Any]:
     """For each q the elements at that fraction of the sorted lines, in shape (lines,)."""
-    axes, x = axes_in(name, axis, x.ndim), as_float(x)
-    kept = [k for k in range(x.ndim) if k not in axes]
-    size = math.prod(x.shape[k] for k in axes)
-    if not size:
-        raise ShapeError(explain(name, "no elements have no such value", shape=x.shape, axis=axis))
-    lines = math.prod(x.shape[k] for k in kept)
-    ordered = sort(x.permute(*kept, *axes).reshape((lines, size)), axis=1)
+    ordered, _ = _ordered(name, x, axis, False)
+    lines, size = ordered.shape
     last = cut(ordered, 1, size - 1, size)
     found = []
     for fraction in q:
@@ -138,14 +138,51 @@ def _lines(
     return found
 
 
+def _median(
+    np: Any, x: Any, axis: Any = None, keepdims: bool = False, return_indices: bool = False
+) -> Any:
+    if not return_indices:
+        return np.median(x, axis, keepdims=keepdims)
+    place = np.take(np.argsort(x, axis, kind="stable"), [(x.shape[axis] - 1) // 2], axis)
+    found = [np.take_along_axis(x, place, axis), place]
+    return found if keepdims else [np.squeeze(part, axis) for part in found]
+
+
 @composite(
-    lambda np, x, axis=None, keepdims=False: np.median(x, axis, keepdims=keepdims),
-    Samples(cases=STATISTIC_CASES),
-)
-def median(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
-    """The middle element along axes, or the mean of the two in the middle; NaN if there is one."""
+    _median,
+    Samples(cases=(
+        *STATISTIC_CASES, *(((6, 5), {"axis": k, "return_indices": True}) for k in (0, 1)),
+        ((4, 3), {"axis": 0, "keepdims": True, "return_indices": True}),
+    )), inline=True,
+)  # fmt: skip
+def median(
+    x: Any, /, axis: Axes = None, keepdims: bool = False, return_indices: bool = False
+) -> Any:
+    """The middle element along axes, or the mean of the two in the middle; NaN if there is one.
+
+    return_indices: (values, indices) along one axis. An index names one element: of two in the
+    middle the lower is taken, of several NaN the first.
+    """
+    if return_indices:
+        return _middle(x, axis, keepdims)
     shape = drop_axes(x.shape, axes_in("median", axis, x.ndim), keepdims)
     return _lines("median", x, axis, (0.5,))[0].reshape(shape)
+
+
+def _middle(x: Any, axis: Axes, keepdims: bool) -> Placed:
+    if axis is None or not x.ndim:
+        found = _middle(x.reshape(-1), axis or 0, False)
+        return Placed(*(y.reshape((1,) * x.ndim) if keepdims else y for y in found))
+    at = axis_in("median", axis, x.ndim)  # type: ignore[arg-type]
+    size = x.shape[at]
+    if not size:
+        raise ShapeError(explain("median", "no elements have no such value", shape=x.shape))
+    odd = sum_(cast(ne(x, x), int64), axis=at, keepdims=True)
+    place = where(eq(odd, 0), (size - 1) // 2, size - odd)
+    index = gather(argsort(x, axis=at), place, axis=at)
+    found = (gather(x, index, axis=at), index)
+    shape = drop_axes(x.shape, (at,), keepdims)
+    return Placed(*(y.reshape(shape) for y in found))
 
 
 @composite(
@@ -157,20 +194,21 @@ def median(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
           for q in (0.3, (0.0, 0.25, 1.0)) for shape, options in STATISTIC_CASES),
         *(((7, 3), {"q": (0.1, 0.5, 0.55, 0.9, 1.0), "axis": 0, "interpolation": kind})
           for kind in INTERPOLATIONS),
-    )),
+    )), inline=True,
 )  # fmt: skip
 def quantile(
-    x: Any, /, q: float | Sequence[float], axis: Axes = None, keepdims: bool = False,
-    interpolation: str = "linear",
-) -> Any:  # fmt: skip
+    x: Any, /, q: Any, axis: Axes = None, keepdims: bool = False, interpolation: str = "linear"
+) -> Any:
     """The value below which a fraction q of the elements along axes lies; NaN if there is one.
 
-    Several q make a new first axis. Between two elements it is interpolated: linear, lower, higher,
-    nearest (of two as near, the even one), midpoint.
+    q is a number, several, or a tensor of them: several make a new first axis. Between two elements
+    it is interpolated: linear, lower, higher, nearest (of two as near, the even one), midpoint.
     """
     if interpolation not in INTERPOLATIONS:
         hint = f"one of {', '.join(INTERPOLATIONS)}"
         raise ArgumentError(explain("quantile", "no such interpolation", hint, got=interpolation))
+    if hasattr(q, "_apply"):
+        return _at_fractions(x, q, axis, keepdims, interpolation)
     several = isinstance(q, Sequence)
     fractions = tuple(q) if isinstance(q, Sequence) else (q,)
     if not all(isinstance(f, int | float) and 0 <= f <= 1 for f in fractions):
@@ -183,7 +221,50 @@ def quantile(
     return concat(found, axis=0) if several else found[0].reshape(shape)
 
 
-# ---- searching and counting
+BETWEEN: dict[str, Any] = {
+    "linear": lambda part, at: part,
+    "lower": lambda part, at: part * 0,
+    "higher": lambda part, at: cast(ne(part, 0), part.dtype),
+    "nearest": lambda part, at: round_(at) - floor(at),
+    "midpoint": lambda part, at: cast(ne(part, 0), part.dtype) * 0.5,
+}
+"""INTERPOLATIONS of tensors."""
+
+
+def _at_fractions(x: Any, q: Any, axis: Axes, keepdims: bool, interpolation: str) -> Any:
+    """Quantiles at fractions that are computed: in the precision of q."""
+    known = KNOWN.values(q)
+    if q.ndim > 1 or (
+        known is not None and known.size and not 0 <= known.min() <= known.max() <= 1
+    ):
+        hint = "one fraction, or one axis of them, from 0 to 1"
+        raise ArgumentError(explain("quantile", "cannot be that", hint, q=q.shape))
+    ordered, shape = _ordered("quantile", x, axis, keepdims)
+    size = ordered.shape[1]
+    at = as_float(q).reshape(-1) * (size - 1)
+    low = cast(floor(at), int64)
+    first, second = (
+        take(ordered, minimum(place, size - 1), axis=1) for place in (low, low + 1)
+    )  # fmt: skip
+    part = cast(BETWEEN[interpolation](at - floor(at), at), ordered.dtype)
+    between = where(eq(first, second) | eq(part, 0), first, first + (second - first) * part)
+    last = cut(ordered, 1, size - 1, size)
+    found = where(ne(last, last), last, where(eq(part, 1), second, between))
+    return found.permute(1, 0).reshape((*q.shape, *shape))
+
+
+def _ordered(name: str, x: Any, axis: Axes, keepdims: bool) -> tuple[Any, Any]:
+    """x as sorted lines of what lies along axes, and the shape of one number for each."""
+    axes, x = axes_in(name, axis, x.ndim), as_float(x)
+    kept = [k for k in range(x.ndim) if k not in axes]
+    size, lines = (math.prod(x.shape[k] for k in part) for part in (axes, kept))
+    if not size:
+        raise ShapeError(explain(name, "no elements have no such value", shape=x.shape, axis=axis))
+    ordered = sort(x.permute((*kept, *axes)).reshape((lines, size)), axis=1)
+    return ordered, drop_axes(x.shape, axes, keepdims)
+
+
+# ---- searching
 
 
 def _searched(rng: Any, kind: Any, shapes: Any) -> list[Any]:
@@ -192,13 +273,20 @@ def _searched(rng: Any, kind: Any, shapes: Any) -> list[Any]:
     return drawn
 
 
+def _search(np: Any, ordered: Any, values: Any, side: str = "left", sorter: Any = None) -> Any:
+    if ordered.ndim == 1:
+        return np.searchsorted(ordered, values, side, sorter)
+    found = np.zeros(values.shape, np.int64)
+    for line in np.ndindex(values.shape[:-1]):
+        found[line] = np.searchsorted(ordered[line], values[line], side)
+    return found
+
+
 @composite(
-    lambda np, sorted_, values, side="left", sorter=None: np.searchsorted(
-        sorted_, values, side, sorter
-    ),
+    _search,
     Samples(cases=(
         ((7,), (5,), {}), ((8,), (3, 4), {"side": "right"}), ((0,), (3,), {}), ((1,), (), {}),
-        ((100,), (70,), {}),
+        ((100,), (70,), {}), ((3, 9), (3, 5), {}), ((2, 3, 4), (2, 3, 1), {"side": "right"}),
     ), draw=_searched),
     grad=AN_INDEX,
 )  # fmt: skip
@@ -209,22 +297,26 @@ def searchsorted(
     /,
     side: str = "left",
 ) -> Any:
-    """Where values would stand in a sorted tensor of one axis: before equal elements or after.
+    """Where values would stand in a sorted tensor: before equal elements or after.
 
+    One line is searched for all values, several each for those of its place in the other axes.
     sorter: indices that sort the tensor, such as argsort(x), where it is not sorted.
     """
-    sorted = sorted if sorter is None else take(sorted, sorter, axis=0)  # noqa: A001
     if side not in ("left", "right"):
         raise ArgumentError(explain("searchsorted", "side is 'left' or 'right'", side=side))
-    if sorted.ndim != 1:
-        hint = "its elements in ascending order, such as sort(x)"
-        raise ShapeError(explain("searchsorted", "needs one axis", hint, shape=sorted.shape))
-    size = sorted.shape[0]
+    lines = sorted.shape[:-1]
+    if not sorted.ndim or (lines and lines != values.shape[:-1]):
+        hint = "one line in ascending order, or as many as there are lines of values"
+        facts = {"shape": sorted.shape, "values": values.shape}
+        raise ShapeError(explain("searchsorted", "the lines do not fit", hint, **facts))
+    read = partial(gather, axis=-1) if lines else partial(take, axis=0)
+    sorted = sorted if sorter is None else read(sorted, sorter)  # noqa: A001
+    size = sorted.shape[-1]
     position = cast(values.zeros_like(), int64)
     step = 1 << size.bit_length() >> 1
     while step:
         further = position + step
-        element = take(sorted, minimum(further, size) - 1)
+        element = read(sorted, minimum(further, size) - 1)
         before = element < values if side == "left" else element <= values
         if values.dtype.is_float:  # NaN is the largest
             odd = ne(values, values)
@@ -232,59 +324,6 @@ def searchsorted(
         position = where((further <= size) & before, further, position)
         step >>= 1
     return position
-
-
-@composite(
-    lambda np, x, weights=None, length=None: np.bincount(
-        x.astype(np.int64), weights, minlength=length or 0
-    ),
-    Samples(cases=(
-        ((9,), {"length": 6}), ((0,), {"length": 2}), ((500,), {"length": 5}),
-        ((9,), (9,), {"length": 3}),
-    ), draw=lambda rng, kind, shapes: [rng.integers(0, 2, s).astype(kind) for s in shapes]),
-    grad=ON_INTEGERS, inline=True,
-)  # fmt: skip
-def bincount(x: Any, weights: Any = None, /, minlength: int = 0, length: int | None = None) -> Any:
-    """How often 0, 1, 2, ... occur in a tensor of one axis, or the sums of their weights.
-
-    There are as many counts as the largest element asks for, at least minlength. That number has to
-    be read, so a compiled function gives the length; elements outside of it are not counted.
-    """
-    require("bincount", [x.dtype], (bool_, *INTEGERS))
-    if x.ndim != 1:
-        raise ShapeError(explain("bincount", "needs one axis", "x.reshape(-1)", shape=x.shape))
-    x = cast(x, int64)
-    if length is None:
-        length = minlength
-        if x.shape[0]:
-            length = max(minlength, _count_length(x))
-    if min(length, minlength) < 0:
-        facts = {"length": length, "minlength": minlength}
-        raise ArgumentError(explain("bincount", "a length is not negative", **facts))
-    counted = (x >= 0) & (x < length)
-    if weights is None:
-        each, kind = cast(counted, int64), int64
-    else:
-        if weights.shape != x.shape:
-            facts = {"shape": x.shape, "weights": weights.shape}
-            raise ShapeError(explain("bincount", "one weight for each element", **facts))
-        kind = weights.dtype if weights.dtype.is_float else float64
-        each = where(counted, cast(weights, kind.compute), 0.0)
-    empty = pad(cut(each.zeros_like(), 0, 0, 0), [(0, length)])
-    total = scatter_add(empty, where(counted, x, 0), each, axis=0) if length else empty
-    return total if total.dtype is kind else cast(total, kind)
-
-
-def _count_length(x: Any) -> int:
-    """One more than the largest element."""
-    try:
-        least, most = int(min_(x)), int(max_(x))
-    except ArgumentError as error:
-        hint = "say how many counts there are: length=..."
-        raise ArgumentError(explain("bincount", "it cannot look at x here", hint)) from error
-    if least < 0:
-        raise ArgumentError(explain("bincount", "negative numbers have no place", least=least))
-    return most + 1
 
 
 # ---- running totals and differences
@@ -335,22 +374,23 @@ def cumulative_prod(
 
 @composite(
     lambda np, x, before=None, after=None, axis=-1, n=1: np.diff(
-        np.concatenate([y for y in (before, x, after) if y is not None], axis), n, axis
+        x if n == 0 else np.concatenate([y for y in (before, x, after) if y is not None], axis),
+        n, axis,
     ),
     Samples(cases=(
         ((5,), {}), ((3, 5), {"axis": 0}), ((3, 5), {"n": 2}), ((3, 5), {"n": 0}), ((1, 3), {}),
-        ((2, 3), {"n": 4}), ((3, 5), (3, 1), (3, 2), {"n": 2}),
+        ((2, 3), {"n": 4}), ((3, 5), (3, 1), (3, 2), {"n": 2}), ((3, 5), (3, 1), (3, 2), {"n": 0}),
     )),
 )  # fmt: skip
 def diff(x: Any, prepend: Any = None, append: Any = None, /, axis: int = -1, n: int = 1) -> Any:
     """Each element less the one before it along an axis, n times; for bool whether they differ.
 
-    prepend, append: tensors that are joined to x before.
+    prepend, append: tensors that are joined to x before. 0 times is x itself, without them.
     """
     axis = axis_in("diff", axis, x.ndim)
     if not isinstance(n, int) or n < 0:
         raise ArgumentError(explain("diff", "n is a number of times", n=n))
-    parts = [part for part in (prepend, x, append) if part is not None]
+    parts = [part for part in (prepend, x, append) if n and part is not None]
     x = concat(parts, axis=axis) if len(parts) > 1 else x
     for _ in range(n):
         size = x.shape[axis]

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from treadle.base.dtypes import INTEGERS, NUMBERS, int64
+from treadle.base.dtypes import INTEGERS, bool_, int64, uint8
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import axis_in, broadcast, strides_of
 from treadle.ops.bounds import require_inside
 from treadle.ops.composite import composite, take
 from treadle.ops.contract import (
     gather,
-    refuse_axis_first,
     scatter,
     scatter_add,
     scatter_max,
@@ -55,6 +54,21 @@ def take_along_axis(x: Any, indices: Any, /, axis: int = -1) -> Any:
     return gather(x, indices, axis=at)
 
 
+@composite(
+    lambda np, x, index, axis=0: np.take(x, index, axis),
+    Samples(cases=(((5, 3), (4,), {}), ((3, 6), (2,), {"axis": 1})), roles=("", "index")),
+    inline=True,
+)  # fmt: skip
+def index_select(x: Any, indices: Any, /, axis: int = 0) -> Any:
+    """Slices of x at indices along an axis."""
+    if isinstance(indices, int):  # as PyTorch has it: (x, axis, indices)
+        indices, axis = axis, indices
+    if indices.ndim > 1:
+        hint = "take has any number of them"
+        raise ShapeError(explain("index_select", "one axis of indices", hint, shape=indices.shape))
+    return take(x, indices, axis=axis)
+
+
 def _put(np: Any, x: Any, index: Any, values: Any, axis: int = -1) -> Any:
     out = np.array(x)
     np.put_along_axis(out, index, values, axis)
@@ -69,30 +83,33 @@ def put_along_axis(x: Any, indices: Any, values: Any, /, axis: int = -1) -> Any:
     """x with values at indices along an axis; the other axes broadcast."""
     _, indices, at = _aligned("put_along_axis", x, indices, axis)
     if hasattr(values, "shape"):
-        values = values.expand(indices.shape)
+        values = cast(values.expand(indices.shape), x.dtype)
     return scatter(x, indices, values, axis=at)
 
 
-def _index_add(np: Any, x: Any, index: Any, values: Any, axis: int = 0) -> Any:
+def _index_add(np: Any, x: Any, index: Any, values: Any, axis: int = 0, alpha: float = 1) -> Any:
     out = np.moveaxis(np.array(x), axis, 0)
-    np.add.at(out, index, np.moveaxis(values, axis, 0))
+    np.add.at(out, index, np.moveaxis(values * x.dtype.type(alpha), axis, 0))
     return np.moveaxis(out, 0, axis)
 
 
 @composite(
     _index_add, Samples(cases=(
         ((5, 3), (4,), (4, 3), {}), ((2, 6), (3,), (2, 3), {"axis": 1}), ((3,), (9,), (9,), {}),
+        ((5, 3), (4,), (4, 3), {"alpha": 2}),
     ), roles=("", "index", "")), inline=True,
 )  # fmt: skip
-def index_add(x: Any, index: Any, values: Any, /, axis: int = 0) -> Any:
-    """x with slices of values added at indices along an axis."""
-    refuse_axis_first("index_add", index, "x, index, values, axis")
+def index_add(x: Any, index: Any, values: Any, /, axis: int = 0, alpha: float = 1) -> Any:
+    """x with slices of values, times alpha, added at indices along an axis."""
+    if isinstance(index, int):  # as PyTorch has it: (x, axis, index, values)
+        axis, index, values = index, values, axis
     at = axis_in("index_add", axis, x.ndim)
     shape = (*x.shape[:at], *index.shape, *x.shape[at + 1 :])
     if index.ndim != 1 or values.shape != shape:
         facts = {"shape": x.shape, "index": index.shape, "values": values.shape}
         raise ShapeError(explain("index_add", "one slice for each index", **facts))
     wide = index.reshape(tuple(-1 if k == at else 1 for k in range(x.ndim))).expand(shape)
+    values = values if alpha == 1 else cast(values * alpha, values.dtype)
     return scatter_add(x, wide, values, axis=at)
 
 
@@ -122,6 +139,8 @@ REDUCTIONS = {
     "amax": (scatter_max, None), "amin": (scatter_min, None),
 }  # fmt: skip
 """How values meet, and what they start from without x: None is the least or the greatest."""
+OF_TRUTH = {"sum": "amax", "mean": "amin", "prod": "amin", "amax": "amax", "amin": "amin"}
+"""How bools meet: a sum is an or, a product an and, and so is a mean that is rounded down."""
 
 
 def _reduced(
@@ -151,14 +170,21 @@ def scatter_reduce(
     x: Any, index: Any, values: Any, /, axis: int, reduce: str, include_self: bool = True
 ) -> Any:
     """Values that meet at one place become their sum, mean, prod, amax or amin, with x's or not."""
-    refuse_axis_first("scatter_reduce", index, "x, index, values, axis, reduce")
+    if isinstance(index, int):  # as PyTorch has it: (x, axis, index, values, reduce)
+        axis, index, values = index, values, axis
     if reduce not in REDUCTIONS:
         hint = f"one of {', '.join(REDUCTIONS)}"
         raise ArgumentError(explain("scatter_reduce", "no such reduction", hint, reduce=reduce))
-    require("scatter_reduce", [x.dtype], NUMBERS)
+    if x.dtype is bool_:
+        reduce, wide = OF_TRUTH[reduce], (cast(t, uint8) for t in (x, values))
+        return cast(
+            scatter_reduce(next(wide), index, next(wide), axis, reduce, include_self), bool_
+        )
     if x.dtype.is_storage and reduce == "mean":  # a total may be more than a narrow float holds
-        wide = scatter_reduce(cast(x, x.dtype.compute), index, values, axis, reduce, include_self)
-        return cast(wide, x.dtype)
+        wide = (cast(t, x.dtype.compute) for t in (x, values))
+        return cast(
+            scatter_reduce(next(wide), index, next(wide), axis, reduce, include_self), x.dtype
+        )
     op, start = REDUCTIONS[reduce]
     if start is None:
         start = x.dtype.least if reduce == "amax" else x.dtype.greatest
@@ -239,19 +265,24 @@ SPARSE = Samples(
 
 
 @composite(lambda np, x: list(np.nonzero(x)), SPARSE, inline=True, grad=AN_INDEX)
-def nonzero(x: Any, /) -> list[Any]:
+def nonzero(x: Any, /) -> tuple[Any, ...]:
     """The indices of the elements that are not 0, a tensor for each axis; computed now."""
     if not x.shape:
-        hint = "give it an axis: x.reshape(1)"
+        hint = "give it an axis: x.reshape(1); argwhere has a row for it"
         raise ShapeError(explain("nonzero", "a 0-d tensor has no indices", hint))
     flat = places_of(truth_of(x))
     parts = zip(strides_of(x.shape), x.shape, strict=True)
-    return [floor_divide(flat, max(1, step)) % max(1, size) for step, size in parts]
+    return tuple([floor_divide(flat, max(1, step)) % max(1, size) for step, size in parts])
 
 
-@composite(lambda np, x: np.argwhere(x), SPARSE, inline=True, grad=AN_INDEX)
+@composite(
+    lambda np, x: np.argwhere(x),
+    Samples(cases=(*SPARSE.cases, ((), {})), low=-1.0, high=1.0), inline=True, grad=AN_INDEX,
+)  # fmt: skip
 def argwhere(x: Any, /) -> Any:
     """The indices of the elements that are not 0, a row for each; computed now."""
+    if not x.shape:
+        return cut(places_of(truth_of(x)).reshape((-1, 1)), 1, 0, 0)
     return stack(nonzero(x), axis=1)
 
 

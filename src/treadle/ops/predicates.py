@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from treadle.base.dtypes import bool_, float64
+from treadle.base.errors import ArgumentError, explain
 from treadle.ops.composite import composite
 from treadle.ops.defs import JUMPS, Samples
 from treadle.ops.elementwise import bitwise_and, bitwise_or, cast, eq, imag, le, lt, ne, real
@@ -91,6 +92,9 @@ def isclose(
 
     equal_nan: is NaN close to NaN?
     """
+    if not min(rtol, atol) >= 0:
+        facts = {"rtol": rtol, "atol": atol}
+        raise ArgumentError(explain("isclose", "a tolerance is negative", **facts))
     x, y = (a if a.dtype.is_inexact else cast(a, float64) for a in (x, y))
     near = bitwise_and(le(abs(x - y), atol + rtol * abs(y)), isfinite(y))
     same = bitwise_or(eq(x, y), near)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from treadle.base.dtypes import DType, int64
 from treadle.base.errors import NotSupported, ShapeError, explain
@@ -13,8 +13,9 @@ from treadle.base.shapes import axis_in
 from treadle.ops import rules
 from treadle.ops.contract import scatter_add
 from treadle.ops.defs import AN_INDEX, TABLE, Kind, Op, Samples
-from treadle.ops.elementwise import cast, eq, exp, log, ne, where
+from treadle.ops.elementwise import cast, detach, eq, exp, log, ne, where
 from treadle.ops.movement import flip
+from treadle.ops.reduce import max_
 
 CASES: tuple[tuple[Any, ...], ...] = (
     ((5,), {}), ((3, 5), {"axis": 1}), ((3, 5), {"axis": 0}), ((2, 3, 4), {"axis": -2}),
@@ -39,6 +40,48 @@ def _along(name: str) -> Callable[..., Any]:
     return arguments
 
 
+def _along_total(name: str) -> Callable[..., Any]:
+    """The same of a row with an option dtype: in what it adds or multiplies, cast around it."""
+    plain = _along(name)
+
+    def arguments(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+        if dtype is None:
+            return plain(x, axis)
+        return cast(TABLE[name](cast(x, dtype), axis), dtype)
+
+    arguments.__qualname__ = name
+    return arguments
+
+
+class Placed(NamedTuple):
+    """Elements, and where they stand along their axis."""
+
+    values: Any
+    indices: Any
+
+
+def _along_extreme(name: str) -> Callable[..., Any]:
+    """The same of a row that can say where its elements stand."""
+    plain = _along(name)
+
+    def arguments(x: Any, axis: int | None = None, return_indices: bool = False) -> Any:
+        if not return_indices:
+            return plain(x, axis)
+        y = TABLE[name](x, axis)
+        if not x.ndim:
+            return Placed(y, cast(x.zeros_like(), int64))
+        return Placed(y, _place(y, x, axis_in(name, axis or 0, x.ndim)))
+
+    arguments.__qualname__ = name
+    return arguments
+
+
+def _place(y: Any, x: Any, axis: int) -> Any:
+    """Where an extreme stands: the last place so far that equals it."""
+    hit = eq(x, y) | ne(x, x)
+    return cummax(where(hit, x.iota_like(axis), 0), axis=axis)
+
+
 def _backwards(op: Op, x: Any, axis: int) -> Any:
     """The scan from the last element to the first."""
     return flip(op(flip(x, axis), axis=axis), axis)
@@ -57,16 +100,20 @@ def _product_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
 
 
 def _extreme_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
-    """Each cotangent goes where its extreme stands: the last place so far that equals it."""
+    """Each cotangent goes where its extreme stands."""
     (axis,) = y.arg
-    hit = eq(x, y) | ne(x, x)
-    place = cummax(where(hit, x.iota_like(axis), 0), axis=axis)
-    return (scatter_add(x.zeros_like(), place, g, axis=axis),)
+    return (scatter_add(x.zeros_like(), _place(y, x, axis), g, axis=axis),)
 
 
 def _log_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
-    """exp(x) times the sum of g exp(-y) from here on, as logarithms: exp(-y) may overflow."""
+    """exp(x) times the sum of g exp(-y) from here on, as logarithms: exp(-y) may overflow.
+
+    Both are taken less the largest element: what is large, y has rounded away more of.
+    """
     (axis,) = y.arg
+    peak = detach(max_(x, axis=axis, keepdims=True)) if 0 not in x.shape else x
+    x = x - where(eq(abs(peak), math.inf), 0.0, peak)
+    y = logcumsumexp(x, axis=axis)
 
     def part(weight: Any) -> Any:
         some = (weight > 0) & ne(y, -math.inf)
@@ -78,12 +125,12 @@ def _log_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
 
 def _scan(
     name: str, rule: Callable[..., Any], doc: str, reference: Callable[..., Any], grad: Any,
-    flops: float = 1.0,
+    flops: float = 1.0, arguments: Callable[[str], Callable[..., Any]] = _along,
 ) -> Op:  # fmt: skip
     """A row of a running total."""
     return Op(
         name, Kind.SCAN, doc, types=partial(rule, name), shape=lambda _, shapes: shapes[0],
-        arguments=_along(name), grad=grad, flops=flops,
+        arguments=arguments(name), grad=grad, flops=flops,
         reference=lambda np, x, axis=0: reference(np, x, axis), samples=Samples(cases=CASES),
     )  # fmt: skip
 
@@ -91,13 +138,18 @@ def _scan(
 # fmt: off
 cumsum: Op = _scan("cumsum", rules.totals, "Sums of the elements so far along an axis.",
                    lambda np, x, axis: np.cumsum(x, axis),
-                   lambda g, y, x: (_backwards(cumsum, g, y.arg[0]),))
+                   lambda g, y, x: (_backwards(cumsum, g, y.arg[0]),), arguments=_along_total)
 cumprod = _scan("cumprod", rules.totals, "Products of the elements so far along an axis.",
-                lambda np, x, axis: np.cumprod(x, axis), _product_grad)
-cummax = _scan("cummax", rules.ordered, "Largest element so far along an axis; NaN once seen.",
-               lambda np, x, axis: np.maximum.accumulate(x, axis), _extreme_grad)
-cummin = _scan("cummin", rules.ordered, "Smallest element so far along an axis; NaN once seen.",
-               lambda np, x, axis: np.minimum.accumulate(x, axis), _extreme_grad)
+                lambda np, x, axis: np.cumprod(x, axis), _product_grad,
+                arguments=_along_total)
+cummax = _scan("cummax", rules.ordered,
+               "Largest element so far along an axis; NaN once seen. return_indices: and where.",
+               lambda np, x, axis: np.maximum.accumulate(x, axis), _extreme_grad,
+               arguments=_along_extreme)
+cummin = _scan("cummin", rules.ordered,
+               "Smallest element so far along an axis; NaN once seen. return_indices: and where.",
+               lambda np, x, axis: np.minimum.accumulate(x, axis), _extreme_grad,
+               arguments=_along_extreme)
 logcumsumexp = _scan("logcumsumexp", rules.floating, "log(cumsum(exp(x))), without overflow.",
                      lambda np, x, axis: np.logaddexp.accumulate(x, axis), _log_grad, 40.0)
 # fmt: on
@@ -105,6 +157,8 @@ logcumsumexp = _scan("logcumsumexp", rules.floating, "log(cumsum(exp(x))), witho
 
 def _argsort(x: Any, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """stable is part of the standard: every sort here is."""
+    if not x.ndim:
+        return argsort(x.reshape(1), axis=axis, descending=descending).reshape(())
     axis = axis_in("argsort", axis, x.ndim)
     if x.shape[axis] >= MOST:
         facts = {"size": x.shape[axis], "most": MOST - 1}
@@ -123,7 +177,7 @@ def _index_rule(dtypes: Any) -> tuple[tuple[DType, ...], DType]:
     return rules.ordered("argsort", dtypes)[0], int64
 
 
-argsort = Op(
+argsort: Op = Op(
     "argsort", Kind.SCAN,
     "Indices that sort along an axis; equal elements keep their order. NaN counts as the largest.",
     types=_index_rule, shape=lambda _, shapes: shapes[0], arguments=_argsort,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from treadle.base.dtypes import bool_, promote
+from treadle.base.dtypes import bool_, int64, promote
+from treadle.base.shapes import axis_in
 from treadle.ops.composite import composite, take
-from treadle.ops.contract import scatter, scatter_add
+from treadle.ops.contract import gather, scatter, scatter_add
 from treadle.ops.defs import JUMPS, Samples
 from treadle.ops.elementwise import cast, eq, minimum, ne
-from treadle.ops.movement import concat, cut
+from treadle.ops.movement import concat, cut, pad
 from treadle.ops.ordering import searchsorted, sort
 from treadle.ops.picking import places_of
 from treadle.ops.scan import argsort, cumsum
@@ -90,24 +91,62 @@ class Unique(NamedTuple):
     lambda np, x, **asked: np.unique(x, **asked),
     Samples(
         cases=(*REPEATED.cases, ((3, 5), {"return_inverse": True, "return_counts": True}),
-               ((9,), {"return_counts": True})),
+               ((9,), {"return_counts": True}), ((40, 2), {"axis": 0}), ((3, 50, 1), {"axis": 1}),
+               ((30, 3), {"axis": 0, "return_inverse": True, "return_counts": True}),
+               ((5, 0), {"axis": 1}), ((4, 1), {"axis": -1})),
         draw=_drawn,
     ),
     inline=True, aliases=("unique_values",),
 )  # fmt: skip
-def unique(x: Any, /, return_inverse: bool = False, return_counts: bool = False) -> Any:
-    """The values in x, once each, in order.
+def unique(
+    x: Any, /, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None
+) -> Any:
+    """The values in x, once each, in order; with an axis, the slices along it.
 
     With what is asked for behind them: for each element the index of its value; how often each
     value is there.
     """
-    groups = _Groups(x)
-    found = [groups.values()]
+    if axis is None:
+        groups = _Groups(x)
+        found = [groups.values()]
+    else:
+        at = axis_in("unique", axis, x.ndim)
+        groups = _Groups(_ranks(x, at))
+        found = [take(x, groups.firsts(), axis=at)]
     if return_inverse:
         found.append(groups.members())
     if return_counts:
         found.append(groups.counts())
     return found[0] if len(found) == 1 else tuple(found)
+
+
+def _ranks(x: Any, axis: int) -> Any:
+    """A number for each slice along an axis, in their order: equal ones have the same.
+
+    Numbers of single elements first, then of pairs, of fours and so on.
+    """
+    size = x.shape[axis]
+    others = [k for k in range(x.ndim) if k != axis]
+    width = math.prod(x.shape[k] for k in others)
+    if not width:
+        return counting(x, size) * 0
+    ranks = _dense(x.permute((axis, *others)).reshape((size, width)))
+    while ranks.shape[1] > 1:
+        odd = ranks.shape[1] % 2
+        pairs = pad(ranks, [(0, 0), (odd, 0)]).reshape((size, -1, 2) if size else (0, 1, 2))
+        first, second = (cut(pairs, 2, k, k + 1).reshape(pairs.shape[:2]) for k in (0, 1))
+        ranks = _dense(first * max(1, size) + second).realize()
+    return ranks.reshape((size,))
+
+
+def _dense(x: Any) -> Any:
+    """For each column, how many smaller values there are: equal ones have the same number."""
+    order = argsort(x, axis=0)
+    ordered = gather(x, order, axis=0)
+    size = x.shape[0]
+    changed = ne(cut(ordered, 0, min(1, size), size), cut(ordered, 0, 0, max(0, size - 1)))
+    steps = cumsum(pad(cast(changed, int64), [(min(1, size), 0), (0, 0)]), axis=0)
+    return scatter(steps * 0, order, steps, axis=0)
 
 
 @composite(lambda np, x: list(np.unique_counts(x)), REPEATED, inline=True)

@@ -210,8 +210,8 @@ def roll(x: Any, /, shift: int | Sequence[int], axis: Axes = None) -> Any:
         facts = {"shift": shift, "axis": axis}
         raise ArgumentError(explain("roll", "one integer for each axis", **facts))
     for by, along in zip(shifts, axes, strict=True):
-        k = axis_in("roll", along, x.ndim)
-        size = x.shape[k]
+        k = axis_in("roll", along, x.ndim or 1)
+        size = x.shape[k] if x.ndim else 1
         at = -by % size if size else 0
         if at:
             x = concat([cut(x, k, at, size), cut(x, k, 0, at)], axis=k)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from treadle.base.dtypes import DType
 from treadle.base.errors import ArgumentError, ShapeError, explain, needed
@@ -13,6 +13,7 @@ from treadle.ops import elementwise as e
 from treadle.ops import movement as m
 from treadle.ops import numeric as f
 from treadle.ops import reduce as r
+from treadle.ops.words import Words
 
 
 class Syntax:
@@ -165,14 +166,16 @@ class Syntax:
         """These elements where the condition holds, others elsewhere."""
         return e.where(condition, self, other)
 
-    def sum(self, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Self:
+    def sum(
+        self, axis: Any = None, keepdims: bool = False, dtype: Any = None, **words: Unpack[Words]
+    ) -> Self:
         """Sum along axes, added in a dtype."""
-        return r.sum_(self, axis=axis, keepdims=keepdims, dtype=dtype)
+        return r.sum_(self, axis, keepdims, dtype, **words)
 
-    def max(self, axis: Any = None, keepdims: bool = False) -> Self:
+    def max(self, axis: Any = None, keepdims: bool = False, **words: Unpack[Words]) -> Self:
         """Largest element along axes."""
-        return r.max_(self, axis=axis, keepdims=keepdims)
+        return r.max_(self, axis, keepdims, **words)
 
-    def min(self, axis: Any = None, keepdims: bool = False) -> Self:
+    def min(self, axis: Any = None, keepdims: bool = False, **words: Unpack[Words]) -> Self:
         """Smallest element along axes."""
-        return r.min_(self, axis=axis, keepdims=keepdims)
+        return r.min_(self, axis, keepdims, **words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
@@ -19,13 +20,13 @@ from treadle.base.dtypes import (
     int64,
     uint64,
 )  # fmt: skip
-from treadle.base.errors import ArgumentError, DtypeError, ExchangeError, explain
+from treadle.base.errors import ArgumentError, ExchangeError, explain
 from treadle.base.shapes import Shape, sizes_in
 from treadle.base.sizes import Size
 from treadle.ir.node import Type, iota, leaf, type_of
 from treadle.ir.node import full as full_node
 from treadle.ops.defs import ARRAYS, Kind, makes_tensors
-from treadle.ops.elementwise import where
+from treadle.ops.elementwise import div, where
 from treadle.tensor.gradients import owned
 from treadle.tensor.tensor import Tensor
 
@@ -313,8 +314,9 @@ def arange(
         return _followed(_ramp(stop, 0, 1, int64, device).cast(kind), requires_grad)
     start, stop = _number("arange", start=start), _number("arange", stop=stop)
     step = _number("arange", step=step)
-    if step == 0:
-        raise ArgumentError(explain("arange", "step is 0"))
+    if step == 0 or not all(map(math.isfinite, (start, stop, step))):
+        facts = {"start": start, "stop": stop, "step": step}
+        raise ArgumentError(explain("arange", "finite numbers, and a step that is not 0", **facts))
     count = max(0, -int(-(stop - start) // step))
     whole = all(isinstance(x, int) for x in (start, stop, step))
     kind = _kind(0 if whole else 0.0, dtype)
@@ -331,16 +333,21 @@ def linspace(
 ) -> Tensor:  # fmt: skip
     """num numbers at equal steps from start to stop, which is left out if endpoint is false.
 
+    Integers are those numbers without what stands behind the point.
+
     >>> linspace(0, 1, 3).tolist()
     [0.0, 0.5, 1.0]
     """
     start, stop = _number("linspace", start=start), _number("linspace", stop=stop)
     kind = _kind(0.0, dtype)
-    if not kind.is_float:
-        hint = "cast the result, or use arange"
-        raise DtypeError(explain("linspace", "numbers between are floats", hint, dtype=kind.name))
     (count,) = _shape((num,))
     steps = count - 1 if endpoint else count
+    largest = max(abs(start), abs(stop)) * steps * 2
+    if kind.is_integer and isinstance(largest, int) and steps > 0 and largest < 1 << 63:
+        whole = _ramp(
+            count, start * steps, stop - start, int64, device
+        )  # exact: nothing is rounded
+        return div(whole, steps, rounding_mode="trunc").cast(kind)
     ramp = _ramp(count, start, (stop - start) / max(steps, 1), float64, device)
     if endpoint and count > 1:  # rounded steps need not end where they should
         last = ramp._node.iota_like(0) >= count - 1

@@ -117,8 +117,12 @@ class Differentiable(Syntax):
 
     @property
     def requires_grad(self) -> bool:
-        """Is a gradient recorded through this tensor?"""
+        """Is a gradient recorded through this tensor? Can be set, as by requires_grad_."""
         return self._node.needs_grad
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        self.requires_grad_(wanted)
 
     @property
     def is_leaf(self) -> bool:

@@ -77,7 +77,7 @@ def _plain(part: Any) -> Any:
             facts = {"dtype": part.dtype.name}
             raise IndexingError(explain("index", "a tensor of floats", hint, **facts))
         return part.item() if not part.shape and is_mask(part) else part
-    if isinstance(part, list) or hasattr(part, "__array__"):
+    if isinstance(part, list | tuple) or hasattr(part, "__array__"):
         return _array(part)
     if hasattr(part, "__index__"):
         return part.__index__()
@@ -98,7 +98,7 @@ def _array(part: Any) -> Any:
     array = array_of(part)
     if array.dtype == object:
         raise _cannot(part)
-    if not array.size and isinstance(part, list):
+    if not array.size and isinstance(part, list | tuple):
         array = array.astype("int64")
     if array.dtype.kind not in "biu":
         hint = f"{HINT}; a part of its own is separated by a comma outside any list"

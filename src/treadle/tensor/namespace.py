@@ -8,9 +8,9 @@ from typing import Any
 from treadle.backends.registry import BACKENDS, backend_of
 from treadle.base.device import CPU, Device, device
 from treadle.base.dtypes import ALL, COMPLEX, STORAGE, DType, complex64, float32, int64
-from treadle.base.errors import DeviceError
+from treadle.base.errors import DeviceError, ShapeError, explain
 from treadle.base.limits import isdtype
-from treadle.base.shapes import Shape, broadcast
+from treadle.base.shapes import Shape, broadcast, sizes_in
 from treadle.tensor.tensor import Tensor
 
 version = "2024.12"
@@ -28,21 +28,28 @@ def astype(x: Tensor, dtype: Any, /, *, copy: bool = True, device: Any = None) -
     return x.astype(dtype, copy=copy, device=device)
 
 
-def broadcast_shapes(*shapes: Shape) -> Shape:
-    """The shape that tensors of these shapes broadcast to together.
+def broadcast_shapes(*shapes: Shape | int) -> Shape:
+    """The shape that tensors of these shapes broadcast to together; a number is one axis.
 
     >>> broadcast_shapes((3, 1), (4,))
     (3, 4)
     """
-    return broadcast("broadcast_shapes", *map(tuple, shapes)) if shapes else ()
+    name = "broadcast_shapes"
+    found = [sizes_in(name, s if isinstance(s, tuple | list) else (s,)) for s in shapes]
+    if any(size < 0 for shape in found for size in shape):
+        raise ShapeError(explain(name, "sizes are not negative", shapes=shapes))
+    return broadcast(name, *found) if found else ()
 
 
 class Namespace:
     """Devices, dtypes and abilities, as the standard wants them told."""
 
     def capabilities(self) -> dict[str, Any]:
-        """Abilities that not every library has."""
-        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": None}
+        """Abilities that not every library has.
+
+        Ops take any number of axes; values are read as NumPy arrays, which have 64 at most.
+        """
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self) -> Device:
         """Where tensors are made if nothing is said."""

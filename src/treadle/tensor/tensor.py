@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from treadle.backends.registry import present
 from treadle.base.device import Device
@@ -25,7 +25,10 @@ from treadle.ir.node import (
 )
 from treadle.ir.recording import GRADIENTS, RECORDING
 from treadle.ops import elementwise as e
+from treadle.ops import movement as m
+from treadle.ops import shaping
 from treadle.ops.defs import ARRAYS, Op
+from treadle.ops.words import NOTHING, Words
 from treadle.runtime.realize import realize as realize_nodes
 from treadle.tensor.assignment import assign_item
 from treadle.tensor.gradients import Differentiable, gradients, no_grad, own_node, owned
@@ -91,7 +94,14 @@ class Tensor(Readable, Methods):
             else:
                 b = _operand(op, b, self)
             made = new(Tensor)
-            made._node, made._grad = apply(op, (a, b), arg), None
+            made._grad = None
+            if a.__class__ is b.__class__ is Node and not RECORDING.watched:
+                call = recorded_call((op, arg, a.call.type, b.call.type))
+                if call is not None and not call.casts:
+                    needs = (a.needs_grad or b.needs_grad) and GRADIENTS.on and call.smooth
+                    made._node = record(call, (a, b), needs)
+                    return made
+            made._node = apply(op, (a, b), arg)
             return made
         nodes = [x._node if x.__class__ is Tensor else _operand(op, x, self) for x in operands]
         return Tensor(apply(op, tuple(nodes), arg))
@@ -186,6 +196,19 @@ class Tensor(Readable, Methods):
             return self.reshape(*shape)
         return Tensor(leaf(type_of(shape, node.dtype, node.device), node.buffer))
 
+    def permute(self, *axes: Any, **words: Unpack[Words]) -> Tensor:
+        """The axes in another order."""
+        made: Tensor = m.permute(self, *(axes or ((NOTHING,) if words else ((),))), **words)
+        return made
+
+    def transpose(
+        self, axis0: int = NOTHING, axis1: int = NOTHING, **words: Unpack[Words]
+    ) -> Tensor:
+        """Two axes exchanged."""
+        if words:
+            return shaping.transpose(self, axis0, axis1, **words)
+        return super().transpose(axis0, axis1)
+
     # ---- state
 
     def assign(self, value: Tensor) -> Tensor:
@@ -251,6 +274,8 @@ def _operand(op: Op, x: Any, like: Tensor) -> Any:
         return x.item()
     if hasattr(x, "__array_interface__"):
         return ARRAYS.made(x, like)._node
+    if x is NOTHING:
+        raise TypeError(f"{op.name}() is missing an operand")
     hint = "wrap it with td.tensor(...)"
     raise OperandError(explain(op.name, "not a tensor", hint, got=type(x).__name__))
 

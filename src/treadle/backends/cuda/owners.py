@@ -39,7 +39,9 @@ def form_of(loops: Loops, wide: bool) -> Form | None:
     if store.only is not None and not store.only.axes <= inner:
         return None
     lanes = min(SCAN, power_of_two(rows))
-    return Form("owners", lanes, max(1, min(SCAN, TILE // lanes)), False, 4, rows % lanes == 0, False)
+    return Form(
+        "owners", lanes, max(1, min(SCAN, TILE // lanes)), False, 4, rows % lanes == 0, False
+    )
 
 
 class Owners(Emitter):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from treadle import functions as f
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.nn.functional.reduction import reduced, require_same
+from treadle.ops.losses import pairs
 from treadle.tensor.tensor import Tensor
 
 
@@ -27,7 +28,7 @@ def hinge_embedding_loss(
 
 def soft_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """log(1 + exp(-target input)), without overflow; targets are 1 and -1."""
-    require_same("soft_margin_loss", input=input.shape, target=target.shape)
+    pairs("soft_margin_loss")(input, target)
     return reduced("soft_margin_loss", -f.logsigmoid(input * target), reduction)
 
 

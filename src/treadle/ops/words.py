@@ -1,0 +1,221 @@
+"""What PyTorch calls operands and options, and what they are called here.
+
+A call in our words never comes by: Python has sorted it out before. Others are translated where
+they would be refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from types import FunctionType
+from typing import Any, TypedDict
+
+
+class Nothing:
+    """What stands for an argument that was not given, or not in our words."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+NOTHING: Any = Nothing()
+
+
+class Words(TypedDict, total=False):
+    """The words that are translated, for type checkers."""
+
+    alpha: Any
+    as_tuple: Any
+    assume_unique: Any
+    attn_mask: Any
+    dtype: Any
+    diagonal: Any
+    dim: Any
+    dim0: Any
+    dim1: Any
+    dim2: Any
+    dimension: Any
+    dims: Any
+    end: Any
+    end_dim: Any
+    equation: Any
+    exponent: Any
+    index: Any
+    input: Any
+    input1: Any
+    input2: Any
+    keepdim: Any
+    key: Any
+    mat2: Any
+    other: Any
+    p: Any
+    query: Any
+    right: Any
+    shifts: Any
+    sorted: Any
+    sorted_sequence: Any
+    source: Any
+    sparse_grad: Any
+    split_size: Any
+    split_size_or_sections: Any
+    src: Any
+    start_dim: Any
+    steps: Any
+    target: Any
+    tensor: Any
+    test_elements: Any
+    unbiased: Any
+    value: Any
+    vec: Any
+    vec2: Any
+
+
+SECOND = ("y", "b")
+OURS: dict[str, tuple[str, ...]] = {
+    "dim": ("axis", "axes"), "dims": ("axes", "axis", "repetitions"), "dimension": ("axis",),
+    "dim0": ("axis0",), "dim1": ("axis1",), "dim2": ("axis2",), "keepdim": ("keepdims",),
+    "start_dim": ("start",), "end_dim": ("end",), "diagonal": ("k",), "shifts": ("shift",),
+    "p": ("ord",), "split_size": ("size",), "split_size_or_sections": ("size",),
+    "index": ("indices",), "src": ("values",), "source": ("values",), "value": ("values", "v"),
+    "other": SECOND, "exponent": SECOND, "end": ("stop", *SECOND), "mat2": SECOND, "vec": SECOND,
+    "vec2": SECOND, "tensor": SECOND, "target": ("labels",), "input1": ("x1",), "input2": ("x2",),
+    "query": ("q",), "key": ("k",), "attn_mask": ("mask",), "equation": ("subscripts",),
+    "sorted_sequence": ("sorted",), "size": ("shape",), "steps": ("num",),
+    "n": ("n_rows",), "m": ("n_cols",),
+}  # fmt: skip
+"""Words, and the names they stand for: the first that a row has."""
+
+Values = dict[str, Any]
+Turn = Callable[[Values, Any], str | None]
+"""Enters a word's value into the arguments; may name another row to call instead."""
+
+
+def _as(name: str, turned: Callable[[Any], Any] = lambda value: value) -> Turn:
+    def enter(values: Values, value: Any) -> None:
+        values[name] = turned(value)
+
+    return enter
+
+
+def _nowhere(values: Values, value: Any) -> None:
+    """What PyTorch only asks for speed."""
+
+
+def _scaled(values: Values, value: Any) -> None:
+    values["y"] = values["y"] * value
+
+
+def _as_rows(values: Values, value: Any) -> str | None:
+    x = values["x"]
+    values["x"] = x if x.shape or not value else x.reshape(1)
+    return None if value else "argwhere"
+
+
+def _among(values: Values, value: Any) -> None:
+    if values["x"] is NOTHING:
+        values["x"] = values["elements"]
+    values["elements"] = value
+
+
+def _until(values: Values, value: Any) -> None:
+    values["start" if values["start"] is NOTHING else "stop"] = value
+
+
+def _extreme(row: str) -> Turn:
+    def enter(values: Values, value: Any) -> str:
+        values["y"] = value
+        return row
+
+    return enter
+
+
+def _cast_first(values: Values, value: Any) -> None:
+    if value is not None:
+        values["x"] = values["x"].cast(value)
+
+
+TURNED: dict[tuple[str, str], Turn] = {
+    **{(row, "alpha"): _scaled for row in ("add", "sub")},
+    **{(row, "dtype"): _cast_first for row in (
+        "mean", "var", "std", "norm", "logsumexp", "softmax", "log_softmax", "nansum", "nanmean",
+    )},
+    **{(row, "unbiased"): _as("correction", int) for row in ("std", "var", "std_mean", "var_mean")},
+    ("norm", "p"): _as("ord", lambda p: 2 if p == "fro" else p),
+    ("searchsorted", "right"): _as("side", lambda right: "right" if right else "left"),
+    ("searchsorted", "input"): _as("values"),
+    ("atan2", "input"): _as("y"), ("atan2", "other"): _as("x"),
+    ("where", "input"): _as("x"), ("embedding", "input"): _as("indices"),
+    ("isin", "test_elements"): _among, ("isin", "assume_unique"): _nowhere,
+    ("nonzero", "as_tuple"): _as_rows, ("arange", "end"): _until,
+    ("max", "other"): _extreme("maximum"), ("min", "other"): _extreme("minimum"),
+    ("topk", "sorted"): _nowhere, ("unique", "sorted"): _nowhere,
+    ("gather", "sparse_grad"): _nowhere, ("repeat", "output_size"): _nowhere,
+    ("tensordot", "dims"): _as("axes"),
+}  # fmt: skip
+"""What takes more than another name, by row and word."""
+
+
+def translated(
+    row: str, source: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]
+) -> tuple[str, tuple[Any, ...], Values] | None:
+    """(row, arguments, options) of a call in our words; None if it was.
+
+    source is what the row is called with: names and defaults are read off it.
+    """
+    code, values_of = source.__code__, source.__defaults__ or ()  # type: ignore[attr-defined]
+    names = code.co_varnames[: code.co_argcount]
+    names = names[1:] if names[:1] == ("np",) else names
+    others = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    foreign = [word for word in options if word not in names and word not in others]
+    if row in ("max", "min") and len(args) > 1 and hasattr(args[1], "_apply"):
+        return f"{row}imum", args[:2], {}  # of two tensors
+    if not foreign and not any(x is NOTHING for x in args):
+        return None
+    needed = (NOTHING,) * (len(names) - len(values_of))
+    left_out = dict(zip(names, (*needed, *values_of), strict=True))
+    values = left_out | dict(zip(names, args, strict=False)) | _known(names, options)
+    named = {word: options[word] for word in options if word in others}
+    for word in foreign:
+        turn = TURNED.get((row, word))
+        if turn is not None:
+            row = turn(values, options[word]) or row
+            continue
+        wanted = names[:1] if word == "input" else OURS.get(word, ())
+        name = next((name for name in wanted if name in names), None)
+        if name is None:
+            raise TypeError(
+                f"{row}() has no argument {word!r}: it takes {', '.join(names)}"
+            ) from None
+        if not _same(values[name], left_out[name]):
+            raise TypeError(f"{row}() was given {name} twice: as {word}, too") from None
+        values[name] = options[word]
+    missing = [name for name in names if values[name] is NOTHING]
+    if missing:
+        wrong = f"{row}() is missing {', '.join(missing)}: it takes {', '.join(names)}"
+        raise TypeError(wrong) from None
+    if "y" in values and "y" not in names:  # another row, of two operands
+        return row, (values[names[0]], values["y"]), {}
+    return row, (*(values[name] for name in names), *args[len(names) :]), named
+
+
+def _known(names: tuple[str, ...], options: Mapping[str, Any]) -> Values:
+    return {name: options[name] for name in names if name in options}
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Is an argument what it is if nothing is said?"""
+    return value is default or (isinstance(value, tuple | int | float) and value == default)
+
+
+def accept_words(functions: Iterable[Any], method: bool = False) -> None:
+    """Let functions be called without what they need: it may come in other words.
+
+    Their text says what is needed; the row they call misses it.
+    """
+    for function in functions:
+        if isinstance(function, FunctionType) and "words" in function.__code__.co_varnames:
+            given = function.__defaults__ or ()
+            needed = function.__code__.co_argcount - method - len(given)
+            function.__defaults__ = (NOTHING,) * needed + given
