@@ -11,7 +11,7 @@ from treadle.base.errors import ArgumentError, OperandError, ShapeError, explain
 from treadle.base.shapes import Shape, axis_in, broadcast
 from treadle.ops.bounds import require_inside
 from treadle.ops.composite import composite, take
-from treadle.ops.contract import refuse_axis_first, scatter, scatter_add
+from treadle.ops.contract import scatter, scatter_add
 from treadle.ops.defs import Samples
 from treadle.ops.elementwise import cast, minimum, where
 from treadle.ops.picking import nonzero
@@ -34,7 +34,6 @@ def _distinct(rng: Any, kind: Any, shapes: Any) -> list[Any]:
 
 def _slices(name: str, x: Any, index: Any, axis: int) -> tuple[int, tuple[int, ...], Any]:
     """The axis, the shape of the slices that an index names, and the index in that shape."""
-    refuse_axis_first(name, index, "x, index, values, axis")
     at = axis_in(name, axis, x.ndim)
     if index.ndim != 1:
         raise ShapeError(explain(name, "the index has one axis", index=index.shape))
@@ -50,6 +49,8 @@ def _slices(name: str, x: Any, index: Any, axis: int) -> tuple[int, tuple[int, .
 )  # fmt: skip
 def index_copy(x: Any, index: Any, values: Any, /, axis: int = 0) -> Any:
     """x with slices of values in place of those at indices along an axis."""
+    if isinstance(index, int):  # as PyTorch has it: (x, axis, index, values)
+        axis, index, values = index, values, axis
     at, shape, wide = _slices("index_copy", x, index, axis)
     if values.shape != shape:
         facts = {"shape": x.shape, "index": index.shape, "values": values.shape}
@@ -71,6 +72,8 @@ def _filled(np: Any, x: Any, index: Any, value: Any, axis: int = 0) -> Any:
 )  # fmt: skip
 def index_fill(x: Any, index: Any, /, value: Any, axis: int = 0) -> Any:
     """x with a value, a number or a 0-d tensor, in the slices at indices along an axis."""
+    if isinstance(index, int):  # as PyTorch has it: (x, axis, index, value)
+        axis, index, value = index, value, axis
     at, shape, wide = _slices("index_fill", x, index, axis)
     if hasattr(value, "shape"):
         if value.shape != ():
