@@ -18,8 +18,10 @@ def data(shape=(4,), seed=0):
 def test_the_gradient_of_a_square_points_up():
     """|z|^2 = x^2 + y^2 has the slopes 2x and 2y."""
     z = data()
-    for loss in (lambda x: abs(x).square().sum(), lambda x: (x * x.conj()).real.sum(),
-                 lambda x: td.vdot(x, x).real, lambda x: (x.real**2 + x.imag**2).sum()):  # fmt: skip
+    for loss in (
+        lambda x: (abs(x) ** 2).sum(), lambda x: (x * x.conj()).real.sum(),
+        lambda x: td.vdot(x, x).real, lambda x: (x.real**2 + x.imag**2).sum(),
+    ):  # fmt: skip
         np.testing.assert_allclose(td.grad(loss)(td.tensor(z)).numpy(), 2 * z, rtol=1e-13)
         compiled = td.compile(td.grad(loss))
         np.testing.assert_allclose(compiled(td.tensor(z)).numpy(), 2 * z, rtol=1e-13)
