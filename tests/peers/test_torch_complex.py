@@ -137,3 +137,28 @@ def test_files_are_read_both_ways(kind, tmp_path):
     for k, v in state.items():
         np.testing.assert_array_equal(found[k].numpy(), v)
         np.testing.assert_array_equal(other[k].numpy(), v)
+
+
+OPTIMIZERS = {
+    "SGD": {"lr": 0.1, "momentum": 0.9, "nesterov": True},
+    "Adam": {"lr": 0.1, "amsgrad": True}, "AdamW": {"lr": 0.1, "weight_decay": 0.1},
+    "RMSprop": {"lr": 0.05, "centered": True}, "Adagrad": {"lr": 0.1},
+    "Adadelta": {}, "NAdam": {"lr": 0.1}, "RAdam": {"lr": 0.1}, "Adamax": {"lr": 0.1},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_optimizers_update_the_parts(name):
+    z, goal = data(11), data(12)
+    own, other = td.nn.Parameter(td.tensor(z)), torch.nn.Parameter(torch.tensor(z))
+    ours = getattr(td.optim, name)([own], **OPTIMIZERS[name])
+    theirs = getattr(torch.optim, name)([other], **OPTIMIZERS[name])
+    for _ in range(6):
+        pairs = ((own, ours, td.tensor(goal)), (other, theirs, torch.tensor(goal)))
+        for x, optimizer, target in pairs:
+            optimizer.zero_grad()
+            (abs(x * x - target) ** 2).sum().backward()
+            optimizer.step()
+    assert own.dtype is td.complex128
+    close = 1e-8 if name == "NAdam" else 1e-12  # theirs multiplies its schedule in float32
+    np.testing.assert_allclose(own.numpy(), other.detach().numpy(), rtol=close)
