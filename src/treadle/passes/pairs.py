@@ -16,6 +16,7 @@ from treadle.base.sizes import most
 from treadle.ir.graph import rebuild, toposort
 from treadle.ir.node import (
     CONST,
+    MOST_CALLS,
     Call,
     Node,
     Type,
@@ -72,6 +73,8 @@ def _is_complex(node: Node) -> bool:
         inside = [placeholder(x.type) for x in node.operands]
         alone = rebuild(node, tuple(inside))
         found = any(map(_is_complex, toposort([definition(alone)])))
+        if len(_HIDING) >= MOST_CALLS:
+            _HIDING.clear()
         _HIDING[node.call] = found
     return found
 
