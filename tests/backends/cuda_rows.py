@@ -9,6 +9,7 @@ import numpy as np
 from triton_host import error_of, plan_of, run_interpreted
 
 from treadle.autograd.backward import gradients
+from treadle.backends.arrays import numpy_dtype
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.reference.eval import evaluate
 from treadle.backends.registry import backend_of
@@ -125,7 +126,10 @@ def interpreted(nodes):
     """Values of nodes, each kernel interpreted."""
     plan, leaves = plan_of(nodes)
     results = run_interpreted(plan, [x.buffer.copy() for x in leaves])
-    return [x.reshape(n.shape) for x, n in zip(results, nodes, strict=True)]
+    return [
+        np.ascontiguousarray(x).view(numpy_dtype(n.dtype)).reshape(n.shape)
+        for x, n in zip(results, nodes, strict=True)
+    ]
 
 
 def interpret_row(name, kind):

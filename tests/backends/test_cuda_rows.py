@@ -19,6 +19,8 @@ from cuda_rows import (
 )  # fmt: skip
 from triton_host import INTERPRETED
 
+from treadle.base.dtypes import complex64
+
 compiled = pytest.mark.skipif(INTERPRETED, reason="needs TRITON_INTERPRET=0")
 interpreted = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
 
@@ -32,6 +34,12 @@ def test_row_compiles_for_sm_90(name, kind):
 @interpreted
 @pytest.mark.parametrize(("name", "kind"), [p for p in PAIRS if p[1] in USUAL], ids=label)
 def test_interpreted_row_gives_what_numpy_gives(name, kind):
+    interpret_row(name, kind)
+
+
+@interpreted
+@pytest.mark.parametrize(("name", "kind"), [p for p in PAIRS if p[1] is complex64], ids=label)
+def test_interpreted_row_of_complex_numbers_gives_what_numpy_gives(name, kind):
     interpret_row(name, kind)
 
 

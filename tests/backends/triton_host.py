@@ -13,6 +13,7 @@ from treadle.backends.reference.eval import evaluate
 from treadle.base.dtypes import dtype
 from treadle.ir.graph import structure, substitute
 from treadle.ir.node import leaf, placeholder, type_of
+from treadle.passes.pairs import in_pairs
 from treadle.passes.pipeline import simplify
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
@@ -116,8 +117,10 @@ def node_of(array):
 def simplified(roots):
     """(simplified roots, placeholders, leaves) of lazy nodes, as the runtime makes them."""
     _, leaves = structure(roots)
-    places = [placeholder(x.type) for x in leaves]
-    return simplify(substitute(roots, dict(zip(leaves, places, strict=True)))), places, leaves
+    stand_ins = [placeholder(x.type) for x in leaves]
+    roots = substitute(roots, dict(zip(leaves, stand_ins, strict=True)))
+    roots, places = in_pairs(roots, stand_ins)
+    return simplify(roots), places, leaves
 
 
 def plan_of(roots, replaces=None, architecture=90):

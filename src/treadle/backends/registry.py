@@ -133,7 +133,7 @@ def supports(op: Op | str, kind: object, where: str | Device = "cpu") -> bool:
     """
     row = TABLE[op] if isinstance(op, str) else op
     support = support_of(device(where).backend)
-    return support.has(row) and dtype(kind) in support.dtypes
+    return support.has(row) and dtype(kind).part in support.dtypes
 
 
 def _require(op: Op, dtypes: tuple[DType, ...], where: Device) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import copysign, frexp, inf, isfinite, isinf, ldexp, nan
+from typing import Any
 
 from treadle.base.errors import DtypeError, explain
 
@@ -107,11 +108,13 @@ class DType:
             return 1
         return (1 << (self.bits - (self.kind == "int"))) - 1
 
-    def tells_apart(self, value: float) -> bool:
+    def tells_apart(self, value: Any) -> bool:
         """Is a finite number in memory of this type all that it is beside a tensor of the type?
 
         Beside floats of 8 and 16 bits it is more precise, and -0.0 is equal to another number.
         """
+        if self.is_complex:
+            return all(self.part.tells_apart(x) for x in (value.real, value.imag))
         if not self.is_float:
             return self.is_integer
         plain = value != 0 or copysign(1.0, value) > 0

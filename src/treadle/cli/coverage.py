@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from treadle.base.dtypes import ALL, DType
+from treadle.base.dtypes import ALL as REAL
+from treadle.base.dtypes import COMPLEX, DType
 from treadle.ops.defs import Op
 from treadle.testing.taken import row_support
 
+ALL = (*REAL, *COMPLEX)
 DEVICES = {"c": "cpu", "g": "cuda"}
 """A letter for each device, as the cells of the table show it."""
 
-GROUPS = {"bool": "bool", "int": "signed", "uint": "unsigned", "float": "floats"}
+GROUPS = {"bool": "bool", "int": "signed", "uint": "unsigned", "float": "floats",
+          "complex": "complex"}  # fmt: skip
 
 
 @cache

@@ -258,7 +258,7 @@ class PyTorchFile(TensorFile):
             held[key] = self._bytes(placed.storage)
         raw = held[key]
         if self._swapped and size > 1:
-            raw = raw.view(f"u{size}").byteswap().view(np.uint8)
+            raw = raw.view(f"u{placed.kind.part.size}").byteswap().view(np.uint8)
         count = prod(placed.shape)
         if placed.in_order:
             raw = raw[placed.offset * size : (placed.offset + count) * size]
@@ -267,7 +267,7 @@ class PyTorchFile(TensorFile):
         if self._copied > max(LEAST_COPIES, COPIES * self.source.size):
             hint = "make the tensors contiguous before they are saved"
             raise self.source.wrong("its views are many times larger than the file", hint)
-        flat = raw[placed.offset * size : raw.size // size * size].view(f"u{size}")
+        flat = raw[placed.offset * size : raw.size // size * size].view(f"V{size}")
         steps = tuple(step * size for step in placed.stride)
         view = np.lib.stride_tricks.as_strided(flat, placed.shape, steps)
         ordered = np.ascontiguousarray(view).reshape(-1).view(np.uint8)

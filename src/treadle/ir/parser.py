@@ -87,6 +87,8 @@ def _value(tree: ast.expr, number: int) -> Any:
     if isinstance(tree, ast.Call) and ast.unparse(tree.func) == "Dim" and len(tree.args) == 2:
         name, size = (_value(part, number) for part in tree.args)
         return Dim(str(name), int(size))
+    if isinstance(tree, ast.Call) and ast.unparse(tree.func) == "complex" and len(tree.args) == 2:
+        return complex(*[_value(part, number) for part in tree.args])
     if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub):
         return -_value(tree.operand, number)
     if isinstance(tree, ast.Name):

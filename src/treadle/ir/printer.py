@@ -66,6 +66,8 @@ def literal(value: Any) -> str:
     if isinstance(value, tuple):
         inner = ", ".join(literal(part) for part in value)
         return f"({inner},)" if len(value) == 1 else f"({inner})"
+    if isinstance(value, complex):  # repr's sum would lose signs of zeros, and has no inf
+        return f"complex({value.real!r}, {value.imag!r})"
     return repr(value)
 
 

@@ -153,7 +153,7 @@ slice_ = movement(
 def fill_of(op: str, dtype: DType, value: complex) -> complex:
     """The number put where there is no element, as the dtype holds it."""
     if dtype.is_complex:
-        return complex(value)
+        return complex(*[fill_of(op, dtype.part, part) for part in (value.real, value.imag)])
     if isinstance(value, complex) or (
         dtype.is_integer and not dtype.least <= value <= dtype.greatest
     ):

@@ -52,7 +52,8 @@ def _stft_reference(
         edges = [(0, 0)] * (x.ndim - 1) + [(n_fft // 2, n_fft // 2)]
         x = np.pad(x, edges, {"reflect": "reflect", "constant": "constant"}[pad_mode])
     seen = np.lib.stride_tricks.sliding_window_view(x, n_fft, -1)[..., ::hop, :] * shape
-    found = np.fft.fft(seen) if onesided is False else np.fft.rfft(seen)
+    whole = onesided is False or np.iscomplexobj(seen)
+    found = np.fft.fft(seen) if whole else np.fft.rfft(seen)
     found = np.moveaxis(found, -1, -2) * (n_fft**-0.5 if normalized else 1.0)
     return found if return_complex is not False else np.stack([found.real, found.imag], -1)
 
@@ -106,14 +107,15 @@ def _istft_reference(
     np: Any, x: Any, n_fft: int, hop_length: Any = None, win_length: Any = None,
     center: bool = True, normalized: bool = False, length: Any = None,
 ) -> Any:  # fmt: skip
+    x = x if np.iscomplexobj(x) else x[..., 0] + 1j * x[..., 1]
     hop, width = hop_length or n_fft // 4, win_length or n_fft
     before = (n_fft - width) // 2
     shape = np.pad(np.ones(width), (before, n_fft - width - before))
-    seen = np.fft.irfft(x[..., 0] + 1j * x[..., 1], n_fft, axis=-2)
+    seen = np.fft.irfft(x, n_fft, axis=-2)
     seen = seen * (n_fft**0.5 if normalized else 1.0) * shape[:, None]
-    total = n_fft + hop * (x.shape[-2] - 1)
-    added, weight = np.zeros((*x.shape[:-3], total)), np.zeros(total)
-    for frame in range(x.shape[-2]):
+    total = n_fft + hop * (x.shape[-1] - 1)
+    added, weight = np.zeros((*x.shape[:-2], total)), np.zeros(total)
+    for frame in range(x.shape[-1]):
         place = slice(frame * hop, frame * hop + n_fft)
         added[..., place] += seen[..., frame]
         weight[place] += shape * shape
@@ -123,13 +125,20 @@ def _istft_reference(
     return np.pad(found, [(0, 0)] * (found.ndim - 1) + [(0, missing)])
 
 
+def _spectra(rng: Any, kind: Any, shapes: Any) -> list[Any]:
+    """Complex numbers, or pairs along the last axis."""
+    pairs = rng.uniform(-4.0, 4.0, shapes[0])
+    found = pairs[..., 0] + 1j * pairs[..., 1] if kind.kind == "c" else pairs
+    return [found.astype(kind)]
+
+
 @composite(
     _istft_reference,
     Samples(cases=(
         ((5, 9, 2), {"n_fft": 8}), ((2, 4, 7, 2), {"n_fft": 7, "hop_length": 3, "center": False}),
         ((7, 6, 2), {"n_fft": 12, "win_length": 9, "normalized": True, "length": 14}),
         ((5, 3, 2), {"n_fft": 8, "length": 17}),
-    )),
+    ), draw=_spectra),
     inline=True,
 )  # fmt: skip
 def istft(

@@ -15,6 +15,8 @@ from treadle.ops import numeric as f
 from treadle.ops import reduce as r
 from treadle.ops.words import Words
 
+MOST_FACTORS = 99  # of a complex number: a power by its logarithm is less exact than so many
+
 
 class Syntax:
     """Everything that reads the same on a node and on a tensor; `_apply` records."""
@@ -71,8 +73,11 @@ class Syntax:
 
     def __pow__(self, other: Any) -> Self:
         if self.dtype.is_inexact:
-            if isinstance(other, int) and 0 < other <= 4:  # exact, and cheaper than a power
+            most = MOST_FACTORS if self.dtype.is_complex else 4
+            if isinstance(other, int) and 0 < other <= most:  # exact, and cheaper than a power
                 return self._multiplied(other)
+            if self.dtype.is_complex and isinstance(other, int) and -most <= other < 0:
+                return 1.0 / self._multiplied(-other)  # type: ignore[no-any-return]
             if isinstance(other, float) and other == 0.5:
                 return e.sqrt(self)
             return self._apply(e.float_power, (self, other), None)

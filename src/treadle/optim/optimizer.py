@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from treadle.base.dtypes import DType
 from treadle.base.errors import ArgumentError, OperandError, explain
-from treadle.functions import where
+from treadle.functions import view_as_complex, view_as_real, where
 from treadle.optim.group import Group, Section, sections_of
 from treadle.optim.saving import loaded, saved
 from treadle.optim.settings import check_setting
@@ -255,33 +255,42 @@ class Optimizer(Followed):
         self.prepare(numbers)
         for name, x in section.counters.items():
             put(x, _counted(x, getattr(numbers, name), active))
-        own = numbers.of(0, section.kind)
+        own = numbers.of(0, section.kind.part)
         for k in active:
             if not group.together:
-                own = numbers.of(k, section.kind)
+                own = numbers.of(k, section.kind.part)
             p = section.params[k]
             state = self.state[p]
             values = dict(state)
-            new = self._updated(p, values, own)
+            update = self._of_parts if p.dtype.is_complex else self._updated
+            new = update(p, p.grad, values, own)
             for name, value in values.items():
                 if value is not state[name]:
                     put(state[name], value)
             put(p, new)
 
-    def _updated(self, p: Tensor, state: State, n: Numbers) -> Tensor:
+    def _of_parts(self, p: Tensor, gradient: Any, state: State, n: Numbers) -> Tensor:
+        """A complex parameter is updated as twice as many real ones: its parts."""
+        whole = [name for name, x in state.items() if x.dtype.is_complex]
+        state |= {name: view_as_real(state[name]) for name in whole}
+        found = self._updated(view_as_real(p), view_as_real(gradient), state, n)
+        state |= {name: view_as_complex(state[name]) for name in whole}
+        return view_as_complex(found)
+
+    def _updated(self, p: Tensor, gradient: Any, state: State, n: Numbers) -> Tensor:
         """The new value of a parameter: the rule, and what all rules have in common."""
-        kind, gradient = p.dtype.compute, p.grad
-        g = gradient if gradient.dtype is kind else gradient.cast(kind)  # type: ignore[union-attr]
+        kind = p.dtype.compute
+        g = gradient if gradient.dtype is kind else gradient.cast(kind)
         p = p if p.dtype is kind else p.cast(kind)
         if getattr(n, "maximize", False):
-            g = -g  # type: ignore[operator]
+            g = -g
         decay = getattr(n, "weight_decay", None)
         if decay is not None and self.decay != "rule":
             if self.decays_parameter(n):
                 p = p * n.shrink
             else:
                 g = g + p * decay
-        return self.update(p, g, state, n)  # type: ignore[arg-type]
+        return self.update(p, g, state, n)
 
     def decays_parameter(self, n: Numbers) -> bool:
         """Does weight decay shrink the parameter itself?"""
@@ -324,8 +333,9 @@ def zeros_of(p: Tensor) -> Tensor:
     return zeros(p.shape, dtype=p.dtype.compute, device=p.device)
 
 
-def full_of(p: Tensor, value: float) -> Tensor:
-    """The same with another number."""
+def full_of(p: Tensor, value: complex) -> Tensor:
+    """The same with another number, of a complex parameter in both parts."""
+    value = value * (1 + 1j) if p.dtype.is_complex else value
     return full(p.shape, value, dtype=p.dtype.compute, device=p.device)
 
 

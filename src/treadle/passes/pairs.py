@@ -12,9 +12,11 @@ from typing import Any
 
 from treadle.base.errors import CompilerError, explain
 from treadle.base.shapes import Shape
+from treadle.base.sizes import most
 from treadle.ir.graph import rebuild, toposort
 from treadle.ir.node import (
     CONST,
+    MOST_CALLS,
     Call,
     Node,
     Type,
@@ -42,6 +44,7 @@ BY_PART = frozenset((
     k.scatter_add, k.put, m.reshape, m.permute, m.expand, m.slice_, m.flip, m.concat,
 ))  # fmt: skip
 """Ops that do to a complex number what they do to each part."""
+FEW_ROWS = 8  # of a product: with fewer, four real ones are less work
 _HIDING: dict[Call, bool] = {}
 
 
@@ -70,6 +73,8 @@ def _is_complex(node: Node) -> bool:
         inside = [placeholder(x.type) for x in node.operands]
         alone = rebuild(node, tuple(inside))
         found = any(map(_is_complex, toposort([definition(alone)])))
+        if len(_HIDING) >= MOST_CALLS:
+            _HIDING.clear()
         _HIDING[node.call] = found
     return found
 
@@ -135,10 +140,12 @@ class Split:
                 self.pairs[node] = self.pairs[inner]
         elif not self._concerns(node):
             self.real[node] = rebuild(node, tuple([self.real[x] for x in node.operands]))
-        elif node.op in WHOLE and node.operands[0] in self.wholes:
-            self.wholes[node] = WHOLE[node.op](self, node)
         else:
-            self._settle(node, self._parts(node))
+            whole = WHOLE[node.op](self, node) if node.op in WHOLE else None
+            if whole is None:
+                self._settle(node, self._parts(node))
+            else:
+                self.wholes[node] = whole
 
     def _concerns(self, node: Node) -> bool:
         return _is_complex(node) or any([x.dtype.is_complex for x in node.operands])  # noqa: C419
@@ -211,6 +218,24 @@ def _product(split: Split, node: Node) -> Pair:
     return product(a, c) + product(-b, d), product(a, d) + product(b, c)
 
 
+def _whole_product(split: Split, node: Node) -> Node | None:
+    """One real product: rows hold real and imaginary parts in turn, those of the result too.
+
+    Below each row of the second operand stands that row times i. With few rows that is too much.
+    """
+    a, b = node.operands
+    if most(a.shape[-2]) < FEW_ROWS:
+        return None
+    *batch, depth, columns = b.shape
+    c, d = split.pair(b)
+    turned = [part.reshape((*batch, depth, 1, columns, 1)) for part in (-d, c)]
+    rows = split.whole(b).reshape((*batch, depth, 1, columns, 2))
+    right = m.concat([rows, m.concat(turned, axis=len(batch) + 3)], axis=len(batch) + 1)
+    left = split.whole(a).reshape((*a.shape[:-1], 2 * depth))
+    product = k.matrix_product(left, right.reshape((*batch, 2 * depth, 2 * columns)))
+    return product.reshape((*node.shape, 2))
+
+
 def _prod(split: Split, node: Node) -> list[Node]:
     """Halves multiplied by each other until one is left."""
     (x,) = node.operands
@@ -259,17 +284,23 @@ SPECIAL: dict[Op, Callable[[Split, Node], Any]] = {
 # ---- views of what is whole
 
 
-def _whole_put(split: Split, node: Node) -> Node:
+def _whole_put(split: Split, node: Node) -> Node | None:
+    if node.operands[0] not in split.wholes:
+        return None
     x, values = (split.whole(part) for part in node.operands)
     ranges, stays = node.arg
     return k.put(x, values, (*ranges, (0, 2, 1)), stays)
 
 
-def _seen(view: Callable[[Node, Node, Shape], Node]) -> Callable[[Split, Node], Node]:
-    return lambda split, node: view(node, split.wholes[node.operands[0]], (*node.shape, 2))
+def _seen(view: Callable[[Node, Node, Shape], Node]) -> Callable[[Split, Node], Node | None]:
+    def seen(split: Split, node: Node) -> Node | None:
+        x = split.wholes.get(node.operands[0])
+        return None if x is None else view(node, x, (*node.shape, 2))
+
+    return seen
 
 
-WHOLE: dict[Op, Callable[[Split, Node], Node]] = {
+WHOLE: dict[Op, Callable[[Split, Node], Node | None]] = {
     m.reshape: _seen(lambda node, x, shape: x.reshape(shape)),
     m.expand: _seen(lambda node, x, shape: x.expand(shape)),
     m.permute: _seen(lambda node, x, shape: x.permute((*node.arg, node.ndim))),
@@ -277,4 +308,6 @@ WHOLE: dict[Op, Callable[[Split, Node], Node]] = {
     m.flip: _seen(lambda node, x, shape: m.flip(x, node.arg)),
     e.detach: _seen(lambda node, x, shape: x),
     k.put: _whole_put,
+    k.matrix_product: _whole_product,
 }
+"""Real nodes with a last axis of 2, or None where an operand is not one."""

@@ -72,10 +72,10 @@ def _plain(part: Any) -> Any:
     if part is None or part is Ellipsis or isinstance(part, bool | slice | Size):
         return part
     if isinstance(part, Node):
-        if part.dtype.is_float:
+        if part.dtype.is_inexact:
             hint = "cast it to int64, or compare it to get a mask"
             facts = {"dtype": part.dtype.name}
-            raise IndexingError(explain("index", "a tensor of floats", hint, **facts))
+            raise IndexingError(explain("index", "a tensor of no integers", hint, **facts))
         return part.item() if not part.shape and is_mask(part) else part
     if isinstance(part, list | tuple) or hasattr(part, "__array__"):
         return _array(part)

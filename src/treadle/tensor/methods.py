@@ -56,7 +56,6 @@ from treadle.ops.words import Words, accept_words
 # <sums gtzmx5mpujuqtos24poxtsidvn4cuynrbhmukhfknm4gyji6keu4tomikgbsoi2stkhhscwaxz4cdvqu>
 # <sums 7te2pmu6xuof2p55pkjfc3azhb7iyl7newb7i7vj2ul5zye67edyko43kgudduigdgsbpwzcblccpsn7>
 # </gen imports pvsmk>
-from treadle.ops.syntax import Syntax
 
 
 class Methods(Syntax):

@@ -28,6 +28,16 @@ def astype(x: Tensor, dtype: Any, /, *, copy: bool = True, device: Any = None) -
     return x.astype(dtype, copy=copy, device=device)
 
 
+def is_complex(x: Tensor) -> bool:
+    """Has a tensor a complex dtype?
+
+    >>> import treadle as td
+    >>> td.is_complex(td.tensor([1j])), td.is_complex(td.tensor([1.0]))
+    (True, False)
+    """
+    return x.dtype.is_complex
+
+
 def broadcast_shapes(*shapes: Shape | int) -> Shape:
     """The shape that tensors of these shapes broadcast to together; a number is one axis.
 

@@ -23,7 +23,8 @@ def html_of(array: Any, dtype: DType, device: Device) -> str:
     """A block of HTML without scripts or outside files."""
     shape = " × ".join(map(str, array.shape)) or "scalar"
     head = f"<b>tensor</b> {shape} &nbsp;{escape(dtype.name)} &nbsp;{escape(str(device))}"
-    values = array.astype("float64")
+    head += " &nbsp;sizes" if dtype.is_complex else ""
+    values = (abs(array) if dtype.is_complex else array).astype("float64")
     facts = " &nbsp;".join(f"{name} <b>{text}</b>" for name, text in statistics(values).items())
     return f'<div style="{STYLE}">{head}<br>{facts}<br>{picture(values)}</div>'
 

@@ -67,6 +67,7 @@ class Tensor(Readable, Methods):
     def nbytes(self) -> int: return self._node.call.type.nbytes
     def numel(self) -> int: return self.size
     def dim(self) -> int: return self.ndim
+    def is_complex(self) -> bool: return self.dtype.is_complex
     # fmt: on
 
     # ---- recording

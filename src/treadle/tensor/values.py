@@ -106,14 +106,17 @@ class Readable(Differentiable):
         """The elements as nested lists of Python numbers."""
         return self.numpy().tolist()
 
-    def _one(self, what: str, hint: str) -> Any:
+    def _one(self, what: str, hint: str, real: bool = False) -> Any:
+        if real and self.dtype.is_complex:
+            hint = "take x.real, x.imag or abs(x)"
+            raise OperandError(explain(what, "a complex number", hint, dtype=self.dtype.name))
         if self.size != 1:
             raise ArgumentError(explain(what, "needs one element", hint, shape=self.shape))
         return self.numpy().item()
 
     # fmt: off
-    def __float__(self) -> float: return float(self._one("float", REDUCE))
-    def __int__(self) -> int: return int(self._one("int", REDUCE))
+    def __float__(self) -> float: return float(self._one("float", REDUCE, real=True))
+    def __int__(self) -> int: return int(self._one("int", REDUCE, real=True))
     def __complex__(self) -> complex: return complex(self._one("complex", REDUCE))
     # fmt: on
 

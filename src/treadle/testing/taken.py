@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from treadle.backends.registry import BACKENDS, supports
-from treadle.base.dtypes import ALL, DType, uint32
+from treadle.base.dtypes import ALL, COMPLEX, DType, uint32
 from treadle.base.errors import DtypeError
 from treadle.ir.graph import toposort
 from treadle.ir.node import Node, definition
@@ -27,7 +27,7 @@ def row_support(op: Op) -> dict[str, list[DType]]:
     there where all that it is made of is.
     """
     table: dict[str, list[DType]] = {backend: [] for backend in BACKENDS}
-    for kind in (uint32,) if op is threefry else ALL:
+    for kind in (uint32,) if op is threefry else (*ALL, *COMPLEX):
         needed = _needed(op, kind)
         for backend, taken in table.items():
             if needed is not None and all(supports(part, d, backend) for part, d in needed):
