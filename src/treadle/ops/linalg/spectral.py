@@ -1,0 +1,203 @@
+"""Rows of the factorisations into orthogonal matrices: QR, eigenvalues, singular values."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from treadle.base.errors import ArgumentError, GradientError, explain
+from treadle.base.shapes import Shape
+from treadle.ops.composite import composite, matmul
+from treadle.ops.defs import Op, Samples
+from treadle.ops.elementwise import ne, where
+from treadle.ops.linalg.factors import (
+    SQUARES,
+    definite,
+    eye_like,
+    matrix_in,
+    packed,
+    parts_of,
+    regular,
+    routine,
+    square_in,
+    triangular_solve,
+)
+from treadle.ops.movement import concat, cut
+from treadle.ops.shaping import diagonal, tril, triu
+
+RECTANGLES = (*SQUARES, ((3, 5), {}), ((2, 5, 3), {}), ((4, 0), {}), ((0, 3), {}))
+
+
+# ---- QR
+
+
+def _qr_sizes(a: Shape, complete: bool) -> tuple[Shape, Shape]:
+    m, n = a[-2:]
+    k = m if complete else min(m, n)
+    return (m, k), (k, n)
+
+
+def _qr_shape(arg: Any, shapes: Any) -> Shape:
+    (m, k), (_, n) = _qr_sizes(shapes[0], arg[0])
+    return (*shapes[0][:-2], k * (m + n))
+
+
+def _qr_grad(g: Any, y: Any, a: Any) -> tuple[Any]:
+    """By the triangle of R; of a wide matrix, what lies beside the first square goes through Q."""
+    lead, m, n = matrix_in("qr", a)
+    shapes = _qr_sizes(a.shape, y.arg[0])
+    if shapes[0][1] > min(m, n):
+        hint = 'use mode="reduced"'
+        raise GradientError(explain("qr", "the columns that are free have no gradient", hint))
+    (q, r), (gq, gr) = parts_of(y, *shapes), parts_of(g, *shapes)
+    last = a.ndim - 1
+    if m >= n:
+        return (_square_qr(gq, gr, q, r),)
+    side, g_side = cut(a, last, m, n), cut(gr, last, m, n)
+    square = _square_qr(gq + matmul(side, g_side.mT), cut(gr, last, 0, m), q, cut(r, last, 0, m))
+    return (concat([square, matmul(q, g_side)], axis=last),)
+
+
+def _square_qr(gq: Any, gr: Any, q: Any, r: Any) -> Any:
+    inner = matmul(r, gr.mT) - matmul(gq.mT, q)
+    lower = tril(inner) + tril(inner, -1).mT
+    return triangular_solve(r, (gq + matmul(q, lower)).mT, True, False, False).mT
+
+
+def _qr_reference(np: Any, a: Any, complete: bool) -> Any:
+    q, r = np.linalg.qr(a, "complete" if complete else "reduced")
+    flat = [x.reshape((*a.shape[:-2], x.shape[-2] * x.shape[-1])) for x in (q, r)]
+    return np.concatenate(flat, -1)
+
+
+qr_pack: Op = routine(
+    "qr_pack", "Q, of which the columns are orthonormal, and behind it the upper triangle R; flat.",
+    _qr_shape, lambda a, complete: ((a,), (bool(complete),)), _qr_grad, _qr_reference,
+    Samples(cases=tuple((shape, {"complete": False}) for shape, _ in RECTANGLES), draw=regular),
+)  # fmt: skip
+
+
+class QR(NamedTuple):
+    """A matrix with orthonormal columns, and an upper triangle."""
+
+    Q: Any
+    R: Any
+
+
+@composite(
+    lambda np, x, mode="reduced": list(np.linalg.qr(x, mode)),
+    Samples(cases=(*RECTANGLES, ((3, 5), {"mode": "complete"})), bench=((256, 256),), draw=regular),
+    inline=True,
+)
+def qr(x: Any, /, mode: str = "reduced") -> QR:
+    """x = Q R: a matrix with orthonormal columns and an upper triangle.
+
+    - **mode**: "reduced", as many columns of Q as x has rows or columns; "complete", a square Q;
+      "r", an empty Q
+    """
+    if mode not in ("reduced", "complete", "r"):
+        hint = 'one of "reduced", "complete", "r"'
+        raise ArgumentError(explain("qr", "no such mode", hint, mode=repr(mode)))
+    matrix_in("qr", x)
+    q, r = parts_of(qr_pack(x, mode == "complete"), *_qr_sizes(x.shape, mode == "complete"))
+    return QR(cut(q, q.ndim - 1, 0, 0) if mode == "r" else q, r)
+
+
+# ---- symmetric matrices
+
+
+def _differences(w: Any) -> Any:
+    """1 over every eigenvalue less every other, 0 on the diagonal."""
+    rows, columns = w.reshape((*w.shape, 1)), w.reshape((*w.shape[:-1], 1, w.shape[-1]))
+    far = columns - rows
+    same = ne(eye_like(far), 0)
+    return where(same, 0.0, 1.0 / where(same, 1.0, far))
+
+
+def diagonal_matrix(x: Any) -> Any:
+    """Matrices with a vector on the diagonal."""
+    wide = x.reshape((*x.shape, 1)).expand((*x.shape, x.shape[-1]))
+    return wide * eye_like(wide)
+
+
+def _eigh_grad(g: Any, y: Any, a: Any) -> tuple[Any]:
+    """Vectors turn towards each other, the more the nearer their values; symmetric, as a is."""
+    n = a.shape[-1]
+    if not y.arg[0]:
+        pack = eigh_pack(a, True)
+        _, v = parts_of(pack, (n,), (n, n))
+        return (matmul(v * g.reshape((*g.shape[:-1], 1, n)), v.mT),)
+    (w, v), (gw, gv) = parts_of(y, (n,), (n, n)), parts_of(g, (n,), (n, n))
+    inner = diagonal_matrix(gw) + matmul(v.mT, gv) * _differences(w)
+    whole = matmul(matmul(v, inner), v.mT)
+    return ((whole + whole.mT) * 0.5,)
+
+
+def _eigh_reference(np: Any, a: Any, vectors: bool) -> Any:
+    w, v = np.linalg.eigh(a, "L")
+    if not vectors:
+        return w
+    return np.concatenate([w, v.reshape((*a.shape[:-2], a.shape[-1] ** 2))], -1)
+
+
+def _eigh_shape(arg: Any, shapes: Any) -> Shape:
+    n = shapes[0][-1]
+    return (*shapes[0][:-2], n + n * n if arg[0] else n)
+
+
+eigh_pack: Op = routine(
+    "eigh_pack",
+    """Eigenvalues of symmetric matrices, ascending, and behind them the matrix of eigenvectors;
+    flat. The lower half is read.
+    """,
+    _eigh_shape, lambda a, vectors: ((a,), (bool(vectors),)), _eigh_grad, _eigh_reference,
+    Samples(cases=tuple((shape, {"vectors": False}) for shape, _ in SQUARES), draw=definite,
+            smooth=False),
+)  # fmt: skip
+
+
+class Eigen(NamedTuple):
+    """Eigenvalues, and the matrix whose columns are their eigenvectors."""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+def _lower(name: str, x: Any, uplo: str) -> Any:
+    """The matrix, or its transpose, so that the lower half is what is to be read."""
+    square_in(name, x)
+    if uplo not in ("L", "U", "l", "u"):
+        raise ArgumentError(explain(name, "UPLO is 'L' or 'U'", UPLO=repr(uplo)))
+    return x.mT if uplo in ("U", "u") else x
+
+
+ONES = Samples(cases=(((1, 1), {}), ((2, 1, 1), {}), ((0, 0), {})), bench=((256, 256),),
+               low=1.0, smooth=False)  # fmt: skip
+"""Where vectors have no choice but a sign; `test_linalg_spectral.py` has others."""
+
+
+@composite(
+    lambda np, x, UPLO="L": list(np.linalg.eigh(x, UPLO)), ONES, inline=True,
+)  # fmt: skip
+def eigh(x: Any, /, UPLO: str = "L") -> Eigen:
+    """Eigenvalues of symmetric matrices, ascending, and eigenvectors, the columns of a matrix.
+
+    - **UPLO**: which half is read, "L" or "U"
+
+    Vectors are determined up to their sign; their gradient is infinite where two values are equal.
+
+    >>> import treadle as td
+    >>> td.linalg.eigh(td.tensor([[2.0, 0.0], [0.0, 1.0]])).eigenvalues.tolist()
+    [1.0, 2.0]
+    """
+    x = _lower("eigh", x, UPLO)
+    n = x.shape[-1]
+    return Eigen(*parts_of(eigh_pack(x, True), (n,), (n, n)))
+
+
+@composite(
+    lambda np, x, UPLO="L": np.linalg.eigvalsh(x, UPLO),
+    Samples(cases=(*SQUARES, ((4, 4), {"UPLO": "U"})), draw=definite, smooth=False),
+)
+def eigvalsh(x: Any, /, UPLO: str = "L") -> Any:
+    """Eigenvalues of symmetric matrices, ascending; UPLO as `eigh` has it."""
+    return eigh_pack(_lower("eigvalsh", x, UPLO), False)
