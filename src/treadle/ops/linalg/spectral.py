@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from treadle.base.errors import ArgumentError, GradientError, explain
@@ -14,7 +15,6 @@ from treadle.ops.linalg.factors import (
     definite,
     eye_like,
     matrix_in,
-    packed,
     parts_of,
     regular,
     routine,
@@ -22,7 +22,7 @@ from treadle.ops.linalg.factors import (
     triangular_solve,
 )
 from treadle.ops.movement import concat, cut
-from treadle.ops.shaping import diagonal, tril, triu
+from treadle.ops.shaping import tril
 
 RECTANGLES = (*SQUARES, ((3, 5), {}), ((2, 5, 3), {}), ((4, 0), {}), ((0, 3), {}))
 
@@ -201,3 +201,98 @@ def eigh(x: Any, /, UPLO: str = "L") -> Eigen:
 def eigvalsh(x: Any, /, UPLO: str = "L") -> Any:
     """Eigenvalues of symmetric matrices, ascending; UPLO as `eigh` has it."""
     return eigh_pack(_lower("eigvalsh", x, UPLO), False)
+
+
+# ---- singular values
+
+
+def _svd_sizes(a: Shape, full: bool) -> tuple[Shape, Shape, Shape]:
+    m, n = a[-2:]
+    k = min(m, n)
+    return (k,), (m, m if full else k), (n if full else k, n)
+
+
+def _svd_shape(arg: Any, shapes: Any) -> Shape:
+    sizes = _svd_sizes(shapes[0], arg[0])
+    count = sum(map(math.prod, sizes)) if arg[1] else sizes[0][0]
+    return (*shapes[0][:-2], count)
+
+
+def _svd_grad(g: Any, y: Any, a: Any) -> tuple[Any]:
+    """Vectors turn towards each other, the more the nearer the squares of their values."""
+    full, vectors = y.arg
+    _, m, n = matrix_in("svd", a)
+    k = min(m, n)
+    sizes = _svd_sizes(a.shape, False)
+    if not vectors:
+        _, u, vh = parts_of(svd_pack(a, False, True), *sizes)
+        return (matmul(u * g.reshape((*g.shape[:-1], 1, k)), vh),)
+    if full and m != n:
+        hint = "use full_matrices=False"
+        raise GradientError(explain("svd", "the vectors that are free have no gradient", hint))
+    (s, u, vh), (gs, gu, gvh) = parts_of(y, *sizes), parts_of(g, *sizes)
+    row = s.reshape((*s.shape[:-1], 1, k))
+    near = _differences(s * s)
+    left, right = matmul(u.mT, gu), matmul(vh, gvh.mT)
+    inner = (left - left.mT) * near * row + row.mT * ((right - right.mT) * near)
+    inner = inner + diagonal_matrix(gs)
+    found = matmul(matmul(u, inner), vh)
+    inverse = 1.0 / row
+    if m > k:
+        found = found + matmul((gu - matmul(u, left)) * inverse, vh)
+    if n > k:
+        found = found + matmul(u * inverse, gvh - matmul(right.mT, vh))
+    return (found,)
+
+
+def _svd_reference(np: Any, a: Any, full: bool, vectors: bool) -> Any:
+    if not vectors:
+        return np.linalg.svd(a, compute_uv=False)
+    u, s, vh = np.linalg.svd(a, full_matrices=full)
+    flat = [x.reshape((*a.shape[:-2], x.shape[-2] * x.shape[-1])) for x in (u, vh)]
+    return np.concatenate([s, *flat], -1)
+
+
+svd_pack: Op = routine(
+    "svd_pack", "Singular values, descending, and behind them U and Vᵀ; flat.",
+    _svd_shape, lambda a, full, vectors: ((a,), (bool(full), bool(vectors))), _svd_grad,
+    _svd_reference,
+    Samples(cases=tuple((shape, {"full": False, "vectors": False}) for shape, _ in RECTANGLES),
+            draw=regular),
+)  # fmt: skip
+
+
+class SVD(NamedTuple):
+    """Orthonormal columns, singular values, orthonormal rows."""
+
+    U: Any
+    S: Any
+    Vh: Any
+
+
+@composite(
+    lambda np, x, full_matrices=True: list(np.linalg.svd(x, full_matrices)),
+    Samples(cases=(((0, 0), {}), ((2, 0, 0), {}), ((3, 0), {"full_matrices": False})),
+            bench=((256, 256),), smooth=False),
+    inline=True,
+)  # fmt: skip
+def svd(x: Any, /, full_matrices: bool = True) -> SVD:
+    """x = U diag(S) Vh: orthonormal columns, singular values descending, orthonormal rows.
+
+    - **full_matrices**: square U and Vh; else as many columns and rows as there are values
+
+    Vectors are determined up to a sign they share; their gradient is infinite where two values
+    are equal.
+    """
+    matrix_in("svd", x)
+    s, u, vh = parts_of(svd_pack(x, full_matrices, True), *_svd_sizes(x.shape, full_matrices))
+    return SVD(u, s, vh)
+
+
+@composite(
+    lambda np, x: np.linalg.svd(x, compute_uv=False), Samples(cases=RECTANGLES, draw=regular)
+)
+def svdvals(x: Any, /) -> Any:
+    """Singular values, descending."""
+    matrix_in("svdvals", x)
+    return svd_pack(x, False, False)

@@ -200,9 +200,7 @@ def reduce(
     sort(n, d, order)
 
 
-def rotate(
-    out: Array, temporary: Array, n: int, each: int, strips: int, item: int
-) -> None:
+def rotate(out: Array, temporary: Array, n: int, each: int, strips: int, item: int) -> None:
     """Some columns through all rotations, and to where they belong."""
     y = temporary + ((item // strips) * each + 2 * n * n)
     order = y + (n * n + 2 * n)

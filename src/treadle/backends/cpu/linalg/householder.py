@@ -7,7 +7,7 @@ Some of them, one after the other, are I - Vᵀ T V with a small upper triangle 
 from __future__ import annotations
 
 from treadle.backends.cpu.linalg.product import product
-from treadle.backends.cpu.linalg.vectors import combine, copy, dot, fill, largest, scale
+from treadle.backends.cpu.linalg.vectors import combine, dot, fill, largest, scale
 from treadle.backends.cpu.written import Array
 from treadle.backends.cpu.written_builtins import copysign, epsilon, huge, sqrt, tiny
 

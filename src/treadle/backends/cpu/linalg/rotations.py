@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from treadle.backends.cpu.linalg.vectors import VECTORS, Rows
+from treadle.backends.cpu.linalg.vectors import Rows
 from treadle.backends.cpu.writer import Int, Writer
 from treadle.backends.cpu.written import Array, vectorised
 from treadle.base.dtypes import DType
