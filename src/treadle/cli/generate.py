@@ -313,7 +313,7 @@ def own_targets(root: Path) -> list[Target]:
     linalg = [row for row in rows if row.space == "linalg"]
     return [
         Target(source / "functions.py", tuple(function_pieces(top)), FUNCTIONS),
-        Target(source / "linalg.py", tuple(function_pieces(linalg)), FUNCTIONS),
+        Target(source / "linalg" / "functions.py", tuple(function_pieces(linalg)), FUNCTIONS),
         Target(source / "tensor" / "methods.py", tuple(method_pieces(top)), METHODS),
         Target(source / "__init__.py", tuple(export_pieces(rows)), ""),
         Target(root / "docs" / "ops.md", tuple(page_pieces(rows)), "# Ops\n"),

@@ -43,7 +43,7 @@ def _qr_shape(arg: Any, shapes: Any) -> Shape:
 
 def _qr_grad(g: Any, y: Any, a: Any) -> tuple[Any]:
     """By the triangle of R; of a wide matrix, what lies beside the first square goes through Q."""
-    lead, m, n = matrix_in("qr", a)
+    _, m, n = matrix_in("qr", a)
     shapes = _qr_sizes(a.shape, y.arg[0])
     if shapes[0][1] > min(m, n):
         hint = 'use mode="reduced"'

@@ -82,6 +82,9 @@ def times(
 
 def hypotenuse(a: float, b: float) -> float:
     """The root of a² + b², without overflow."""
+    total = a * a + b * b
+    if total > tiny() / epsilon() and total < huge():
+        return sqrt(total)
     large = max(abs(a), abs(b))
     if large == 0.0:
         return 0.0
@@ -102,11 +105,7 @@ def shifted_sweep(low: int, high: int, d: Array, e: Array, pairs: Array) -> int:
     for i in range(high - 1, low - 1, -1):
         f = s * e[i]
         b = c * e[i]
-        r = f * f + g * g
-        if r > tiny() / epsilon() and r < huge():
-            r = sqrt(r)
-        else:
-            r = hypotenuse(f, g)
+        r = hypotenuse(f, g)
         e[i + 1] = r
         if r == 0.0:
             d[i + 1] = d[i + 1] - p

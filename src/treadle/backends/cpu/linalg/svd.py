@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from math import prod
 
+from treadle.backends.cpu.linalg.eigh import hypotenuse
 from treadle.backends.cpu.linalg.householder import WIDTH, form, reflect, triangle
 from treadle.backends.cpu.linalg.product import PACK
 from treadle.backends.cpu.linalg.rotations import HEAD, STRIP, begin, end, turn_rows
@@ -14,7 +15,7 @@ from treadle.backends.cpu.linalg.turning import turn
 from treadle.backends.cpu.linalg.vectors import add_outer, combine, copy, dot, fill
 from treadle.backends.cpu.routine import Work
 from treadle.backends.cpu.written import Array
-from treadle.backends.cpu.written_builtins import copysign, epsilon, huge, sqrt, tiny
+from treadle.backends.cpu.written_builtins import copysign, epsilon, sqrt, tiny
 from treadle.backends.cpu.written_entry import step_of, text
 from treadle.base.target import Target
 from treadle.ir.node import Node
@@ -51,19 +52,6 @@ def bidiagonal(
             add_outer(m - j - 1, size, -tau[n + j], weights, 1, other, rest, n)
 
 
-def length(a: float, b: float) -> float:
-    """The root of a² + b², without overflow."""
-    total = a * a + b * b
-    if total > tiny() / epsilon() and total < huge():
-        return sqrt(total)
-    large = max(abs(a), abs(b))
-    if large == 0.0:
-        return 0.0
-    a = a / large
-    b = b / large
-    return large * sqrt(a * a + b * b)
-
-
 def plain_step(low: int, high: int, d: Array, e: Array, left: Array, right: Array) -> None:
     """A step of QR without a shift, which is exact where a value is 0."""
     c = 1.0
@@ -72,14 +60,14 @@ def plain_step(low: int, high: int, d: Array, e: Array, left: Array, right: Arra
     old_s = 0.0
     for i in range(low, high):
         f = d[i] * c
-        r = length(f, e[i])
+        r = hypotenuse(f, e[i])
         c = f / r if r > 0.0 else 1.0
         s = e[i] / r if r > 0.0 else 0.0
         if i > low:
             e[i - 1] = old_s * r
         f = old_c * r
         g = d[i + 1] * s
-        r = length(f, g)
+        r = hypotenuse(f, g)
         old_c = f / r if r > 0.0 else 1.0
         old_s = g / r if r > 0.0 else 0.0
         d[i] = r
@@ -100,7 +88,7 @@ def shifted_step(
     f = (abs(d[low]) - shift) * (copysign(1.0, d[low]) + shift / d[low])
     g = e[low]
     for i in range(low, high):
-        r = length(f, g)
+        r = hypotenuse(f, g)
         c = f / r if r > 0.0 else 1.0
         s = g / r if r > 0.0 else 0.0
         if i > low:
@@ -112,7 +100,7 @@ def shifted_step(
         e[i] = c * e[i] - s * d[i]
         g = s * d[i + 1]
         d[i + 1] = c * d[i + 1]
-        r = length(f, g)
+        r = hypotenuse(f, g)
         c = f / r if r > 0.0 else 1.0
         s = g / r if r > 0.0 else 0.0
         d[i] = r
@@ -158,8 +146,8 @@ def iterate(
     most = 0.0
     for i in range(n):
         most = max(most, abs(d[i]))
-        if i < n - 1:
-            most = max(most, abs(e[i]))
+    for i in range(n - 1):
+        most = max(most, abs(e[i]))
     high = n - 1
     left = MOST * n
     while high > 0 and left > 0:
@@ -183,20 +171,23 @@ def iterate(
                 turn_rows(rights, v, n, 0, n)
             lefts[0] = 0.0
             rights[0] = 0.0
-        shift = 0.0
-        if zero == 0:
-            shift = smaller_value(d[high - 1], e[high - 1], d[high])
-            ratio = shift / abs(d[low])
-            if ratio * ratio < epsilon():
-                shift = 0.0
-        one = begin(lefts, low, 1)
-        two = begin(rights, low, 1)
-        if shift == 0.0:
-            plain_step(low, high, d, e, one, two)
-        else:
-            shifted_step(low, high, shift, d, e, one, two)
+        step(low, high, zero, d, e, begin(lefts, low, 1), begin(rights, low, 1))
         end(lefts, high - low)
         end(rights, high - low)
+
+
+def step(low: int, high: int, zero: int, d: Array, e: Array, left: Array, right: Array) -> None:
+    """With the smaller value at the end as shift, unless one is 0 or it would change nothing."""
+    shift = 0.0
+    if zero == 0:
+        shift = smaller_value(d[high - 1], e[high - 1], d[high])
+        ratio = shift / abs(d[low])
+        if ratio * ratio < epsilon():
+            shift = 0.0
+    if shift == 0.0:
+        plain_step(low, high, d, e, left, right)
+    else:
+        shifted_step(low, high, shift, d, e, left, right)
 
 
 def sort(n: int, d: Array, signs: Array, order: Array) -> None:
@@ -312,7 +303,7 @@ def place_rows(
     n: int, count: int, z: Array, ld: int, order: Array, signs: Array, signed: int, to: Array,
     row: int, step: int, first: int, last: int,
 ) -> None:  # fmt: skip
-    """Row order[j] of z, with its sign, at to[j row + i step]; rows from n on stay where they are."""
+    """Row order[j] of z, with its sign, at to[j row + i step]; rows from n on keep their places."""
     for j in range(count):
         source = z + j * ld
         sign = 1.0
