@@ -296,3 +296,28 @@ def svdvals(x: Any, /) -> Any:
     """Singular values, descending."""
     matrix_in("svdvals", x)
     return svd_pack(x, False, False)
+
+
+# ---- any square matrices
+
+
+def _eig_shape(arg: Any, shapes: Any) -> Shape:
+    n = shapes[0][-1]
+    return (*shapes[0][:-2], 2 * n + 2 * n * n if arg[0] else 2 * n)
+
+
+def _eig_reference(np: Any, a: Any, vectors: bool) -> Any:
+    n = a.shape[-1]
+    w, v = np.linalg.eig(a)
+    parts = [w.real, w.imag]
+    if vectors:
+        parts += [x.reshape((*a.shape[:-2], n * n)) for x in (v.real, v.imag)]
+    return np.concatenate(parts, -1)
+
+
+eig_pack: Op = routine(
+    "eig_pack",
+    "Real and imaginary parts of eigenvalues of any square matrix, then of eigenvectors; flat.",
+    _eig_shape, lambda a, vectors: ((a,), (bool(vectors),)), None, _eig_reference,
+    Samples(cases=(((1, 1), {"vectors": False}), ((0, 0), {"vectors": False})), low=1.0),
+)  # fmt: skip
