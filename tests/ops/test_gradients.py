@@ -21,7 +21,7 @@ NO_GRADIENT = [n for n, op in ROWS.items() if isinstance(op.grad, str) and n not
 STOPS = ["detach", "sign", "floor", "ceil", "round", "trunc"]  # constant where differentiable
 PICKS = ["masked_select", "unique", "unique_counts", "unique_inverse", "unique_all"]
 """Rows that are linear in what they pick, and look at values to find out where that is."""
-HALVES = ["cholesky_factor", "cholesky", "cholesky_ex"]
+HALVES = ["cholesky_factor", "cholesky", "cholesky_ex", "eigh_pack", "eigh", "eigvalsh"]
 """Rows that read one half of a symmetric matrix: `test_linalg_gradients.py` moves both."""
 WITH_GRADIENT = [name for name in ROWS if name not in (*INDICES, *NO_GRADIENT, *STOPS, *HALVES)]
 

@@ -36,7 +36,7 @@ PASSES = (
 )
 OBJECT, ASSEMBLY = 1, 0
 MOST_RECENT = 1024
-SOURCES = ("base", "ops", "ir", "schedule", "kernel", "backends/cpu")
+SOURCES = ("base", "ops", "ir", "schedule", "kernel", "backends/cpu", "backends/cpu/linalg")
 """Folders that decide what kernels are."""
 
 Place = tuple[str, Target, int, bool]

@@ -20,7 +20,9 @@ from treadle.ops.defs import Op
 PLANS = dict.fromkeys(("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp"), "scan") | {
     "argsort": "sort", "dft": "fft", "rdft": "fft", "irdft": "fft",
     "cholesky_factor": "linalg.cholesky", "triangular_solve": "linalg.triangular",
-    "lu_pack": "linalg.lu", "row_order": "linalg.lu",
+    "lu_pack": "linalg.lu", "row_order": "linalg.lu", "qr_pack": "linalg.qr",
+    "eigh_pack": "linalg.eigh", "svd_pack": "linalg.svd", "eig_pack": "linalg.eig",
+    "exp_series": "linalg.exponential",
 }  # fmt: skip
 """An op's name to the module, beside this one, whose `plan(node, target)` gives its Work."""
 

@@ -43,6 +43,11 @@ def tiny() -> float:
     return 2.0**-1022
 
 
+def huge() -> float:
+    """A number a little below the largest."""
+    return 2.0**1020
+
+
 def _extreme(name: str) -> Callable[[Arithmetic, list[Value]], Value]:
     def of(on: Arithmetic, x: list[Value]) -> Value:
         if x[0].kind == x[1].kind == "int":
@@ -78,5 +83,6 @@ BUILTINS: Mapping[str, Callable[[Arithmetic, list[Value]], Value]] = {
     "float": lambda on, x: on.converted(x[0], "real"),
     "int": lambda on, x: Value("int", (on.w.op(f"fptosi {on.real} {x[0].one} to i64"),)),
     "epsilon": lambda on, _: on.number(2.0 ** -on.dtype.mantissa),
+    "huge": lambda on, _: on.number(2.0**125 if on.dtype.size == 4 else 2.0**1020),
     "tiny": lambda on, _: on.number(2.0**-126 if on.dtype.size == 4 else 2.0**-1022),
 }  # fmt: skip

@@ -208,7 +208,7 @@ def solve(a: Any, b: Any, /) -> Any:
     return _substituted(lu_pack(whole), n, wide, turned=False)
 
 
-@composite(lambda np, x: np.linalg.inv(x), MATRICES, aliases=("inverse",))
+@composite(lambda np, x: np.linalg.inv(x), MATRICES)
 def inv(x: Any, /) -> Any:
     """The inverse of square matrices; of singular ones infinities or NaN."""
     square_in("inv", x)

@@ -1,0 +1,52 @@
+"""What linear algebra calls otherwise, or takes along other axes, than the functions at the top."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from treadle import functions as top
+from treadle.base.errors import ArgumentError, ShapeError, explain
+from treadle.linalg.functions import matrix_norm
+from treadle.tensor.tensor import Tensor
+
+Axes = int | Sequence[int] | None
+
+
+def diagonal(x: Tensor, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Tensor:
+    """The elements of a diagonal of matrices, as a last axis."""
+    return top.diagonal(x, offset, axis1, axis2)
+
+
+def trace(x: Tensor, offset: int = 0) -> Tensor:
+    """The sum of a diagonal of matrices."""
+    return top.trace(x, offset, -2, -1)
+
+
+def norm(
+    x: Tensor,
+    ord: str | float | None = None,  # noqa: A002 - NumPy's name
+    axis: Axes = None,
+    keepdims: bool = False,
+) -> Tensor:
+    """The norm of vectors along an axis, or of matrices in two: `vector_norm` or `matrix_norm`.
+
+    Without axes that of x itself, a vector or a matrix. Without ord the root of the sum of squares,
+    over all axes if none are named.
+
+    >>> import treadle as td
+    >>> td.linalg.norm(td.tensor([3.0, 4.0])).item()
+    5.0
+    """
+    axes = (axis,) if isinstance(axis, int) else axis
+    if ord is None:
+        return top.vector_norm(x, 2, axes, keepdims)
+    if axes is None and x.ndim in (1, 2):
+        axes = tuple(range(x.ndim))
+    if axes is None or len(axes) > 2:
+        hint = "name one axis of vectors or two of matrices"
+        raise ShapeError(explain("norm", "which axes?", hint, shape=x.shape, ord=ord))
+    if len(axes) == 2:
+        return matrix_norm(x, ord, axes, keepdims)
+    if isinstance(ord, str):
+        raise ArgumentError(explain("norm", "a norm of matrices", "name two axes", ord=ord))
+    return top.vector_norm(x, ord, axes, keepdims)
