@@ -91,9 +91,12 @@ from treadle.tensor.creation import (
     arange, asarray, empty, empty_like, eye, from_dlpack, from_numpy, full, full_like, linspace,
     logspace, ones, ones_like, tensor, zeros, zeros_like,
 )
+from treadle.tensor.tapers import (
+    bartlett_window, blackman_window, hamming_window, hann_window, kaiser_window,
+)
 # <sums huxhai45agcpfxq52t5tc6s43cushltgkd7bro7qddvalq462n5n4xn5zbbvspltcclyjnquteeugqjy>
 # <sums 65dwfjotv2nkoi4fhi34iypczldotpaqmzbivwbkrjwpkq2ukzzf5iwiu2tprrlortd7xzgbdfbdhyw4>
-# </gen imports njjmt66gpx46ac2qorkazvit5suhl446ac2>
+# </gen imports njjmt66gpx46ac2qorkazvit5suhl446ac2dzid6irzoe46ac2>
 
 # <gen names>
 __all__ += [
@@ -101,48 +104,50 @@ __all__ += [
     "adaptive_avg_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d",
     "add", "all", "allclose", "angle", "any", "arange", "argmax", "argmin", "argsort", "argwhere",
     "as_strided", "asarray", "asin", "asinh", "atan", "atan2", "atanh", "avg_pool1d", "avg_pool2d",
-    "avg_pool3d", "batch_norm", "binary_cross_entropy", "binary_cross_entropy_with_logits",
-    "bincount", "bitcast", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_not",
-    "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_arrays",
-    "broadcast_tensors", "broadcast_to", "cast", "cat", "ceil", "celu", "chunk", "clamp", "clip",
-    "clone", "complex", "concat", "conj", "contiguous", "conv1d", "conv2d", "conv3d",
-    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "copysign", "cos", "cosh",
-    "cosine_similarity", "count_nonzero", "cross_entropy", "cummax", "cummin", "cumprod", "cumsum",
-    "cumulative_prod", "cumulative_sum", "dequantize", "detach", "diag", "diagonal", "diff",
-    "digamma", "div", "divide", "dot", "dstack", "einsum", "elu", "embedding", "empty",
-    "empty_like", "eq", "equal", "erf", "erfc", "erfinv", "exp", "exp2", "expand", "expand_dims",
-    "expm1", "eye", "flatten", "flip", "float_power", "floor", "floor_divide", "fmax", "fmin",
-    "fmod", "fold", "fractional_max_pool2d", "fractional_max_pool3d", "from_dlpack", "from_numpy",
-    "full", "full_like", "gather", "gaussian_nll_loss", "ge", "gelu", "ger", "glu", "greater",
-    "greater_equal", "group_norm", "gt", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
+    "avg_pool3d", "bartlett_window", "batch_norm", "binary_cross_entropy",
+    "binary_cross_entropy_with_logits", "bincount", "bitcast", "bitwise_and", "bitwise_invert",
+    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
+    "blackman_window", "bmm", "broadcast_arrays", "broadcast_tensors", "broadcast_to", "cast",
+    "cat", "ceil", "celu", "chunk", "clamp", "clip", "clone", "complex", "concat", "conj",
+    "contiguous", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
+    "conv_transpose3d", "copysign", "cos", "cosh", "cosine_similarity", "count_nonzero",
+    "cross_entropy", "cummax", "cummin", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum",
+    "dequantize", "detach", "diag", "diagonal", "diff", "digamma", "div", "divide", "dot", "dstack",
+    "einsum", "elu", "embedding", "empty", "empty_like", "eq", "equal", "erf", "erfc", "erfinv",
+    "exp", "exp2", "expand", "expand_dims", "expm1", "eye", "flatten", "flip", "float_power",
+    "floor", "floor_divide", "fmax", "fmin", "fmod", "fold", "fractional_max_pool2d",
+    "fractional_max_pool3d", "from_dlpack", "from_numpy", "full", "full_like", "gather",
+    "gaussian_nll_loss", "ge", "gelu", "ger", "glu", "greater", "greater_equal", "group_norm", "gt",
+    "hamming_window", "hann_window", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
     "hinge_embedding_loss", "hstack", "huber_loss", "hypot", "imag", "index_add", "index_select",
     "inner", "instance_norm", "interpolate", "isclose", "isfinite", "isin", "isinf", "isnan",
-    "isreal", "istft", "kl_div", "kron", "l1_loss", "layer_norm", "le", "leaky_relu", "lerp",
-    "less", "less_equal", "lgamma", "linear", "linspace", "log", "log10", "log1p", "log2",
-    "log_softmax", "logaddexp", "logcumsumexp", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "logsigmoid", "logspace", "logsumexp", "lp_pool1d", "lp_pool2d", "lp_pool3d",
-    "lt", "margin_ranking_loss", "masked_fill", "masked_select", "matmul", "matrix_product",
-    "matrix_transpose", "max", "max_pool1d", "max_pool2d", "max_pool3d", "maximum", "mean",
-    "median", "meshgrid", "min", "minimum", "mish", "moveaxis", "movedim", "mse_loss", "mul",
-    "multiply", "mv", "nan_to_num", "ne", "neg", "negative", "nextafter", "nll_loss", "nonzero",
-    "norm", "normalize", "not_equal", "one_hot", "ones", "ones_like", "outer", "pad", "permute",
-    "permute_dims", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "polar", "pool",
-    "positive", "pow", "prelu", "prod", "put_along_axis", "quantile", "quantize", "ravel", "real",
-    "reciprocal", "relu", "relu6", "remainder", "repeat", "repeat_interleave", "resample",
-    "reshape", "rms_norm", "roll", "rot90", "round", "rsqrt", "scaled_dot_product_attention",
-    "scatter", "scatter_add", "scatter_max", "scatter_min", "scatter_mul", "scatter_reduce",
-    "searchsorted", "selu", "shift_left", "shift_right", "sigmoid", "sign", "signbit", "silu",
-    "sin", "sinh", "slice", "smooth_l1_loss", "softmax", "softplus", "softshrink", "softsign",
-    "sort", "split", "sqrt", "square", "squeeze", "stack", "std", "stft", "sub", "subtract", "sum",
-    "swapaxes", "take", "take_along_axis", "tan", "tanh", "tanhshrink", "tensor", "tensordot",
-    "threshold", "tile", "topk", "trace", "transpose", "tril", "triu", "true_divide", "trunc",
-    "unbind", "unflatten", "unfold", "unique", "unique_all", "unique_counts", "unique_inverse",
-    "unique_values", "unsqueeze", "unstack", "var", "vdot", "vecdot", "vector_norm", "view",
-    "view_as_complex", "view_as_real", "vstack", "where", "windows", "zeros", "zeros_like",
+    "isreal", "istft", "kaiser_window", "kl_div", "kron", "l1_loss", "layer_norm", "le",
+    "leaky_relu", "lerp", "less", "less_equal", "lgamma", "linear", "linspace", "log", "log10",
+    "log1p", "log2", "log_softmax", "logaddexp", "logcumsumexp", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "logsigmoid", "logspace", "logsumexp", "lp_pool1d", "lp_pool2d",
+    "lp_pool3d", "lt", "margin_ranking_loss", "masked_fill", "masked_select", "matmul",
+    "matrix_product", "matrix_transpose", "max", "max_pool1d", "max_pool2d", "max_pool3d",
+    "maximum", "mean", "median", "meshgrid", "min", "minimum", "mish", "moveaxis", "movedim",
+    "mse_loss", "mul", "multiply", "mv", "nan_to_num", "ne", "neg", "negative", "nextafter",
+    "nll_loss", "nonzero", "norm", "normalize", "not_equal", "one_hot", "ones", "ones_like",
+    "outer", "pad", "permute", "permute_dims", "pixel_shuffle", "pixel_unshuffle",
+    "poisson_nll_loss", "polar", "pool", "positive", "pow", "prelu", "prod", "put_along_axis",
+    "quantile", "quantize", "ravel", "real", "reciprocal", "relu", "relu6", "remainder", "repeat",
+    "repeat_interleave", "resample", "reshape", "rms_norm", "roll", "rot90", "round", "rsqrt",
+    "scaled_dot_product_attention", "scatter", "scatter_add", "scatter_max", "scatter_min",
+    "scatter_mul", "scatter_reduce", "searchsorted", "selu", "shift_left", "shift_right", "sigmoid",
+    "sign", "signbit", "silu", "sin", "sinh", "slice", "smooth_l1_loss", "softmax", "softplus",
+    "softshrink", "softsign", "sort", "split", "sqrt", "square", "squeeze", "stack", "std", "stft",
+    "sub", "subtract", "sum", "swapaxes", "take", "take_along_axis", "tan", "tanh", "tanhshrink",
+    "tensor", "tensordot", "threshold", "tile", "topk", "trace", "transpose", "tril", "triu",
+    "true_divide", "trunc", "unbind", "unflatten", "unfold", "unique", "unique_all",
+    "unique_counts", "unique_inverse", "unique_values", "unsqueeze", "unstack", "var", "vdot",
+    "vecdot", "vector_norm", "view", "view_as_complex", "view_as_real", "vstack", "where",
+    "windows", "zeros", "zeros_like",
 ]
-# <sums wcm3d3a27dntzumw7eh6ifjw63gph6w5e2l3ilu37mb6ybwcc6p23ydkg362rjrzxyzsbkrlfy7yab7unq3hm>
-# <sums sfrnyasku37d4lnn33lf46xn42i25dgs52vxi7ihv4ez73irz7u2vxuvs3oywxafr6aannj7jelat4tjpxu3m>
-# </gen names 5gfmk2hrybks7245tua7yqioluxpzrkutctkypr7qvuticljr4>
+# <sums wcm3d3a27dntzumw7eh6ifjw67kfxukdkbkbjgzn3xa4qv3be3d3hnokifrcrlvrujwhw4k2gvbsjtmmed4av>
+# <sums koa2xncvssqkjvi7d4lnn33lfoqpv5yzsaz4kvbi6iesdpln3vlgrekhzbf5atlt6qzg7uyda6g6vrrnn5fl3>
+# </gen names utei2laela33itzslykrzdcdfcbkuo7sj4tflgaz4a3f7tqbse5ng6acljr4>
 
 LATE = ("amp", "cuda", "data", "fft", "io", "linalg", "logs", "models", "nn", "optim")
 FROM_FILES = ("load", "save")
