@@ -103,13 +103,16 @@ from treadle.tensor.creation import (
     arange, as_tensor, asarray, empty, empty_like, eye, from_dlpack, from_numpy, full, full_like,
     linspace, logspace, ones, ones_like, tensor, zeros, zeros_like,
 )
+from treadle.tensor.tapers import (
+    bartlett_window, blackman_window, hamming_window, hann_window, kaiser_window,
+)
 from treadle.tensor.triangles import (
     tril_indices, triu_indices,
 )
 # <sums huxhai45agyebfofbrmow44qq2ny3wdyhau5i5xcwoasde463myv4tbxf3fh44q2k5zvgopxi57tgzhr>
 # <sums 6dgttckeoirsb7kgw6tq7kbpyj67bsgwmasx7yl6nb6rdadpjkypkvaann4irpbx47v2gse3bbj2iafr>
 # <sums t63n3khyaxt73kkdpzkzthkgbhxkdehsnszsusulnddxueifrcrxobnhp4io46ac2qorkab6crgoxqox>
-# </gen imports 46ac23y4esqit4g46ac2>
+# </gen imports 46ac2dzid6irzoe46ac23y4esqit4g46ac2>
 
 # <gen names>
 __all__ += [
@@ -119,34 +122,35 @@ __all__ += [
     "amin", "aminmax", "angle", "any", "arange", "arccos", "arccosh", "arcsin", "arcsinh", "arctan",
     "arctan2", "arctanh", "argmax", "argmin", "argsort", "argwhere", "as_strided", "as_tensor",
     "asarray", "asin", "asinh", "atan", "atan2", "atanh", "atleast_1d", "atleast_2d", "atleast_3d",
-    "avg_pool1d", "avg_pool2d", "avg_pool3d", "baddbmm", "batch_norm", "binary_cross_entropy",
-    "binary_cross_entropy_with_logits", "bincount", "bitcast", "bitwise_and", "bitwise_invert",
-    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
-    "block_diag", "bmm", "broadcast_arrays", "broadcast_tensors", "broadcast_to", "bucketize",
-    "cartesian_prod", "cast", "cat", "cdist", "ceil", "celu", "chain_matmul", "chunk", "clamp",
-    "clamp_max", "clamp_min", "clip", "clone", "column_stack", "combinations", "complex", "concat",
-    "concatenate", "conj", "contiguous", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
-    "conv_transpose2d", "conv_transpose3d", "copysign", "corrcoef", "cos", "cosh",
-    "cosine_similarity", "count_nonzero", "cov", "cross", "cross_entropy", "cummax", "cummin",
-    "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "cumulative_trapezoid", "deg2rad",
-    "dequantize", "detach", "diag", "diag_embed", "diagflat", "diagonal", "diagonal_scatter",
-    "diff", "digamma", "dist", "div", "divide", "dot", "dsplit", "dstack", "einsum", "elu",
-    "embedding", "empty", "empty_like", "eq", "equal", "erf", "erfc", "erfinv", "exp", "exp2",
-    "expand", "expand_as", "expand_dims", "expm1", "eye", "fix", "flatten", "flip", "fliplr",
-    "flipud", "float_power", "floor", "floor_divide", "fmax", "fmin", "fmod", "fold", "frac",
-    "fractional_max_pool2d", "fractional_max_pool3d", "frexp", "from_dlpack", "from_numpy", "full",
-    "full_like", "gather", "gaussian_nll_loss", "gcd", "ge", "gelu", "ger", "glu", "greater",
-    "greater_equal", "group_norm", "gt", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
-    "heaviside", "hinge_embedding_loss", "histc", "histogram", "hsplit", "hstack", "huber_loss",
-    "hypot", "i0", "i0e", "i1", "i1e", "imag", "index_add", "index_copy", "index_fill", "index_put",
+    "avg_pool1d", "avg_pool2d", "avg_pool3d", "baddbmm", "bartlett_window", "batch_norm",
+    "binary_cross_entropy", "binary_cross_entropy_with_logits", "bincount", "bitcast",
+    "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_not", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "blackman_window", "block_diag", "bmm",
+    "broadcast_arrays", "broadcast_tensors", "broadcast_to", "bucketize", "cartesian_prod", "cast",
+    "cat", "cdist", "ceil", "celu", "chain_matmul", "chunk", "clamp", "clamp_max", "clamp_min",
+    "clip", "clone", "column_stack", "combinations", "complex", "concat", "concatenate", "conj",
+    "contiguous", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
+    "conv_transpose3d", "copysign", "corrcoef", "cos", "cosh", "cosine_similarity", "count_nonzero",
+    "cov", "cross", "cross_entropy", "cummax", "cummin", "cumprod", "cumsum", "cumulative_prod",
+    "cumulative_sum", "cumulative_trapezoid", "deg2rad", "dequantize", "detach", "diag",
+    "diag_embed", "diagflat", "diagonal", "diagonal_scatter", "diff", "digamma", "dist", "div",
+    "divide", "dot", "dsplit", "dstack", "einsum", "elu", "embedding", "empty", "empty_like", "eq",
+    "equal", "erf", "erfc", "erfinv", "exp", "exp2", "expand", "expand_as", "expand_dims", "expm1",
+    "eye", "fix", "flatten", "flip", "fliplr", "flipud", "float_power", "floor", "floor_divide",
+    "fmax", "fmin", "fmod", "fold", "frac", "fractional_max_pool2d", "fractional_max_pool3d",
+    "frexp", "from_dlpack", "from_numpy", "full", "full_like", "gather", "gaussian_nll_loss", "gcd",
+    "ge", "gelu", "ger", "glu", "greater", "greater_equal", "group_norm", "gt", "hamming_window",
+    "hann_window", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "heaviside",
+    "hinge_embedding_loss", "histc", "histogram", "hsplit", "hstack", "huber_loss", "hypot", "i0",
+    "i0e", "i1", "i1e", "imag", "index_add", "index_copy", "index_fill", "index_put",
     "index_select", "inner", "instance_norm", "interpolate", "isclose", "isfinite", "isin", "isinf",
-    "isnan", "isneginf", "isposinf", "isreal", "istft", "kl_div", "kron", "kthvalue", "l1_loss",
-    "layer_norm", "lcm", "ldexp", "le", "leaky_relu", "lerp", "less", "less_equal", "lgamma",
-    "linear", "linspace", "log", "log10", "log1p", "log2", "log_softmax", "logaddexp", "logaddexp2",
-    "logcumsumexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logit",
-    "logsigmoid", "logspace", "logsumexp", "lp_pool1d", "lp_pool2d", "lp_pool3d", "lt",
-    "margin_ranking_loss", "masked_fill", "masked_scatter", "masked_select", "matmul",
-    "matrix_product", "matrix_transpose", "max", "max_pool1d", "max_pool2d", "max_pool3d",
+    "isnan", "isneginf", "isposinf", "isreal", "istft", "kaiser_window", "kl_div", "kron",
+    "kthvalue", "l1_loss", "layer_norm", "lcm", "ldexp", "le", "leaky_relu", "lerp", "less",
+    "less_equal", "lgamma", "linear", "linspace", "log", "log10", "log1p", "log2", "log_softmax",
+    "logaddexp", "logaddexp2", "logcumsumexp", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "logit", "logsigmoid", "logspace", "logsumexp", "lp_pool1d", "lp_pool2d",
+    "lp_pool3d", "lt", "margin_ranking_loss", "masked_fill", "masked_scatter", "masked_select",
+    "matmul", "matrix_product", "matrix_transpose", "max", "max_pool1d", "max_pool2d", "max_pool3d",
     "maximum", "mean", "median", "meshgrid", "min", "minimum", "mish", "mm", "mode", "moveaxis",
     "movedim", "mse_loss", "msort", "mul", "multiply", "mv", "mvlgamma", "nan_to_num", "nanmean",
     "nanmedian", "nanquantile", "nansum", "narrow", "ne", "neg", "negative", "nextafter",
@@ -170,10 +174,10 @@ __all__ += [
     "view_as_complex", "view_as_real", "vsplit", "vstack", "where", "windows", "xlog1py", "xlogy",
     "zeros", "zeros_like", "zeta",
 ]
-# <sums wcm3d3a27dntzumwq63qu7ngq3ll7uc5vazxolkvkdkbkbjgzn4mq2yx2rlz6acxhwzhjjpoiiht7ec4535ft>
-# <sums 4rxyuchb4dmfsmbuus2gkuc4odoruaydoa3asku3zchpk62eoyxylgthge4vq3ka6dhluupcolqjvm5g5tteu>
-# <sums lgrekcj3cu5kspbcegcyqzg7uyda6g7hthirctjuq5e6sca4malaelanvs42kkqpghdd6tsw6ujpfhstth4zq>
-# </gen names 5bju3flgazh5b3wvz6qwvj2wo5plm4cljr4>
+# <sums wcm3d3a27dntzumwq63qu7ngq3ll7uc5vazwsue4fxrrfrtpiynzldlc75b4r4hxx73ycsd3hnouwt63suxpo>
+# <sums noauzu7vtognfiqjx73sknhblpbgcuryodelh5qy57m3bcapbjb3e34xylgtvkhn3zib7qpg4h3l6o5ydtm42>
+# <sums s2thaq2oyncj3cu5kspbcegcyqzg7uyda6g7hthirctjuq5e6sca4malaelanvs42kkqpghdd6tsw6ujpfhst>
+# </gen names th4zq5bju3flgazh5b3wvz6qwvj2wo5plm4cljr4>
 
 LATE = ("amp", "cuda", "data", "fft", "io", "linalg", "logs", "models", "nn", "optim")
 FROM_FILES = ("load", "save")

@@ -208,13 +208,12 @@ def ihfft2(x: Tensor, s: Sizes = None, axes: Axes = LAST_TWO, norm: str | None =
 # ---- frequencies
 
 
-def _frequencies(n: int, d: float, count: int, options: dict[str, Any]) -> Tensor:
-    """The first of them, in units of 1 / (n d)."""
-    follow = options.pop("requires_grad")
-    kind = options.pop("dtype") or float32
+def _frequencies(n: int, d: float, first: int, count: int, options: dict[str, Any]) -> Tensor:
+    """count of them: from 0 up to first, then those below 0, in units of 1 / (n d)."""
+    follow, kind = options.pop("requires_grad"), options.pop("dtype") or float32
     place = arange(count, dtype=float64, **options)
-    made = where(place < (n + 1) // 2 + (count < n), place, place - n) * (1.0 / (n * d))
-    return made.cast(kind).requires_grad_(follow) if follow else made.cast(kind)
+    made = (where(place < first, place, place - n) * (1.0 / (n * d))).cast(kind)
+    return made.requires_grad_() if follow else made
 
 
 def fftfreq(
@@ -227,7 +226,7 @@ def fftfreq(
     """
     n = spectra.length_in("fftfreq", n, 0)
     options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
-    return _frequencies(n, d, n, options)
+    return _frequencies(n, d, (n + 1) // 2, n, options)
 
 
 def rfftfreq(
@@ -240,7 +239,7 @@ def rfftfreq(
     """
     n = spectra.length_in("rfftfreq", n, 0)
     options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
-    return _frequencies(n, d, n // 2 + 1, options)
+    return _frequencies(n, d, n // 2 + 1, n // 2 + 1, options)
 
 
 @_also_dim

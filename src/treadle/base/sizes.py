@@ -243,6 +243,11 @@ def most(x: Any) -> Any:
     return x.bounds[1] if isinstance(x, Size) else x
 
 
+def least(x: Any) -> Any:
+    """The smallest that a size can be."""
+    return x.bounds[0] if isinstance(x, Size) else x
+
+
 def as_number(x: Any) -> Any:
     """A count to divide by: a float, or a size, which becomes a number beside a tensor."""
     return x if isinstance(x, Size) else float(x)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import treadle.ops
 from treadle.cli.coverage import Support, dtype_text
 from treadle.cli.merge import Piece
 from treadle.cli.signature import WIDTH, Signature, place_of, signature_of
@@ -86,8 +85,10 @@ def alias_of(module: str) -> str:
 
 def own_rows() -> list[Row]:
     """Treadle's public rows, by module and there in the order they are written."""
-    for module in pkgutil.iter_modules(treadle.ops.__path__, "treadle.ops."):
-        importlib.import_module(module.name)
+    for package in ("treadle.ops", "treadle.tensor"):
+        folder = importlib.import_module(package).__path__
+        for module in pkgutil.iter_modules(folder, f"{package}."):
+            importlib.import_module(module.name)
     ours = [op for op in TABLE.values() if place_of(op)[0].startswith("treadle.")]
     return rows_of({op.name: op for op in ours})
 

@@ -7,6 +7,7 @@ transformed, multiplied by factors, and then its rows, which needs lines of the 
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -18,16 +19,18 @@ from treadle.backends.cpu.along import BLOCK
 from treadle.backends.cpu.fft_lanes import Lanes
 from treadle.backends.cpu.fft_lines import Lines
 from treadle.backends.cpu.fft_passes import NUMBERS
-from treadle.backends.cpu.fft_values import UNROLLED
 from treadle.backends.cpu.routine import Step, Work
 from treadle.backends.cpu.writer import module
 from treadle.base.dtypes import DType
+from treadle.base.sizes import least, most
 from treadle.base.target import Target
 from treadle.ir.node import Node
 from treadle.ops.fourier import dft, rdft
 
 FORMS = {dft: "complex", rdft: "forward"}
-SHORT = 512  # points of lines of which a vector of them is transformed at once
+ALL = (2, 3, 4, 5, 7, 8, 11)  # where 11 stands for every larger prime
+FAMILIES = ((2, 4, 8), (2, 3, 4, 5, 8), ALL)
+SHORT = 128  # points of lines of which a vector of them is transformed at once
 FEW = 4  # lines: with more there is enough to share out
 MUCH = 1 << 14  # points of a line that is worth sharing out
 FOLDED = 4096  # points of a fold that are one item
@@ -49,7 +52,7 @@ def plan(node: Node, target: Target) -> Work:
         "points": points, "lines": outer * inner, "inner": inner, "scale": _bits(scale)
     }  # fmt: skip
     split = _split(points, lanes) if inner == 1 else None
-    if split and (points > SHORT or numbers["lines"] < lanes):
+    if split and (points > SHORT or most(numbers["lines"]) < lanes):
         return _in_lines(d, form, inverse, numbers, split, lanes)
     return _in_lanes(d, form, inverse, numbers, outer, lanes)
 
@@ -76,11 +79,11 @@ def _in_lanes(
 ) -> Work:
     points, lines, inner = numbers["points"], numbers["lines"], numbers["inner"]
     radices = radices_of(points)
-    if inner >= lanes:
+    if least(inner) >= lanes:
         mode, pieces = "across", -(-inner // lanes)
         total = outer * pieces
     else:
-        mode = "along" if inner == 1 and lines >= lanes and 2 * points >= lanes else "loose"
+        mode = "along" if inner == 1 and least(lines) >= lanes and 2 * points >= lanes else "loose"
         pieces, total = 1, -(-lines // lanes)
     words, factors = tables(points, d)
     folds = fold_table(2 * points, d)
@@ -91,7 +94,7 @@ def _in_lanes(
     }  # fmt: skip
     blocks = -(-total // numbers["group"])
     step = _step("lanes", blocks, numbers, (words, factors, folds))
-    parts = (d, _kinds(radices), form, mode, inverse)
+    parts = (d, _family(radices), form, mode, inverse)
     return Work(text, parts, (step,), 0, 4 * (points + 1) * lanes * d.size)
 
 
@@ -116,11 +119,11 @@ def _in_lines(
     for name, (words, factors) in zip(("column_", ""), plans, strict=True):
         numbers |= {f"{name}plan": words.ctypes.data, f"{name}twiddles": factors.ctypes.data}
     held = (plans, corner, edge, folds)
-    radices = _kinds([*radices_of(rows), *radices_of(columns)])
+    radices = _family([*radices_of(rows), *radices_of(columns)])
     parts = (d, radices, form, "lines", inverse)
     near = 4 * max(rows, columns) * lanes * d.size
     matrix = (rows * stride + (2 * points if form == "backward" else 0)) * d.size
-    if lines >= FEW or points < MUCH:
+    if least(lines) >= FEW or points < MUCH:
         step = _step("line", -(-lines // numbers["group"]), numbers, held)
         return Work(text, parts, (step,), 0, near + matrix)
 
@@ -156,8 +159,8 @@ def text(
 ) -> str:  # fmt: skip
     """The IR module of one step."""
     if mode == "lines":
-        return module([Lines(d, radices, form, inverse, symbol, target).written()])
-    return module([Lanes(d, radices, form, mode, inverse, symbol, target).written()])
+        return module(Lines(d, radices, form, inverse, symbol, target).written())
+    return module(Lanes(d, radices, form, mode, inverse, symbol, target).written())
 
 
 # ---- radices and factors
@@ -179,9 +182,9 @@ def radices_of(n: int) -> list[int]:
     return found
 
 
-def _kinds(radices: list[int]) -> tuple[int, ...]:
-    """What code passes of these radices need: all odd primes above 7 share theirs."""
-    return tuple(sorted({r if r in UNROLLED else 11 for r in radices}))
+def _family(radices: Sequence[int]) -> tuple[int, ...]:
+    """The radices of a kernel that takes some: of few families, so that lengths share kernels."""
+    return next(family for family in FAMILIES if set(radices) <= {*family} or family is ALL)
 
 
 def _turns(steps: Any, whole: int) -> Any:

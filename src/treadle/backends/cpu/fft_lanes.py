@@ -31,8 +31,9 @@ class Lanes(Frame):
         super().__init__(symbol, d, radices, inverse, NAMES, target)
         self.form, self.mode = form, mode
 
-    def written(self) -> Writer:
-        """The function."""
+    def written(self) -> list[Writer]:
+        """The functions of the module."""
+        self.write_passes(True)
         w, p = self.w, self.p
         plan, twiddles = self.address("plan"), self.address("twiddles")
         near = self.p.scratch()
@@ -42,11 +43,11 @@ class Lanes(Frame):
             self.gather(item, near, one_more if self.form == "backward" else p["points"])
             if self.form == "backward":
                 self.fold(near)
-            made, _ = self.passes(plan, twiddles, 0, p["passes"], (near, far))
+            made = self.passes(plan, twiddles, 0, p["passes"], (near, far))
             if self.form == "forward":
                 self.fold(made)
             self.scatter(item, made, one_more if self.form == "forward" else p["points"])
-        return w
+        return self.functions
 
     # ---- reals
 

@@ -19,6 +19,8 @@ NAMES = (
     "stride column_passes column_plan column_twiddles corner edge chunk chunks"
 )
 
+BLOCKS = ("i64 %number", "ptr %near", "ptr %far")  # which block, and places for its points
+
 
 class Lines(Frame):
     """A kernel that works on one line at a time.
@@ -33,10 +35,16 @@ class Lines(Frame):
         super().__init__(symbol, d, radices, inverse, NAMES, target)
         self.form, self.symbol = form, symbol
 
-    def written(self) -> Writer:
-        """The function of the symbol."""
+    def written(self) -> list[Writer]:
+        """The functions of the module."""
+        if self.symbol != "fold":
+            self.write_passes(False)
+        if self.symbol in ("line", "column"):
+            self._write_columns()
+        if self.symbol in ("line", "row"):
+            self._write_rows()
         getattr(self, f"_{self.symbol}")()
-        return self.w
+        return self.functions
 
     # ---- whole lines, or blocks of them
 
@@ -116,59 +124,75 @@ class Lines(Frame):
 
     def columns(self, source: str, matrix: str, block: Int, places: tuple[str, str]) -> None:
         """Transform a vector of columns, into the matrix; the last block overlaps."""
-        w, p, lanes = self.w, self.p, self.lanes
-        plan, twiddles = self.address("column_plan"), self.address("column_twiddles")
-        first = w.smaller(w.mul(block, lanes), w.sub(p["columns"], lanes))
-        start = self.place(source, w.mul(first, 2))
-        step, scale, near = w.mul(p["columns"], 2), self.scaling(), places[0]
-
-        def load(row: Int) -> Pair:
-            at = w.mul(row, step)
-            x = parted(self.load(start, at), self.load(start, w.add(at, lanes)))
-            return self.turned(x.scaled(scale))
-
-        self.pass_(plan, twiddles, 0, load, self.putter(near), True, False)
-        last = w.sub(p["column_passes"], 1)
-        made, _ = self.passes(plan, twiddles, 1, last, places, False)
-        corner = self.address("corner")
-        edge = self.place(self.address("edge"), w.mul(block, w.mul(p["rows"], 2)))
-        there = self.place(matrix, w.mul(block, 2 * lanes))
-
-        def store(row: Int, x: Pair) -> None:
-            y = x * (self.get(corner, row) * self.factor(edge, row))
-            at, align = w.mul(row, p["stride"]), lanes * self.size
-            self.store(y.re, there, at, align)
-            self.store(y.im, there, w.add(at, lanes), align)
-
-        self.pass_(plan, twiddles, last, self.getter(made), store, False, True)
+        self._call("columns", source, matrix, block, places)
 
     def rows(self, matrix: str, out: str, block: Int, places: tuple[str, str]) -> None:
         """Transform a vector of rows of the matrix; the last block overlaps."""
+        self._call("rows", matrix, out, block, places)
+
+    def _call(self, name: str, a: str, b: str, block: Int, places: tuple[str, str]) -> None:
+        near, far = places
+        self.call(name, f"ptr {a}", f"ptr {b}", f"i64 {block}", f"ptr {near}", f"ptr {far}")
+
+    def _write_columns(self) -> None:
+        with self.function("columns", "ptr %from", "ptr %to", *BLOCKS):
+            w, p, lanes = self.w, self.p, self.lanes
+            plan, twiddles = self.address("column_plan"), self.address("column_twiddles")
+            first = w.smaller(w.mul("%number", lanes), w.sub(p["columns"], lanes))
+            start = self.place("%from", w.mul(first, 2))
+            step, scale = w.mul(p["columns"], 2), self.scaling()
+
+            def load(row: Int) -> Pair:
+                at = w.mul(row, step)
+                x = parted(self.load(start, at), self.load(start, w.add(at, lanes)))
+                return self.turned(x.scaled(scale))
+
+            self.pass_(plan, twiddles, 0, load, self.putter("%near"), True, False)
+            last = w.sub(p["column_passes"], 1)
+            made = self.passes(plan, twiddles, 1, last, ("%near", "%far"))
+            corner = self.address("corner")
+            edge = self.place(self.address("edge"), w.mul("%number", w.mul(p["rows"], 2)))
+            there = self.place("%to", w.mul("%number", 2 * lanes))
+
+            def store(row: Int, x: Pair) -> None:
+                y = x * (self.get(corner, row) * self.factor(edge, row))
+                at, align = w.mul(row, p["stride"]), lanes * self.size
+                self.store(y.re, there, at, align)
+                self.store(y.im, there, w.add(at, lanes), align)
+
+            self.pass_(plan, twiddles, last, self.getter(made), store, False, True)
+
+    def _write_rows(self) -> None:
+        with self.function("rows", "ptr %from", "ptr %to", *BLOCKS):
+            w, p, lanes = self.w, self.p, self.lanes
+            plan, twiddles = self.address("plan"), self.address("twiddles")
+            first = w.smaller(w.mul("%number", lanes), w.sub(p["rows"], lanes))
+            self._turn(self.place("%from", w.mul(first, p["stride"])), "%near")
+            last = w.sub(p["passes"], 1)
+            made = self.passes(plan, twiddles, 0, last, ("%near", "%far"))
+            start, step = self.place("%to", w.mul(first, 2)), w.mul(p["rows"], 2)
+
+            def store(row: Int, x: Pair) -> None:
+                low, high = mixed(self.turned(x))
+                at = w.mul(row, step)
+                self.store(low, start, at)
+                self.store(high, start, w.add(at, lanes))
+
+            self.pass_(plan, twiddles, last, self.getter(made), store, False, True)
+
+    def _turn(self, matrix: str, place: str) -> None:
+        """Rows of the matrix as points."""
         w, p, lanes = self.w, self.p, self.lanes
-        plan, twiddles = self.address("plan"), self.address("twiddles")
-        first = w.smaller(w.mul(block, lanes), w.sub(p["rows"], lanes))
-        here = self.place(matrix, w.mul(first, p["stride"]))
         align = lanes * self.size
+        steps = [w.mul(p["stride"], i) for i in range(lanes)]
         with w.loop(0, p["column_blocks"]) as (k, _, _):
             column = w.smaller(w.mul(k, lanes), w.sub(p["columns"], lanes))
             for part in (0, lanes):
                 at = w.add(w.mul(k, 2 * lanes), part)
-                steps = [w.mul(p["stride"], i) for i in range(lanes)]
-                square = [self.load(here, w.add(at, step), align) for step in steps]
+                square = [self.load(matrix, w.add(at, step), align) for step in steps]
                 for i, x in enumerate(transposed(square)):
                     row = w.mul(w.add(column, i), 2 * lanes)
-                    self.store(x, places[0], w.add(row, part), align)
-        last = w.sub(p["passes"], 1)
-        made, _ = self.passes(plan, twiddles, 0, last, places, False)
-        start, step = self.place(out, w.mul(first, 2)), w.mul(p["rows"], 2)
-
-        def store(row: Int, x: Pair) -> None:
-            low, high = mixed(self.turned(x))
-            at = w.mul(row, step)
-            self.store(low, start, at)
-            self.store(high, start, w.add(at, lanes))
-
-        self.pass_(plan, twiddles, last, self.getter(made), store, False, True)
+                    self.store(x, place, w.add(row, part), align)
 
     # ---- reals
 

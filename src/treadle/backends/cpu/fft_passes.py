@@ -8,7 +8,8 @@ factors are data, so that a kernel serves all lengths of the same radices.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from treadle.backends.cpu.emit import KERNEL
 from treadle.backends.cpu.fft_values import UNROLLED, Pair, butterfly
@@ -41,22 +42,42 @@ Store = Callable[[Int, Pair], None]
 
 
 class Frame:
-    """One function under construction, and what all of them do."""
+    """A module under construction: one kernel, the functions it calls, and what all of them do.
+
+    - **w**, **p**, **scale**: the function being written, its parameters, what results are times
+    """
 
     def __init__(
         self, symbol: str, d: DType, radices: Sequence[int], inverse: bool, names: str,
         target: Target,
     ) -> None:  # fmt: skip
-        self.w = w = Writer(symbol, KERNEL)
         self.type, self.size, self.target = register_type(d), d.size, target
         self.lanes = target.vector_bytes // d.size
         self.vector = f"<{self.lanes} x {self.type}>"
         self.radices, self.inverse = radices, inverse
-        self.p = Params(w, ["source"], NUMBERS, ["total", "group", "scale", *names.split()])
+        self.names = ["total", "group", "scale", *names.split()]
+        self.functions: list[Writer] = []
+        self._begin(Writer(symbol, KERNEL))
+
+    def _begin(self, w: Writer) -> None:
+        self.w = w
+        self.functions.append(w)
+        self.p = Params(w, ["source"], NUMBERS, self.names)
         scale = w.op(f"bitcast i64 {self.p['scale']} to double")
-        self.scale = scale if d.size == 8 else w.op(f"fptrunc double {scale} to float")
-        any_radix = any(r not in UNROLLED for r in radices)
-        self.stack = w.alloca(f"[{2 * MOST_RADIX} x {self.vector}]") if any_radix else ""
+        self.scale = scale if self.size == 8 else w.op(f"fptrunc double {scale} to float")
+
+    @contextmanager
+    def function(self, name: str, *arguments: str) -> Iterator[None]:
+        """What is written meanwhile is a function: code is shared, and small ones compile fast."""
+        before = self.w, self.p, self.scale
+        self._begin(Writer(name, [*KERNEL, *arguments], internal=True))
+        yield
+        self.w, self.p, self.scale = before
+
+    def call(self, name: str, *arguments: str) -> None:
+        """Call such a function with "type value" arguments."""
+        given = ", ".join([*KERNEL, *arguments])
+        self.w.do(f"call void @{name}({given})")
 
     def address(self, name: str) -> str:
         """A parameter that is an address."""
@@ -117,18 +138,36 @@ class Frame:
 
     # ---- passes
 
+    def write_passes(self, closing: bool) -> None:
+        """The function that `passes` calls. closing: may a pass be the last one?"""
+        arguments = (
+            "ptr %plan",
+            "ptr %twiddles",
+            "i64 %first",
+            "i64 %last",
+            "ptr %near",
+            "ptr %far",
+        )
+        with self.function("passes", *arguments):
+            w = self.w
+            carry = [("ptr", "%near"), ("ptr", "%far")]
+            with w.loop("%first", "%last", 1, carry) as (number, current, later):
+                a, b = current
+                load, store = self.getter(a), self.putter(b)
+                self.pass_("%plan", "%twiddles", number, load, store, True, closing)
+                later[0], later[1] = b, a
+
     def passes(
-        self, plan: str, twiddles: str, first: Int, last: Int, places: tuple[str, str],
-        closing: bool = True,
-    ) -> tuple[str, str]:  # fmt: skip
-        """Some passes; (where the points are then, the other place). closing: and the last one?"""
-        w = self.w
-        carry = [("ptr", place) for place in places]
-        with w.loop(first, last, 1, carry) as (number, current, later):
-            a, b = current
-            self.pass_(plan, twiddles, number, self.getter(a), self.putter(b), True, closing)
-            later[0], later[1] = b, a
-        return current[0], current[1]
+        self, plan: str, twiddles: str, first: Int, last: Int, places: tuple[str, str]
+    ) -> str:
+        """Some passes between two places; the one where points are then."""
+        w, (near, far) = self.w, places
+        self.call(
+            "passes", f"ptr {plan}", f"ptr {twiddles}", f"i64 {first}", f"i64 {last}",
+            f"ptr {near}", f"ptr {far}",
+        )  # fmt: skip
+        odd = w.op(f"trunc i64 {w.sub(last, first)} to i1")
+        return w.op(f"select i1 {odd}, ptr {far}, ptr {near}")
 
     def getter(self, base: str) -> Load:
         """How points are read that lie in order."""
@@ -155,7 +194,7 @@ class Frame:
                     relation = "ne" if which else "eq"
                     with w.when(w.compare(relation, m, 1)):
                         self._pass(r, m, s, here if which else "", load, store)
-        if self.stack:
+        if any(r not in UNROLLED for r in self.radices):
             odd = w.compare("sgt", radix, 8)
             if 16 in self.radices:
                 odd = w.op(f"and i1 {odd}, {w.compare('ne', radix, 16)}")
@@ -180,6 +219,7 @@ class Frame:
     ) -> None:
         """A pass of an odd prime radix: sums and differences first, which lie on the stack."""
         w, (m, s) = self.w, sizes
+        stack = w.alloca(f"[{2 * MOST_RADIX} x {self.vector}]")
         half = w.add(w.div(r, 2), 1)
         with w.loop(0, m) as (p, _, _), w.loop(0, s) as (q, _, _):
             near, far = w.add(q, w.mul(s, p)), w.add(q, w.mul(s, w.mul(p, r)))
@@ -191,8 +231,8 @@ class Frame:
                 b = load(w.add(near, w.mul(across, w.sub(r, j))))
                 total = Pair(self.vec(current[0]), self.vec(current[1])) + (a + b)
                 later[0], later[1] = total.re.value, total.im.value
-                self.put(a + b, self.stack, j)
-                self.put(a - b, self.stack, w.add(j, MOST_RADIX // 2))
+                self.put(a + b, stack, j)
+                self.put(a - b, stack, w.add(j, MOST_RADIX // 2))
             store(far, Pair(self.vec(current[0]), self.vec(current[1])))
             none = [(self.vector, "zeroinitializer")] * 2
             with w.loop(1, half) as (k, _, _):
@@ -200,7 +240,7 @@ class Frame:
                     at = w.add(current[4], k)
                     past = w.compare("sge", at, r)
                     later[4] = at = w.op(f"select i1 {past}, i64 {w.sub(at, r)}, i64 {at}")
-                    a, b = self.get(self.stack, j), self.get(self.stack, w.add(j, MOST_RADIX // 2))
+                    a, b = self.get(stack, j), self.get(stack, w.add(j, MOST_RADIX // 2))
                     root = self.factor(roots, at)
                     now = [self.vec(x) for x in current[:4]]
                     later[0] = a.re.fma(root.re, now[0]).value
