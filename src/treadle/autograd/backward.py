@@ -81,7 +81,7 @@ def pulled(
                 RECORDING.site = node.site if site is None else site
             for operand, part in _parts(node, g):
                 if part is not None and operand in needed:
-                    _accumulate(flowing, operand, _fitted(part, operand))
+                    _accumulate(flowing, operand, fitted(part, operand))
     finally:
         if watched:
             RECORDING.site = site
@@ -92,7 +92,7 @@ def _parts(node: Node, g: Node) -> Iterable[tuple[Node, Node | None]]:
     """Whom a cotangent goes on to: the operands, or where a segment computed again starts."""
     if node.call.op is reshape and node in SEGMENTS:
         return pulled_back(node, g, lambda y, xs, g, stop: pulled([y], xs, [g], stop))
-    return zip(node.operands, _vjp(node, g), strict=True)
+    return zip(node.operands, parts_of(node, g), strict=True)
 
 
 def _between(order: Sequence[Node], wrt: Sequence[Node]) -> tuple[set[Node], set[Node]]:
@@ -116,7 +116,7 @@ def _one(output: Node) -> Node:
     return full(1, output.type)
 
 
-def _vjp(node: Node, g: Node) -> tuple[Node | None, ...]:
+def parts_of(node: Node, g: Node) -> tuple[Node | None, ...]:
     """Cotangents of the operands; a composite without a rule goes through its parts."""
     rule = node.call.op.grad
     if isinstance(rule, str):
@@ -144,7 +144,7 @@ def _copied(node: Node, operands: Sequence[Node], g: Node) -> list[Node | None]:
     return pulled_through(node, operands, g, _through)
 
 
-def _fitted(part: Node, operand: Node) -> Node:
+def fitted(part: Node, operand: Node) -> Node:
     """A cotangent in the shape and dtype of the operand it belongs to."""
     if part.call.type is operand.call.type:
         return part
