@@ -109,8 +109,9 @@ SMOOTH = [name for name, op in ROWS.items() if has_gradient(op) and name not in 
 
 def total(case, xs):
     """A number to differentiate: every element of the results with a weight of its own."""
-    parts = [x.reshape(-1) for x in leaves(case.record(xs)) if x.dtype.is_float]
-    flat = td.concat(parts)
+    parts = [x for x in leaves(case.record(xs)) if x.dtype.is_inexact]
+    parts = [td.view_as_real(x) if x.dtype.is_complex else x for x in parts]
+    flat = td.concat([x.reshape(-1) for x in parts])
     weights = td.arange(flat.shape[0], device=REFERENCE).cast(flat.dtype)
     return (flat * td.cos(weights)).sum()
 

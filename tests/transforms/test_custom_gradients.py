@@ -76,6 +76,25 @@ def test_it_can_be_differentiated_again():
         lambda x: cube(x).sum())(x).sum())(x).numpy(), 6 * X)  # fmt: skip
 
 
+def test_complex_numbers_go_by_the_convention_of_vjp():
+    z = td.tensor(X + 1j * X[::-1])
+
+    @td.custom_gradient
+    def cubed(z):
+        y, pullback = td.vjp(lambda z: z * z * z, z)
+        return y, lambda g: pullback(g)[0]
+
+    pushed = td.custom_jvp(lambda z: z * z * z)
+    pushed.defjvp(lambda primals, tangents: td.jvp(lambda z: z * z * z, primals, tangents))
+    wanted = td.grad(lambda z: abs(z * z * z).sum())(z).numpy()
+    for f in (cubed, pushed):
+        np.testing.assert_allclose(td.grad(lambda z, f=f: abs(f(z)).sum())(z).numpy(), wanted)
+        mapped = td.vmap(td.grad(lambda z, f=f: abs(f(z))))(z)
+        np.testing.assert_allclose(mapped.numpy(), wanted)
+        moved = td.jvp(f, [z], [z])[1]
+        np.testing.assert_allclose(moved.numpy(), 3 * z.numpy() ** 3)
+
+
 @pytest.mark.parametrize("compiled", [False, True])
 def test_rules_in_the_words_of_jax(compiled):
     pulled = td.custom_vjp(lambda x, y: x * y)

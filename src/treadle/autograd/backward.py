@@ -34,18 +34,18 @@ def gradients(
     whole cotangent and says which one goes on. What was looked at is added to walked, in order.
     """
     pairs = zip(outputs, cotangents, strict=True)
-    given = [_turned(_one(y) if g is None else g) for y, g in pairs]
+    given = [turned(_one(y) if g is None else g) for y, g in pairs]
     found = pulled(outputs, wrt, given, stop, tap and _outside(tap), walked)
-    return [None if g is None else _turned(g) for g in found]
+    return [None if g is None else turned(g) for g in found]
 
 
-def _turned(g: Node) -> Node:
+def turned(g: Node) -> Node:
     """From a cotangent as users know it to that of the walk, and back."""
     return conj(g) if g.call.type.dtype.is_complex else g
 
 
 def _outside(tap: Callable[[Node, Node], Node]) -> Callable[[Node, Node], Node]:
-    return lambda node, g: _turned(tap(node, _turned(g)))
+    return lambda node, g: turned(tap(node, turned(g)))
 
 
 def pulled(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial, update_wrapper, wraps
 from typing import Any
 
-from treadle.autograd.backward import gradients as node_gradients
+from treadle.autograd.backward import pulled, turned
 from treadle.autograd.custom import Route, reroute
 from treadle.base.errors import ArgumentError, GradientError, ShapeError, explain, require_function
 from treadle.base.trees import Structure, flatten, unflatten
@@ -143,8 +143,9 @@ class _Routed:
         def route(k: int) -> Route:
             def pull(g: Node) -> list[Node | None]:
                 cotangents = [y.zeros_like() for y in self.outputs]
-                cotangents[k] = Tensor(g)
-                return self._fitted(pullback(unflatten(self.shape, cotangents)))
+                cotangents[k] = Tensor(turned(g))
+                parts = self._fitted(pullback(unflatten(self.shape, cotangents)))
+                return [None if part is None else turned(part) for part in parts]
 
             return Route(pull)
 
@@ -170,7 +171,7 @@ class _Routed:
                 ones = [Tensor(reshape(full(1, x._node.type), x.shape)) for x in self.arguments]
                 ends = {x._node for x in (*ones, *self.arguments)}
                 by = [x._node for x in ones]
-                return node_gradients([change(k, ones)], by, [g], ends.__contains__)
+                return pulled([change(k, ones)], by, [g], ends.__contains__)
 
             return Route(pull, push)
 
