@@ -19,6 +19,7 @@ from treadle.ops import convolution, neural, windows
 from treadle.ops import movement as m
 from treadle.ops.contract import matrix_product, put
 from treadle.ops.defs import Kind, Op
+from treadle.ops.linalg.factors import triangular_solve
 from treadle.ops.options import Chosen
 
 Rule = Callable[[int, Node, Sequence[Node], Sequence[bool]], Node | None]
@@ -139,6 +140,17 @@ def _concat(size: int, node: Node, xs: Sequence[Node], batched: Sequence[bool]) 
     return apply(node.op, _every(size, xs, batched), node.arg + 1)
 
 
+def _solve(size: int, node: Node, xs: Sequence[Node], batched: Sequence[bool]) -> Node:
+    """Right sides of one matrix stand beside each other: it is read once."""
+    a, b = xs
+    if batched[0] or a.ndim != 2:
+        return _last_axes_of_all(size, node, xs, batched)
+    rows, columns = b.shape[1:]
+    beside = b.permute((1, 0, 2)).reshape((rows, size * columns))
+    found: Node = apply(node.op, (a, beside), node.arg)
+    return found.reshape((rows, size, columns)).permute((1, 0, 2))
+
+
 # ---- composites that stay what they are
 
 
@@ -180,6 +192,7 @@ RULES: dict[Op | Kind, Rule] = {
     Kind.SCATTER: _scatter,
     Kind.ROUTINE: _last_axes_of_all,
     matrix_product: _product,
+    triangular_solve: _solve,
     put: _put,
     m.reshape: _along(lambda size, arg: (size, *arg)),
     m.permute: _along(lambda _, arg: (0, *_later(arg))),
