@@ -129,6 +129,18 @@ def test_jacobians_are_nested_by_results_first():
             transform(lambda x: x, argnums=1)(td.tensor(x))
 
 
+def test_jacobians_of_complex_numbers():
+    z = random(3) + 1j * random(3, seed=1)
+    for transform in (jacrev, jacfwd):
+        found = transform(lambda z: z * z * (1.0 + 2.0j))(td.tensor(z)).numpy()
+        np.testing.assert_allclose(found, np.diag(2 * z * (1 + 2j)), rtol=1e-12)
+    x = td.tensor(random(3))
+    found = jacfwd(lambda x: x * (1.0 + 2.0j))(x).numpy()
+    np.testing.assert_allclose(found, np.eye(3) * (1 + 2j))
+    with pytest.raises(GradientError, match="jacfwd"):
+        jacrev(lambda x: x * (1.0 + 2.0j))(x)
+
+
 def test_what_a_transform_followed_is_followed_no_more():
     def inside(x):
         s = (x * x).sum()

@@ -9,6 +9,7 @@ from typing import Any
 
 from treadle.base.errors import GradientError, explain, require_function
 from treadle.base.trees import flatten, unflatten
+from treadle.ops.elementwise import conj
 from treadle.tensor.creation import eye
 from treadle.tensor.tensor import Tensor
 from treadle.transforms.forward import linearize
@@ -26,6 +27,7 @@ def jacrev(
     By reverse mode, a row for each element of the result, all rows at once: for functions of many
     numbers with few results. Results and arguments may be nested; so is the Jacobian, by results
     first. With has_aux, f returns (result, anything else), and so does this, the Jacobian first.
+    A function from complex numbers to complex numbers has to be holomorphic.
 
     >>> import treadle as td
     >>> jacrev(lambda x: x * x)(td.tensor([1.0, 3.0])).tolist()
@@ -133,7 +135,7 @@ def _by_rows(f: Callable[..., Any], args: list[Any], form: Any, leaves: list[Ten
             flatten(pullback(unflatten(shape, cotangents)), Tensor, found)
             return found
 
-        rows = vmap(pulled)(_units(output))
+        rows = [_of_rows(row, output) for row in vmap(pulled)(_units(output))]
         blocks.append(
             [row.reshape(*output.shape, *x.shape) for row, x in zip(rows, leaves, strict=True)]
         )
@@ -141,6 +143,17 @@ def _by_rows(f: Callable[..., Any], args: list[Any], form: Any, leaves: list[Ten
     flatten(aux, Tensor, results)
     end_following(marks, results)
     return shape, blocks, aux
+
+
+def _of_rows(row: Tensor, output: Tensor) -> Tensor:
+    """The derivative from its rows: a gradient by a complex number is the conjugate of that."""
+    if not output.dtype.is_complex:
+        return row
+    if not row.dtype.is_complex:
+        hint = "td.jacfwd goes from real numbers to complex ones"
+        raise GradientError(explain("jacrev", "complex results of real arguments", hint))
+    found: Tensor = conj(row)
+    return found
 
 
 def _by_columns(f: Callable[..., Any], args: list[Any], form: Any, leaves: list[Tensor]) -> Any:
