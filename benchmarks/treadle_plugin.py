@@ -11,7 +11,7 @@ from benchmarks.models import GPT, GPT2
 from benchmarks.networks import DECODE
 from benchmarks.treadle_models import Cnn, Decoder, Gpt, Lstm, Mlp, ResNet
 from benchmarks.vision import CONVOLUTIONS, ConvSizes
-from benchmarks.workloads import PLAIN_PRODUCTS, chain6, chain10, stencil30
+from benchmarks.workloads import PLAIN_PRODUCTS, chain6, chain10, sample_loss, stencil30
 
 Jit = Callable[[Any], Any]
 
@@ -161,6 +161,9 @@ def _rows(jit: Jit) -> dict[str, Maker]:
         "B.stencil30_512sq": lambda x: stencil30(td, x),
         "C.gemm_bias_gelu": lambda x, w, b: td.gelu(x @ w + b, approximate="tanh"),
         "G.attention_1x8x2048x64": _attention,
+        "H.sample_gradients_256": td.vmap(
+            td.grad(lambda *xs: sample_loss(td, *xs), argnums=(2, 3, 4)), (0, 0, None, None, None)
+        ),
         **dict.fromkeys(PLAIN_PRODUCTS, lambda a, b: a @ b),
         **{name: _convolution(sizes) for name, sizes in CONVOLUTIONS.items()},
     }

@@ -1,7 +1,8 @@
 """What is measured: every row of the table.
 
 A: small tensors, where the overhead of a call is all. B: memory. C: matrix products.
-D: convolutions. E: training. F: inference. G: attention. D to G are in `networks.py`.
+D: convolutions. E: training. F: inference. G: attention. H: transforms. D to G are in
+`networks.py`.
 """
 
 from __future__ import annotations
@@ -63,6 +64,28 @@ def stencil30(library: Any, x: Any) -> Any:
         rows, columns = (library.roll(x, 1, a) + library.roll(x, -1, a) for a in (0, 1))
         x = (rows + columns) * 0.25
     return x
+
+
+def sample_loss(library: Any, x: Any, y: Any, w1: Any, w2: Any, w3: Any) -> Any:
+    """What a small perceptron makes of one sample, and how far that is from y."""
+    h = library.tanh(library.tanh(x @ w1) @ w2)
+    return ((h @ w3 - y) ** 2).sum()
+
+
+def _sample_gradients(x: Any, y: Any, w1: Any, w2: Any, w3: Any) -> tuple[Any, ...]:
+    first = np.tanh(x @ w1)
+    second = np.tanh(first @ w2)
+    by_out = 2 * (second @ w3 - y)
+    by_second = by_out @ w3.T * (1 - second**2)
+    by_first = by_second @ w2.T * (1 - first**2)
+    pairs = (x, by_first), (first, by_second), (second, by_out)
+    return tuple(a[:, :, None] * b[:, None, :] for a, b in pairs)
+
+
+def _perceptron_inputs(generator: Any) -> tuple[Any, ...]:
+    x, y = normal(generator, 256, 64), normal(generator, 256, 10)
+    sizes = (64, 128), (128, 128), (128, 10)
+    return x, y, *(normal(generator, *size) * np.float32(0.1) for size in sizes)
 
 
 def _gelu_erf(x: Any) -> Any:
@@ -209,11 +232,22 @@ _PRODUCTS = (
     ),
 )
 
+_TRANSFORMS = (
+    Workload(
+        "H.sample_gradients_256",
+        _perceptron_inputs,
+        _sample_gradients,
+        bytes=4.0 * 256 * (64 * 128 + 128 * 128 + 128 * 10),
+        tolerance=1e-3,
+        bars=bars(1.0),
+    ),
+)
+
 WORKLOADS = {
     row.name: row
     for row in (
         *_SMALL, *_MEMORY, *_PRODUCTS,
-        *CONVOLUTION_ROWS, *TRAINING_ROWS, *INFERENCE_ROWS, *ATTENTION_ROWS,
+        *CONVOLUTION_ROWS, *TRAINING_ROWS, *INFERENCE_ROWS, *ATTENTION_ROWS, *_TRANSFORMS,
     )
 }  # fmt: skip
 PLAIN_PRODUCTS = tuple(n for n in WORKLOADS if n.startswith("C.") and n != "C.gemm_bias_gelu")

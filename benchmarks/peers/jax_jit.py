@@ -16,7 +16,7 @@ from benchmarks.networks import DECODE
 from benchmarks.peers import jax_models
 from benchmarks.sequences import CAPACITY, PAST, is_matrix
 from benchmarks.vision import CONVOLUTIONS, ConvSizes
-from benchmarks.workloads import PLAIN_PRODUCTS, chain6, chain10, stencil30
+from benchmarks.workloads import PLAIN_PRODUCTS, chain6, chain10, sample_loss, stencil30
 
 
 def _forward(function: Callable[..., Any]) -> Maker:
@@ -146,6 +146,9 @@ def _rows() -> dict[str, Maker]:
         "B.stencil30_512sq": lambda x: stencil30(jnp, x),
         "C.gemm_bias_gelu": lambda x, w, b: jax.nn.gelu(x @ w + b, approximate=True),
         "G.attention_1x8x2048x64": _attention,
+        "H.sample_gradients_256": jax.vmap(
+            jax.grad(lambda *xs: sample_loss(jnp, *xs), argnums=(2, 3, 4)), (0, 0, None, None, None)
+        ),
         **dict.fromkeys(PLAIN_PRODUCTS, lambda a, b: a @ b),
         **{name: _convolution(sizes) for name, sizes in CONVOLUTIONS.items()},
     }

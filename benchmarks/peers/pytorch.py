@@ -16,7 +16,7 @@ from benchmarks.networks import DECODE
 from benchmarks.peers.pytorch_models import Cnn, Decoder, Gpt, Lstm, Mlp, ResNet
 from benchmarks.sequences import CAPACITY, PAST, is_matrix
 from benchmarks.vision import CONVOLUTIONS, ConvSizes
-from benchmarks.workloads import PLAIN_PRODUCTS, stencil30
+from benchmarks.workloads import PLAIN_PRODUCTS, sample_loss, stencil30
 
 Jit = Callable[[Any], Any]
 
@@ -183,6 +183,10 @@ def _rows(jit: Jit) -> dict[str, Maker]:
         "B.transpose_4096sq": lambda x: x.t().contiguous(),
         "B.cumsum_4096x1024": lambda x: torch.cumsum(x, -1),
         "G.attention_1x8x2048x64": _attention,
+        "H.sample_gradients_256": torch.func.vmap(
+            torch.func.grad(lambda *xs: sample_loss(torch, *xs), argnums=(2, 3, 4)),
+            (0, 0, None, None, None),
+        ),
         "B.stencil30_512sq": lambda x: stencil30(torch, x),
         **dict.fromkeys(PLAIN_PRODUCTS, lambda a, b: a @ b),
         **{name: _convolution(sizes) for name, sizes in CONVOLUTIONS.items()},

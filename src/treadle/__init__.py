@@ -30,27 +30,32 @@ from treadle.tensor.tensor import Tensor, realize
 from treadle.transforms.checkpoint import checkpoint
 from treadle.transforms.compile import compile
 from treadle.transforms.explain import explain
-from treadle.transforms.grad import grad, jvp, value_and_grad, vjp
-from treadle.transforms.jacobian import hessian, jacobian
+from treadle.transforms.grad import grad, value_and_grad, vjp
 from treadle.transforms.tune import tune
 
 if TYPE_CHECKING:
     from treadle import amp, cuda, data, fft, io, linalg, logs, models, nn, optim
     from treadle.io import load, save
+    from treadle.transforms.custom import custom_gradient, custom_jvp, custom_vjp
+    from treadle.transforms.forward import jvp, linearize
+    from treadle.transforms.jacobian import hessian, jacfwd, jacobian, jacrev
+    from treadle.transforms.vmap import vmap
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Device", "Dim", "Tensor", "TreadleError", "__array_api_version__", "__array_namespace_info__",
     "__version__", "amp", "astype", "bfloat16", "bool", "broadcast_shapes", "can_cast",
-    "checkpoint", "compile", "complex128", "complex64", "cuda", "data", "draw", "e", "enable_grad",
-    "explain", "fft", "finfo", "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2",
-    "get_matmul_precision", "grad", "gradients", "graph", "hessian", "iinfo", "inf", "int16",
-    "int32", "int64", "int8", "io", "is_complex", "is_grad_enabled", "isdtype", "jacobian", "jvp",
-    "linalg", "load", "logs", "manual_seed", "memory_report", "models", "nan", "newaxis", "nn",
+    "checkpoint", "compile", "complex128", "complex64", "cuda", "custom_gradient", "custom_jvp",
+    "custom_vjp", "data", "draw", "e", "enable_grad", "explain", "fft", "finfo", "float16",
+    "float32", "float64", "float8_e4m3fn", "float8_e5m2", "get_matmul_precision", "grad",
+    "gradients", "graph", "hessian", "iinfo", "inf", "int16", "int32", "int64", "int8", "io",
+    "is_complex", "is_grad_enabled", "isdtype", "jacfwd", "jacobian", "jacrev", "jvp", "linalg",
+    "linearize", "load", "logs", "manual_seed", "memory_report", "models", "nan", "newaxis", "nn",
     "no_grad", "optim", "override", "pi", "promote_types", "rand", "rand_like", "randint",
     "randint_like", "randn", "randn_like", "random", "randperm", "realize", "result_type", "save",
     "set_matmul_precision", "tune", "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
+    "vmap",
 ]
 
 # <gen imports>
@@ -180,13 +185,19 @@ __all__ += [
 # </gen names th4zq5bju3flgazh5b3wvz6qwvj2wo5plm4cljr4>
 
 LATE = ("amp", "cuda", "data", "fft", "io", "linalg", "logs", "models", "nn", "optim")
-FROM_FILES = ("load", "save")
-"""Parts that are loaded when somebody asks for them."""
+FROM = {
+    "custom_gradient": "transforms.custom", "custom_jvp": "transforms.custom",
+    "custom_vjp": "transforms.custom", "hessian": "transforms.jacobian",
+    "jacfwd": "transforms.jacobian", "jacobian": "transforms.jacobian",
+    "jacrev": "transforms.jacobian", "jvp": "transforms.forward",
+    "linearize": "transforms.forward", "load": "io", "save": "io", "vmap": "transforms.vmap",
+}
+"""Parts, and names of others, that are loaded when somebody asks for them."""
 
 
 def __getattr__(name: str) -> Any:
     if name in LATE:
         return import_module(f"treadle.{name}")
-    if name in FROM_FILES:
-        return getattr(import_module("treadle.io"), name)
+    if name in FROM:
+        return getattr(import_module(f"treadle.{FROM[name]}"), name)
     raise AttributeError(f"module 'treadle' has no attribute {name!r}")

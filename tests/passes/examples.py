@@ -104,6 +104,7 @@ EXAMPLES = {
     "cast-cast": lambda leaf: e.cast(e.cast(leaf((3,)), "float64"), "int32"),
     "compare-indices": lambda leaf: put(leaf((3, 8)), leaf((1, 3)), ((1, 2, 1), (1, 8, 3))),
     "detach": lambda leaf: e.detach(leaf((3,))),
+    "rerouted": lambda leaf: e.rerouted(leaf((3,)), leaf((2, 3))),
     # ranges
     "quotient": lambda leaf: grid // 8,
     "remainder": lambda leaf: grid % 8,

@@ -8,8 +8,9 @@ import pytest
 import treadle as td
 from treadle.base.errors import ArgumentError, GradientError, ShapeError
 from treadle.transforms.checkpoint import checkpoint
-from treadle.transforms.grad import grad, jvp, value_and_grad, vjp
-from treadle.transforms.jacobian import hessian, jacobian
+from treadle.transforms.forward import jvp
+from treadle.transforms.grad import grad, value_and_grad, vjp
+from treadle.transforms.jacobian import hessian, jacfwd, jacobian, jacrev
 
 STEP = 1e-6
 
@@ -93,14 +94,66 @@ def test_the_hessian_of_a_quadratic_form_and_of_a_matrix():
     np.testing.assert_allclose(found.numpy().reshape(4, 4), np.diag(diagonal), rtol=1e-12)
 
 
-def test_rows_share_one_program(monkeypatch):
+@pytest.mark.parametrize("transform", [jacobian, jacrev, jacfwd])
+def test_all_rows_are_one_program(transform, monkeypatch):
     made = []
     real = td.runtime.realize.compile_graph
     monkeypatch.setattr(
         td.runtime.realize, "compile_graph", lambda *parts: made.append(1) or real(*parts)
     )
-    jacobian(lambda x: td.sin(x) * td.exp(x) + x[0])(td.tensor(random(31)))
-    assert len(made) <= 8
+    x = random(31)
+    found = transform(lambda x: td.sin(x) * td.exp(x) + x[0] * len(transform.__name__))(
+        td.tensor(x)
+    )
+    diagonal = np.exp(x) * (np.sin(x) + np.cos(x))
+    wanted = np.diag(diagonal)
+    wanted[:, 0] += len(transform.__name__)
+    np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-12)
+    assert len(made) == 1
+
+
+def test_jacobians_are_nested_by_results_first():
+    x, y = random(2), random(3, seed=1)
+    f = lambda p, y: {"a": p["x"] * y[0], "b": [y * 2.0, p["x"].sum()]}  # noqa: E731
+    for transform in (jacrev, jacfwd):
+        found = transform(f, argnums=(0, 1))({"x": td.tensor(x)}, td.tensor(y))
+        by_x, by_y = found["a"]
+        np.testing.assert_allclose(by_x["x"].numpy(), np.eye(2) * y[0])
+        np.testing.assert_allclose(by_y.numpy(), np.outer(x, [1, 0, 0]))
+        assert found["b"][0][0]["x"].tolist() == [[0.0] * 2] * 3
+        assert found["b"][1][0]["x"].tolist() == [1.0, 1.0]
+        found, aux = transform(lambda x: (x * x, "kept"), has_aux=True)(td.tensor(x))
+        np.testing.assert_allclose(found.numpy(), np.diag(2 * x))
+        assert aux == "kept"
+        with pytest.raises(GradientError, match="no argument 1"):
+            transform(lambda x: x, argnums=1)(td.tensor(x))
+
+
+def test_jacobians_of_complex_numbers():
+    z = random(3) + 1j * random(3, seed=1)
+    for transform in (jacrev, jacfwd):
+        found = transform(lambda z: z * z * (1.0 + 2.0j))(td.tensor(z)).numpy()
+        np.testing.assert_allclose(found, np.diag(2 * z * (1 + 2j)), rtol=1e-12)
+    x = td.tensor(random(3))
+    found = jacfwd(lambda x: x * (1.0 + 2.0j))(x).numpy()
+    np.testing.assert_allclose(found, np.eye(3) * (1 + 2j))
+    with pytest.raises(GradientError, match="jacfwd"):
+        jacrev(lambda x: x * (1.0 + 2.0j))(x)
+
+
+def test_what_a_transform_followed_is_followed_no_more():
+    def inside(x):
+        s = (x * x).sum()
+        return grad(lambda y: (s * y * y).sum())(td.tensor([1.0, 2.0])).sum()
+
+    x = td.tensor([1.0, 2.0])
+    value, slope = value_and_grad(inside)(x)
+    assert slope.tolist() == [12.0, 24.0]
+    results = [value, slope, *jvp(inside, [x], [x]), jacrev(inside)(x), jacfwd(inside)(x)]
+    assert not any(y.requires_grad for y in results)
+    w = td.tensor([1.0, 1.0]).requires_grad_()
+    jacrev(lambda x: x * w * w)(x).sum().backward()
+    assert w.grad.tolist() == [2.0, 2.0]
 
 
 # ---- products with Jacobians

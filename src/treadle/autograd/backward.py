@@ -34,18 +34,18 @@ def gradients(
     whole cotangent and says which one goes on. What was looked at is added to walked, in order.
     """
     pairs = zip(outputs, cotangents, strict=True)
-    given = [_turned(_one(y) if g is None else g) for y, g in pairs]
+    given = [turned(_one(y) if g is None else g) for y, g in pairs]
     found = pulled(outputs, wrt, given, stop, tap and _outside(tap), walked)
-    return [None if g is None else _turned(g) for g in found]
+    return [None if g is None else turned(g) for g in found]
 
 
-def _turned(g: Node) -> Node:
+def turned(g: Node) -> Node:
     """From a cotangent as users know it to that of the walk, and back."""
     return conj(g) if g.call.type.dtype.is_complex else g
 
 
 def _outside(tap: Callable[[Node, Node], Node]) -> Callable[[Node, Node], Node]:
-    return lambda node, g: _turned(tap(node, _turned(g)))
+    return lambda node, g: turned(tap(node, turned(g)))
 
 
 def pulled(
@@ -81,7 +81,7 @@ def pulled(
                 RECORDING.site = node.site if site is None else site
             for operand, part in _parts(node, g):
                 if part is not None and operand in needed:
-                    _accumulate(flowing, operand, _fitted(part, operand))
+                    _accumulate(flowing, operand, fitted(part, operand))
     finally:
         if watched:
             RECORDING.site = site
@@ -92,7 +92,7 @@ def _parts(node: Node, g: Node) -> Iterable[tuple[Node, Node | None]]:
     """Whom a cotangent goes on to: the operands, or where a segment computed again starts."""
     if node.call.op is reshape and node in SEGMENTS:
         return pulled_back(node, g, lambda y, xs, g, stop: pulled([y], xs, [g], stop))
-    return zip(node.operands, _vjp(node, g), strict=True)
+    return zip(node.operands, parts_of(node, g), strict=True)
 
 
 def _between(order: Sequence[Node], wrt: Sequence[Node]) -> tuple[set[Node], set[Node]]:
@@ -116,7 +116,7 @@ def _one(output: Node) -> Node:
     return full(1, output.type)
 
 
-def _vjp(node: Node, g: Node) -> tuple[Node | None, ...]:
+def parts_of(node: Node, g: Node) -> tuple[Node | None, ...]:
     """Cotangents of the operands; a composite without a rule goes through its parts."""
     rule = node.call.op.grad
     if isinstance(rule, str):
@@ -144,7 +144,7 @@ def _copied(node: Node, operands: Sequence[Node], g: Node) -> list[Node | None]:
     return pulled_through(node, operands, g, _through)
 
 
-def _fitted(part: Node, operand: Node) -> Node:
+def fitted(part: Node, operand: Node) -> Node:
     """A cotangent in the shape and dtype of the operand it belongs to."""
     if part.call.type is operand.call.type:
         return part

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
+from treadle.autograd.custom import ROUTES
 from treadle.ir.graph import rebuild, toposort
 from treadle.ir.node import Node
 from treadle.ir.recording import RECORDING
@@ -59,6 +60,8 @@ def pulled_back(
             if node in SEGMENTS:
                 parts = [tuple(known.get(x, x) for x in part) for part in SEGMENTS[node]]
                 SEGMENTS[copy] = Segment(*parts)
+            if node in ROUTES:
+                ROUTES[copy] = ROUTES[node]
     found = pull(known[inner], late, g, set(late).__contains__)
     return list(zip(starts, found, strict=True))
 

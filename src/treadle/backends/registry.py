@@ -13,7 +13,7 @@ from treadle.base.dtypes import DType, dtype
 from treadle.base.errors import DeviceError, NotSupported, explain
 from treadle.ir.node import CHECKS, Node, Type
 from treadle.ops.defs import TABLE, Kind, Op
-from treadle.ops.elementwise import complex_, conj, detach, imag, real
+from treadle.ops.elementwise import complex_, conj, detach, imag, real, rerouted
 
 if TYPE_CHECKING:
     from treadle.base.target import Target
@@ -24,7 +24,7 @@ BACKENDS = {
     "reference": "treadle.backends.reference.backend:Reference",
 }
 
-REWRITTEN = (detach, real, imag, conj, complex_)  # never reach a backend
+REWRITTEN = (detach, rerouted, real, imag, conj, complex_)  # never reach a backend
 
 
 class Program(Protocol):

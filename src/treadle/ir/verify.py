@@ -8,7 +8,7 @@ from treadle.base.errors import CompilerError, explain
 from treadle.ir.graph import toposort
 from treadle.ir.node import CONST, IOTA, LEAF, Node
 from treadle.ops.defs import Kind
-from treadle.ops.elementwise import detach
+from treadle.ops.elementwise import detach, rerouted
 
 Spec = Callable[[Node], str]
 """What is wrong with a node; empty if nothing."""
@@ -30,8 +30,8 @@ def PRIMITIVES(node: Node) -> str:  # noqa: N802
     """After simplify: no composite is left, and nothing that simplify removes."""
     if node.op.kind is Kind.COMPOSITE:
         return "a composite is left"
-    if node.op is detach:
-        return "a detach is left"
+    if node.op in (detach, rerouted):
+        return f"a {node.op} is left"
     return RECORDED(node)
 
 

@@ -303,6 +303,11 @@ detach = Op(
     types=partial(rules.any_dtype, "detach"), shape=lambda _, shapes: shapes[0],
     grad=lambda g, y, x: (None,), reference=lambda np, x: x, flops=0.0,
 )  # fmt: skip
+rerouted = Op(
+    "rerouted", Kind.ELEMENTWISE, "y, whose gradient goes to the others by a route of its own.",
+    types=lambda dtypes: (tuple(dtypes), dtypes[0]), shape=lambda _, shapes: shapes[0],
+    reference=lambda np, y, x: y, flops=0.0, public=False,
+)  # fmt: skip
 after = Elementwise(
     "after", Kind.ELEMENTWISE, "x, computed when y is: equal parts before and after stay apart.",
     types=partial(rules.first, "after"), shape=rules.broadcasting("after"),

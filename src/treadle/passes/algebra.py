@@ -239,4 +239,5 @@ CONSTANTS = (
     Rule("cast-same", e.cast, _identity_cast),
     Rule("cast-cast", e.cast, _cast_cast),
     Rule("detach", e.detach, lambda node: node.operands[0]),
+    Rule("rerouted", e.rerouted, lambda node: node.operands[0]),
 )  # fmt: skip

@@ -274,10 +274,16 @@ def _cumprod(split: Split, node: Node) -> Pair:
     return parts
 
 
+def _first(split: Split, node: Node) -> Any:
+    x = node.operands[0]
+    return split.pair(x) if x.dtype.is_complex else split.real[x]
+
+
 SPECIAL: dict[Op, Callable[[Split, Node], Any]] = {
     CONST: _constant, e.cast: _cast, m.pad: _padded, shear: _padded, k.matrix_product: _product,
     prod_: _prod, cumprod: _cumprod,
     e.complex_: lambda split, node: [split.real[x] for x in node.operands],
+    e.rerouted: _first,
 }  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from treadle.ops.movement import concat, cut
 from treadle.runtime.draws import GENERATOR, draw
 from treadle.tensor.creation import tensor
 from treadle.tensor.tensor import Tensor
+from treadle.tensor.tracing import SAMPLES
 
 DIGITS = {float16: 11, bfloat16: 8, float64: 53}
 """Bits of a random fraction, 24 for the others: one more would round up to 1."""
@@ -90,9 +91,13 @@ class Bits:
             turn = first + number if number else first
             self.key = (threefry(k0, k1, turn, 0), threefry(k0, k1, turn, 1))
         count = math.prod(shape)
-        if count > 1 << 32:
+        samples = [] if key is not None else SAMPLES.items
+        if count * math.prod(size for _, size in samples) > 1 << 32:
             raise ShapeError(explain("random", "more than 2**32 elements in one draw", shape=shape))
-        self.index = cast(iota((count,), 0, where), uint32).reshape(shape)
+        place = iota((count,), 0, where)
+        for sample, size in reversed(samples):  # as if all were drawn as one tensor
+            place, count = place + sample * count, count * size
+        self.index = cast(place, uint32).reshape(shape)
         self.streams = 0
 
     def words(self) -> Node:

@@ -8,13 +8,14 @@ from contextvars import ContextVar, copy_context
 from typing import Any, NamedTuple
 from weakref import WeakSet
 
+from treadle.autograd.sample import SAMPLE
 from treadle.backends.registry import RELIEF, Program, backend_of
 from treadle.base import forks, trace
 from treadle.base.errors import ArgumentError, explain
 from treadle.base.knobs import DEBUG, MEANING
 from treadle.ir.graph import Structure, copied, is_realised, structure, toposort
 from treadle.ir.node import LEAF, Call, Node, Type, new_node
-from treadle.ir.recording import COMPUTED
+from treadle.ir.recording import COMPUTED, user_site
 from treadle.ops.defs import Kind
 from treadle.passes.boxes import put_in_place
 from treadle.passes.pairs import in_pairs
@@ -35,6 +36,7 @@ Nothing is compiled or run under it."""
 forks.share("reading", _READING)
 COMPILING: ContextVar[bool] = ContextVar("compiling", default=False)
 """Are nodes made by the compiler, which has no values to compute with?"""
+UNKNOWN = (LEAF, SAMPLE)  # ops of sources that have a value only once somebody gives them one
 SMALLEST, LARGEST = 512, 2048  # ops of a piece of a long graph
 LONG = 30_000  # of a key: some 10,000 ops, more than any model records for one step
 HINT = "return the tensor instead of reading it (item, numpy, print, if) inside the function"
@@ -98,10 +100,20 @@ def _read(nodes: Sequence[Node], alone: bool) -> _Work | None:
 def _copy(
     pending: Sequence[Node], held: Sequence[Node], leaves: Sequence[Node]
 ) -> tuple[list[Node], list[Node]]:
-    if any(n.op is LEAF and n.buffer is None for n in toposort(pending, is_realised)):
-        wrong = "a tensor made while a function was traced has no value"
-        raise ArgumentError(explain("compile", wrong, "return it from the function"))
+    _require_known(pending)
     return copied([*pending, *held], leaves)
+
+
+def _require_known(nodes: Sequence[Node]) -> None:
+    """Refuse nodes whose value depends on something that has none."""
+    for node in toposort(nodes, is_realised):
+        if node.buffer is None and node.op is SAMPLE:
+            wrong = "a value was asked for that differs from sample to sample"
+            hint = "return it; for a choice td.where(condition, x, y) instead of if"
+            raise ArgumentError(explain("vmap", wrong, hint, at=user_site()))
+        if node.buffer is None and node.op is LEAF:
+            wrong = "a tensor made while a function was traced has no value"
+            raise ArgumentError(explain("compile", wrong, "return it from the function"))
 
 
 def _give(nodes: Sequence[Node], buffers: Sequence[Any]) -> None:
@@ -155,7 +167,7 @@ def number_in(node: Node) -> Any:
 
 def _compute(node: Node) -> None:
     """Compute a value on which a size depends; a placeholder has none."""
-    if any(n.op is LEAF and n.buffer is None for n in toposort([node], in_memory)):
+    if any(n.op in UNKNOWN and n.buffer is None for n in toposort([node], in_memory)):
         hint = "sizes that depend on values need values"
         raise ArgumentError(explain("realize", "nothing is known yet", hint, type=node.type))
     realize((node,))

@@ -26,6 +26,8 @@ class Tracing:
 
 
 TRACE: ThreadStack[Tracing] = ThreadStack()
+SAMPLES: ThreadStack[tuple[Node, int]] = ThreadStack()
+"""Inside functions mapped over samples: the number of the sample, and how many there are."""
 
 
 class Followed:

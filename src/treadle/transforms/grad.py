@@ -9,11 +9,12 @@ from typing import Any
 from treadle.autograd.backward import gradients as node_gradients
 from treadle.base.errors import ArgumentError, GradientError, ShapeError, explain, require_function
 from treadle.base.trees import Structure, flatten, unflatten
+from treadle.ir.graph import toposort
 from treadle.ir.node import Node, full, leaf
 from treadle.ir.recording import GRADIENTS
 from treadle.ops.picking import clone
 from treadle.runtime.realize import TRACED
-from treadle.tensor.gradients import enable_grad, gradients, needs_none, tap
+from treadle.tensor.gradients import gradients, needs_none, tap
 from treadle.tensor.tensor import Tensor
 from treadle.transforms.compile import INLINE
 
@@ -39,7 +40,7 @@ def value_and_grad(
         made: list[Tensor] = []
         followed, chosen = marked("grad", args, numbers, made)
         result = recorded(f, followed, options)
-        y, aux = _parts("grad", result) if has_aux else (result, None)
+        y, aux = two_parts("grad", result) if has_aux else (result, None)
         if not isinstance(y, Tensor) or y.shape != () or not y.dtype.is_float:
             hint = "return a scalar float tensor, e.g. loss.mean()"
             got = f"{y.dtype.name}{y.shape}" if isinstance(y, Tensor) else type(y).__name__
@@ -96,11 +97,19 @@ def vjp(f: Callable[..., Any], *args: Tensor, has_aux: bool = False) -> Any:
     [2.0, 40.0]
     """
     require_function("vjp", f)
+    y, pullback, aux = pulling(f, args, has_aux)
+    return (y, pullback, aux) if has_aux else (y, pullback)
+
+
+def pulling(
+    f: Callable[..., Any], args: Sequence[Any], has_aux: bool, made: list[Tensor] | None = None
+) -> tuple[Any, Callable[[Any], tuple[Any, ...]], Any]:
+    """(result, pullback, what else f returned); marks for arguments are added to made."""
     numbers = tuple(range(len(args)))
-    args, chosen = marked("vjp", args, numbers)
+    args, chosen = marked("vjp", args, numbers, made)
     form = form_of(args, numbers, [])
     result = recorded(f, args, {})
-    y, aux = _parts("vjp", result) if has_aux else (result, None)
+    y, aux = two_parts("vjp", result) if has_aux else (result, None)
     outputs: list[Tensor] = []
     shape = flatten(y, Tensor, outputs)
 
@@ -116,33 +125,7 @@ def vjp(f: Callable[..., Any], *args: Tensor, has_aux: bool = False) -> Any:
         nested: tuple[Any, ...] = unflatten(form, gradients(outputs, chosen, given))
         return nested
 
-    return (y, pullback, aux) if has_aux else (y, pullback)
-
-
-def jvp(
-    f: Callable[..., Any], primals: Sequence[Tensor], tangents: Sequence[Tensor]
-) -> tuple[Any, Any]:
-    """f(*primals), and how it changes along tangents.
-
-    Pulling back is linear in the cotangent, so its own gradient is the push forward.
-
-    >>> import treadle as td
-    >>> y, change = jvp(lambda x: x * x, [td.tensor([1.0, 2.0])], [td.tensor([1.0, 0.5])])
-    >>> change.tolist()
-    [2.0, 2.0]
-    """
-    require_function("jvp", f)
-    if [x.shape for x in primals] != [t.shape for t in tangents]:
-        facts = {"primals": [x.shape for x in primals], "tangents": [t.shape for t in tangents]}
-        raise ShapeError(explain("jvp", "a tangent has the shape of its primal", **facts))
-    y, pullback = vjp(f, *primals)
-    outputs: list[Tensor] = []
-    shape = flatten(y, Tensor, outputs)
-    with enable_grad():
-        zeros = [_mark(out.zeros_like()) for out in outputs]
-        pulled = pullback(unflatten(shape, zeros))
-        changes = gradients(pulled, zeros, list(tangents))
-    return y, unflatten(shape, changes)
+    return y, pullback, aux
 
 
 # ---- what all of them share
@@ -225,31 +208,62 @@ def _forget(
 ) -> None:
     """What was followed for the time of a call is not any more: nothing is kept for that.
 
-    What does not depend on it stays as it is: others may follow that. Gradients depend on what the
-    value depends on; where that needs none, neither do they.
+    Gradients depend on what the value depends on; where that needs none, neither do they.
     """
-    ours = {mark._node for mark in marks}
-    for node in ours:
-        node.needs_grad = False
-    for node in walked:
-        follows = node.needs_grad and node.owner is None and node not in ours
-        if follows and not ours.isdisjoint(node.operands):
-            ours.add(node)
-            node.needs_grad = any([x.needs_grad for x in node.operands])  # noqa: C419 - faster
-            if node.buffer is not None and not node.needs_grad:
-                node.operands = ()
-    if y._node.needs_grad:
-        return
+    ours = unmarked(marks)
+    let_go(unfollowed(ours, walked))
     results = list(parts)
     if aux is not None:
         flatten(aux, Tensor, results)
+    if y._node.needs_grad:  # somebody else follows it, and may follow them
+        roots = [x._node for x in results]
+        let_go(unfollowed(ours, toposort(roots, lambda n: n in ours or not n.needs_grad)))
+        return
     for x in results:
         node = x._node
         if node.needs_grad and node.owner is None:
             node.needs_grad = False
 
 
-def _parts(what: str, result: Any) -> tuple[Any, Any]:
+def unmarked(marks: Sequence[Tensor]) -> set[Node]:
+    """The nodes of marks, which are not followed any more."""
+    ours = {mark._node for mark in marks}
+    for node in ours:
+        node.needs_grad = False
+    return ours
+
+
+def unfollowed(ours: set[Node], walked: Sequence[Node]) -> list[Node]:
+    """Nodes that needed a gradient because of ours and need none any more.
+
+    What depends on ours is added to them; what does not stays as it is: others may follow that.
+    """
+    ended = []
+    for node in walked:
+        follows = node.needs_grad and node.owner is None and node not in ours
+        if follows and not ours.isdisjoint(node.operands):
+            ours.add(node)
+            node.needs_grad = any([x.needs_grad for x in node.operands])  # noqa: C419 - faster
+            if not node.needs_grad:
+                ended.append(node)
+    return ended
+
+
+def end_following(marks: Sequence[Tensor], results: Sequence[Tensor]) -> None:
+    """What results need of marks is not followed any more."""
+    walked = toposort([x._node for x in results], needs_none)
+    let_go(unfollowed(unmarked(marks), walked))
+
+
+def let_go(nodes: Sequence[Node]) -> None:
+    """Nodes with a value need what they were computed from no more."""
+    for node in nodes:
+        if node.buffer is not None:
+            node.operands = ()
+
+
+def two_parts(what: str, result: Any) -> tuple[Any, Any]:
+    """(result, anything else) of a function that was said to return both."""
     if not isinstance(result, tuple) or len(result) != 2:
         got = type(result).__name__
         raise ArgumentError(explain(what, "has_aux needs (result, anything else)", got=got))
