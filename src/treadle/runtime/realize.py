@@ -14,7 +14,7 @@ from treadle.base.errors import ArgumentError, explain
 from treadle.base.knobs import DEBUG, MEANING
 from treadle.ir.graph import Structure, copied, is_realised, structure, toposort
 from treadle.ir.node import LEAF, Call, Node, Type, new_node
-from treadle.ir.recording import COMPUTED
+from treadle.ir.recording import COMPUTED, user_site
 from treadle.ops.defs import Kind
 from treadle.passes.boxes import put_in_place
 from treadle.passes.pairs import in_pairs
@@ -37,14 +37,15 @@ COMPILING: ContextVar[bool] = ContextVar("compiling", default=False)
 """Are nodes made by the compiler, which has no values to compute with?"""
 SMALLEST, LARGEST = 512, 2048  # ops of a piece of a long graph
 LONG = 30_000  # of a key: some 10,000 ops, more than any model records for one step
-HINT = "return the tensor instead of reading it (item, numpy, print, if) inside the function"
+HINT = "td.cond or td.where for an if, td.while_loop or td.scan for a loop; or return the tensor"
 
 
 class _Traced:
     """Stands for the memory of an argument while a function is traced: nobody can read it."""
 
     def __getattr__(self, name: str) -> object:
-        raise ArgumentError(explain("compile", "a value was asked for while tracing", HINT))
+        wrong = f"a value was asked for while tracing, at {user_site()}"
+        raise ArgumentError(explain("compile", wrong, HINT))
 
 
 TRACED = _Traced()
