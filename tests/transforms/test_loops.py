@@ -373,3 +373,24 @@ class TestRefused:
         y = td.while_loop(lambda x: x < 10, lambda x: x * x, x)
         with pytest.raises(GradientError, match="max_steps"):
             y.backward()
+
+
+def test_complex_numbers_go_through_loops():
+    rng = np.random.default_rng(5)
+    xs = rng.uniform(-1, 1, (4, 2)) + 1j * rng.uniform(-1, 1, (4, 2))
+    turn = td.tensor(np.exp(1j * np.array([0.3, 1.2])))
+    run = lambda xs: td.scan(lambda c, x: (c * turn + x, c.abs()), xs[0], xs)  # noqa: E731
+    c, sizes = xs[0], []
+    for x in xs:
+        sizes.append(np.abs(c))
+        c = c * turn.numpy() + x
+    for found in (run(td.tensor(xs)), td.compile(run)(td.tensor(xs))):
+        np.testing.assert_allclose(found[0].numpy(), c, rtol=1e-13)
+        np.testing.assert_allclose(found[1].numpy(), sizes, rtol=1e-13)
+
+    def parts(a, b):
+        z = td.view_as_complex(td.stack([a, b], axis=-1))
+        return td.view_as_real(td.scan(lambda c, x: (c * c * 0.3 + x * z, None), z, xs_)[0])
+
+    xs_ = td.tensor(xs)
+    gradcheck(parts, [np.array([0.3, 0.4]), np.array([0.1, -0.4])])

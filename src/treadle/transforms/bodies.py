@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from treadle.autograd.checkpoint import SEGMENTS, Segment
 from treadle.base.device import CPU
-from treadle.base.dtypes import bool_, float32, int64, uint32
+from treadle.base.dtypes import bool_, complex64, float32, int64, uint32
 from treadle.base.errors import ArgumentError, explain
 from treadle.base.trees import Structure, flatten, unflatten
 from treadle.ir.graph import toposort
@@ -24,8 +24,19 @@ from treadle.ir.node import (
     type_of,
 )
 from treadle.ir.recording import GRADIENTS, RECORDING
-from treadle.ir.region import Region, region_of
+from treadle.ir.region import (
+    Branch,
+    Loop,
+    Region,
+    Spec,
+    apply_region,
+    bodies_of,
+    project,
+    region_of,
+)
 from treadle.ops.elementwise import cast, detach, eq, where
+from treadle.ops.parts import view_as_complex, view_as_real
+from treadle.passes.pairs import in_pairs
 from treadle.runtime.draws import begin_draws, end_draws
 from treadle.runtime.realize import TRACED
 from treadle.tensor.tensor import Tensor
@@ -49,7 +60,7 @@ def recorded_body(
     """Call function on tensors whose values nobody knows; shape: of its arguments."""
     params = [leaf(type_, TRACED) for type_ in types]
     for node in params:
-        node.needs_grad = node.dtype.is_float
+        node.needs_grad = node.dtype.is_inexact
     trace, made, sites = Tracing(), RECORDING.made, RECORDING.sites
     trace.made |= set(params)
     on, GRADIENTS.on = GRADIENTS.on, True
@@ -83,7 +94,7 @@ def _with_tensors(tree: Any, types: Sequence[Type]) -> Any:
 
 def as_tensors(tree: Any, device: Any = None) -> Any:
     """A tree with 0-d tensors for its numbers."""
-    if isinstance(tree, bool | int | float):
+    if isinstance(tree, bool | int | float | complex):
         return number(tree, device)
     if isinstance(tree, dict):
         return {key: as_tensors(part, device) for key, part in tree.items()}
@@ -93,9 +104,10 @@ def as_tensors(tree: Any, device: Any = None) -> Any:
     return tree
 
 
-def number(value: bool | int | float, device: Any = None) -> Tensor:
+def number(value: bool | int | float | complex, device: Any = None) -> Tensor:
     """A Python number as a 0-d tensor."""
-    kind = bool_ if isinstance(value, bool) else int64 if isinstance(value, int) else float32
+    kinds = (bool, bool_), (int, int64), (float, float32), (complex, complex64)
+    kind = next(dtype for type_, dtype in kinds if isinstance(value, type_))
     return Tensor(full(value, type_of((), kind, device or CPU)))
 
 
@@ -144,7 +156,7 @@ def enclosed(params: Sequence[Node], results: Sequence[Node]) -> tuple[Region, l
         copy.site = node.site
         stops = node.call.smooth and not node.needs_grad
         stops = stops and any(x.needs_grad for x in node.operands if x in inside)
-        done[node] = detach(copy) if stops and node.dtype.is_float else copy
+        done[node] = detach(copy) if stops and node.dtype.is_inexact else copy
     ends = [found(x) for x in results]
     marks = [(node, SEGMENTS[node]) for node in inside if node in SEGMENTS]
     for node, segment in marks:
@@ -158,3 +170,23 @@ def drawn(first: Node, number: Any) -> Node:
     """The key of the draws that come so many after the first ones of a key; numbers may be many."""
     is_count = eq(iota((3,), 0, first.device), 2)
     return cast(cast(first, int64) + where(is_count, number, 0), uint32)
+
+
+def results_of(spec: Spec, operands: Sequence[Node]) -> list[Tensor]:
+    """The results of a loop or branch; complex numbers go through it as pairs of real ones."""
+    bodies = bodies_of(spec)
+    kept = len(bodies[0].results) - (isinstance(spec, Loop) and spec.flagged)
+    inside = [x for body in bodies for x in toposort(body.results)] if Type.paired else []
+    if not any(x.dtype.is_complex for x in (*operands, *inside)):
+        node = apply_region(spec, tuple(operands))
+        return [Tensor(project(node, k)) for k in range(kept)]
+    split = [in_pairs(body.results, body.params) for body in bodies]
+    regions = [region_of(places, ends) for ends, places in split]
+    real = spec._replace(body=regions[0]) if isinstance(spec, Loop) else Branch(tuple(regions))
+    given = [view_as_real(x) if x.dtype.is_complex else x for x in operands]
+    node = apply_region(real, tuple(given))
+    wanted = [Tensor(project(node, k)) for k in range(kept)]
+    return [
+        view_as_complex(x) if end.dtype.is_complex else x
+        for x, end in zip(wanted, bodies[0].results, strict=False)
+    ]

@@ -16,11 +16,11 @@ from treadle.base.errors import (
 from treadle.base.trees import flatten, unflatten
 from treadle.ir.node import Node
 from treadle.ir.recording import GRADIENTS
-from treadle.ir.region import UNBOUNDED, Branch, Loop, apply_region, project
+from treadle.ir.region import UNBOUNDED, Branch, Loop
 from treadle.ops.elementwise import cast, where
 from treadle.runtime.draws import draw
 from treadle.tensor.tensor import Tensor
-from treadle.transforms.bodies import Body, as_tensors, drawn, enclosed, recorded_body
+from treadle.transforms.bodies import Body, as_tensors, drawn, enclosed, recorded_body, results_of
 from treadle.transforms.loops import looped, require_same, shown, whole
 
 
@@ -111,8 +111,8 @@ def while_loop(
         return _bounded(step, init, Tensor(begins), limit)
     if not initial:
         raise ArgumentError(explain("while_loop", "no state", "a loop needs tensors"))
-    node = apply_region(Loop(region, len(initial), 0, limit, False, True), operands)
-    return unflatten(form, [Tensor(project(node, k)) for k in range(len(initial))])
+    spec = Loop(region, len(initial), 0, limit, False, True)
+    return unflatten(form, results_of(spec, operands))
 
 
 def _bounded(step: Callable[[Any], Any], init: Any, begins: Tensor, limit: int) -> Any:
@@ -168,8 +168,8 @@ def _branched(
         enclosed([*places, *outside], body.results)[0]
         for body, places in zip(bodies, params, strict=True)
     ]
-    node = apply_region(Branch(tuple(regions)), (index, *nodes, *outside))
-    return unflatten(first.shape, [Tensor(project(node, k)) for k in range(len(first.results))])
+    spec = Branch(tuple(regions))
+    return unflatten(first.shape, results_of(spec, (index, *nodes, *outside)))
 
 
 def _require_alike(what: str, one: Body, other: Body) -> None:

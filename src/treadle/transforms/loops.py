@@ -16,13 +16,13 @@ from treadle.base.errors import (
 )
 from treadle.base.trees import Structure, flatten, unflatten
 from treadle.ir.node import Node, Type, iota, type_of
-from treadle.ir.region import Loop, apply_region, project
+from treadle.ir.region import Loop
 from treadle.ops.joining import stack
 from treadle.ops.movement import concat, cut
 from treadle.passes.pipeline import simplify
 from treadle.runtime.draws import draw
 from treadle.tensor.tensor import Tensor
-from treadle.transforms.bodies import Body, as_tensors, drawn, enclosed, recorded_body
+from treadle.transforms.bodies import Body, as_tensors, drawn, enclosed, recorded_body, results_of
 
 differentiate_regions(simplify)
 
@@ -114,8 +114,7 @@ def looped(
     operands = (*[x._node for x in initial], *stacks, *closed)
     if not operands:
         raise ArgumentError(explain(what, "neither a carry nor xs", "a loop needs tensors"))
-    node = apply_region(spec, operands)
-    results = [Tensor(project(node, k)) for k in range(len(body.results))]
+    results = results_of(spec, operands)
     return unflatten(form, results[: len(initial)]), unflatten(of_ys, results[len(initial) :])
 
 
