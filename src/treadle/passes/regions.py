@@ -118,6 +118,11 @@ class _Small(NamedTuple):
     numbers: dict[int, int]
     known: dict[int, Node]  # results that need no loop
 
+    @property
+    def loop(self) -> Loop:
+        """The loop that it is."""
+        return Loop(*self.spec)
+
 
 def _rebuilt(roots: Sequence[Node], order: Sequence[Node], simplify: Simplify) -> list[Node]:
     read: dict[Node, set[int]] = {}
@@ -162,9 +167,9 @@ def _made_small(
     first = _trimmed(spec, operands, read)
     if not first.numbers:
         return first
-    spec, operands = first.spec, first.operands
+    spec = first.loop
     params, results, operands = _views_inside(
-        [spec.body], operands, spec.carries + spec.xs, spec.flagged
+        [spec.body], first.operands, spec.carries + spec.xs, spec.flagged
     )
     ends = simplify(results[0])
     spec = spec._replace(body=region_of(params, ends))

@@ -8,7 +8,7 @@ from treadle.base.errors import NotSupported, explain
 from treadle.ir.graph import substitute, toposort
 from treadle.ir.node import Node, full, new_node
 from treadle.ir.region import BRANCH, LOOP, PROJECT, Branch, Loop, Region
-from treadle.ops.elementwise import eq, logical_and, where
+from treadle.ops.elementwise import eq, where
 from treadle.ops.movement import concat, cut
 
 MOST = 4096  # steps that are worth writing out
@@ -56,7 +56,7 @@ def _steps(spec: Loop, operands: Sequence[Node]) -> list[Node]:
         after = found[: spec.carries]
         if going is not None:
             after = [where(going, new, old) for new, old in zip(after, carries, strict=True)]
-            going = logical_and(going, found[-1])
+            going = going & found[-1]
         carries = after
         for stack, y in zip(stacks, found[spec.carries :], strict=False):
             stack.append(y.reshape((1, *y.shape)))

@@ -180,5 +180,5 @@ def _require_alike(what: str, one: Body, other: Body) -> None:
     for a, b in zip(one.results, other.results, strict=True):
         if a.type is not b.type:
             error = ShapeError if a.shape != b.shape else DtypeError
-            facts = {"first": a.type, "other": b.type}
-            raise error(explain(what, "branches give different types", hint, **facts))
+            wrong = "branches give different types"
+            raise error(explain(what, wrong, hint, first=a.type, other=b.type))

@@ -135,7 +135,8 @@ def _unrolled(
         for k in range(steps)[:: -1 if reverse else 1]:
             result = f(carry, unflatten(of_xs, [x[k] for x in parts]))
             carry, y = _pair("scan", result)
-            carry, leaves = as_tensors(carry), []
+            carry = as_tensors(carry)
+            leaves: list[Tensor] = []
             form = flatten(as_tensors(y), Tensor, leaves)
             found.append(leaves)
         rows = zip(*(found[::-1] if reverse else found), strict=True)

@@ -142,7 +142,9 @@ class Nested:
 
     def _reserved(self) -> dict[object, int]:
         """Memory besides that of results which are wanted: names, and bytes."""
-        found = {self._name("bases"): 8 * max(body.bases for body in self.bodies)}
+        found: dict[object, int] = {
+            self._name("bases"): 8 * max(body.bases for body in self.bodies)
+        }
         arena = max(table.layout.nbytes for table in self.tables)
         found |= {self._name("arena"): arena} if arena else {}
         body = self.bodies[0]
@@ -232,4 +234,4 @@ class Nested:
         """Is a carry the same as a result that is stacked, and read from there?"""
         owner = body.owner[k]
         stacks = range(self.spec.carries, self.spec.carries + self.spec.ys)
-        return owner in stacks and not isinstance(self.wanted[owner], str)
+        return owner is not None and owner in stacks and not isinstance(self.wanted[owner], str)

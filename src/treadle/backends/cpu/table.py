@@ -82,7 +82,7 @@ class Table(Driver):
         self.memory: list[array[int]] = []
         self.epilogues: list[jit.Job] = []
         self.epilogue_code: list[Code] = []
-        self.nested: list[Table] = []  # bodies of loops and branches
+        self.nested: list[Any] = []  # tables: bodies of loops and branches
         self.lower()
         self._arrange()
 
