@@ -10,7 +10,7 @@ import numpy as np
 
 from treadle.backends.cpu import jit, threads
 from treadle.backends.cpu.host import host_target
-from treadle.backends.cpu.program import kernel_job
+from treadle.backends.cpu.table import kernel_job
 from treadle.kernel.choose import Style
 
 BLOCKS = 32

@@ -27,10 +27,14 @@ from treadle.tensor.namespace import (
 from treadle.tensor.picture import draw, graph
 from treadle.tensor.precision import get_matmul_precision, set_matmul_precision
 from treadle.tensor.tensor import Tensor, realize
+from treadle.transforms.branches import cond, switch, while_loop
 from treadle.transforms.checkpoint import checkpoint
 from treadle.transforms.compile import compile
 from treadle.transforms.explain import explain
 from treadle.transforms.grad import grad, value_and_grad, vjp
+from treadle.transforms.grad import grad, jvp, value_and_grad, vjp
+from treadle.transforms.jacobian import hessian, jacobian
+from treadle.transforms.loops import fori_loop, map, scan
 from treadle.transforms.tune import tune
 
 if TYPE_CHECKING:
@@ -46,16 +50,17 @@ __version__ = "0.1.0"
 __all__ = [
     "Device", "Dim", "Tensor", "TreadleError", "__array_api_version__", "__array_namespace_info__",
     "__version__", "amp", "astype", "bfloat16", "bool", "broadcast_shapes", "can_cast",
-    "checkpoint", "compile", "complex128", "complex64", "cuda", "custom_gradient", "custom_jvp",
-    "custom_vjp", "data", "draw", "e", "enable_grad", "explain", "fft", "finfo", "float16",
-    "float32", "float64", "float8_e4m3fn", "float8_e5m2", "get_matmul_precision", "grad",
-    "gradients", "graph", "hessian", "iinfo", "inf", "int16", "int32", "int64", "int8", "io",
-    "is_complex", "is_grad_enabled", "isdtype", "jacfwd", "jacobian", "jacrev", "jvp", "linalg",
-    "linearize", "load", "logs", "manual_seed", "memory_report", "models", "nan", "newaxis", "nn",
-    "no_grad", "optim", "override", "pi", "promote_types", "rand", "rand_like", "randint",
-    "randint_like", "randn", "randn_like", "random", "randperm", "realize", "result_type", "save",
-    "set_matmul_precision", "tune", "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp",
-    "vmap",
+    "checkpoint", "compile", "complex128", "complex64", "cond", "cuda", "custom_gradient",
+    "custom_jvp", "custom_vjp", "data", "draw", "e", "enable_grad", "explain", "fft", "finfo",
+    "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2", "fori_loop",
+    "get_matmul_precision", "grad", "gradients", "graph", "hessian", "iinfo", "inf", "int16",
+    "int32", "int64", "int8", "io", "is_complex", "is_grad_enabled", "isdtype", "jacfwd",
+    "jacobian", "jacrev", "jvp", "linalg", "linearize", "load", "logs", "manual_seed", "map",
+    "memory_report", "models", "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi",
+    "promote_types", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like",
+    "random", "randperm", "realize", "result_type", "save", "scan", "set_matmul_precision",
+    "switch", "tune", "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp", "vmap",
+    "while_loop",
 ]
 
 # <gen imports>

@@ -12,6 +12,7 @@ from triton_host import node_of
 
 from treadle.autograd.backward import gradients
 from treadle.base.dtypes import bfloat16, float16, float32, int64
+from treadle.base.trees import flatten
 from treadle.ops import activations, convolution, neural
 from treadle.ops import composite as c
 from treadle.ops.contract import SCATTERS, scatter_add
@@ -19,6 +20,10 @@ from treadle.ops.elementwise import cast, exp, maximum, tanh, where
 from treadle.ops.movement import concat, flip, pad, slice_
 from treadle.ops.reduce import max_, sum_
 from treadle.ops.totals import prod_
+from treadle.tensor.tensor import Tensor
+from treadle.transforms.branches import cond, while_loop
+from treadle.transforms.grad import value_and_grad
+from treadle.transforms.loops import scan
 
 
 @dataclass(frozen=True)
@@ -527,3 +532,33 @@ def many_batch_axes() -> list[Any]:
 def looked_up_at_a_product_of_one_column() -> list[Any]:
     index = integers(3, 9, 4, kind=np.float32) @ integers(2, 4, 1, kind=np.float32)
     return [c.take(r(7, 3), cast(index, int64) % 7, axis=0)]
+
+
+# ---- loops and branches, written out
+
+
+def of_tensors(f: Callable[..., Any], *nodes: Any) -> list[Any]:
+    """What a function of tensors makes of nodes."""
+    found: list[Any] = []
+    flatten(f(*map(Tensor, nodes)), Tensor, found)
+    return [x._node for x in found]
+
+
+@case(1e-5)
+def loop_with_a_gradient() -> list[Any]:
+    def run(h: Any, xs: Any, w: Any) -> Any:
+        last, ys = scan(lambda h, x: ((new := (x + h @ w).tanh()), new * x), h, xs)
+        return last.sum() + (ys * ys).sum()
+
+    w = r(20, 20) * 0.1
+    return of_tensors(value_and_grad(run, (0, 1, 2)), r(3, 20), r(5, 3, 20), w)
+
+
+@case()
+def branches_and_a_bounded_loop() -> list[Any]:
+    def run(x: Any) -> Any:
+        y = cond(x.sum() > 1e6, lambda x: x * 2, lambda x: x - 1, x)
+        z = while_loop(lambda x: x.abs().sum() < 5000, lambda x: x * 2, y, max_steps=6)
+        return y, z
+
+    return of_tensors(run, r(9, 70))

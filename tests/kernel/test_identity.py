@@ -15,7 +15,8 @@ from renumbered import Renumbered
 from treadle.backends.cpu import jit
 from treadle.backends.cpu.epilogue_emit import epilogue_text
 from treadle.backends.cpu.host import AARCH64, AVX2
-from treadle.backends.cpu.program import Program, kernel_job
+from treadle.backends.cpu.program import Program
+from treadle.backends.cpu.table import kernel_job
 from treadle.backends.cuda import forms
 from treadle.backends.cuda.epilogue import EpilogueEmitter, Finished
 from treadle.backends.cuda.program import kernel_text as triton_text

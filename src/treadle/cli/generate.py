@@ -190,10 +190,10 @@ def _imports(rows: Sequence[Row], always: Iterable[tuple[str, str]]) -> Piece:
     return Piece("imports", (*found[1:], ""), group="imports")
 
 
-
 def _as_sorted(name: str) -> tuple[bool, str]:
     """How linters want imports: names in capitals first."""
     return not name.isupper(), name
+
 
 def _group(module: str) -> int:
     """Standard library, Treadle, the package itself."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from sys import getrefcount
 from typing import Any
+from weakref import WeakKeyDictionary, ref
 
 from treadle.base.dtypes import float32
 from treadle.base.errors import CompilerError, explain
@@ -130,7 +131,7 @@ def structure(
     if held is not None and (costly or len(number) > FEW):
         ends = set(roots)
         held += _worth_keeping(_held(number, ends), ends)
-        key += [number[node] for node in held]
+        key += [number[n] if n in number else (number[n.operands[0]], n.call) for n in held]
     return tuple(key), leaves
 
 
@@ -250,6 +251,16 @@ def _worth_keeping(outside: list[Node], roots: set[Node]) -> list[Node]:
         # Read once: another thread may take them away.
         while node.buffer is None and node.op.flops == 0.0 and len(below := node.operands) == 1:
             node = below[0]  # noqa: PLW2901
-        if node.buffer is None and node.operands and node not in roots:
-            found[node] = None
+        for kept in results_held(node) if node in RESULTS else (node,):
+            if kept.buffer is None and kept.operands and kept not in roots:
+                found[kept] = None
     return list(found)
+
+
+RESULTS: WeakKeyDictionary[Node, dict[int, ref[Node]]] = WeakKeyDictionary()
+"""Of nodes with several results: those that somebody holds, by number."""
+
+
+def results_held(node: Node) -> list[Node]:
+    """Results of a node that are held by somebody, whoever looks at one of them."""
+    return [x for reference in RESULTS[node].values() if (x := reference()) is not None]

@@ -10,8 +10,9 @@ from treadle.base.device import CPU, device
 from treadle.base.dtypes import dtype
 from treadle.base.errors import ArgumentError, explain
 from treadle.base.shapes import Dim, Wanted
-from treadle.ir.node import Node, Type, apply, full, iota, placeholder, type_of
+from treadle.ir.node import LEAF, Node, Type, apply, full, iota, placeholder, type_of
 from treadle.ir.printer import type_text
+from treadle.ir.region import Branch, Loop, Region, apply_region, project, region_of
 from treadle.ops.defs import TABLE, Kind
 from treadle.ops.options import Chosen
 
@@ -26,10 +27,22 @@ def parse_graph(text: str) -> list[Node]:
     >>> [root.op for root in parse_graph("%0 = leaf : f32[2]; %1 = exp %0 : f32[2]; roots %1")]
     [exp]
     """
+    lines = [raw.split("#")[0].strip() for raw in text.replace(";", "\n").splitlines()]
+    return _graph(list(enumerate(lines, 1)))[1]
+
+
+Lines = list[tuple[int, str]]
+"""What is still to be read, with the numbers of lines."""
+
+
+def _graph(lines: Lines) -> tuple[list[Node], list[Node]]:
+    """Leaves and roots of what stands before the end or a closing brace, which is taken away."""
     nodes: dict[str, Node] = {}
     roots: list[Node] = []
-    for number, raw in enumerate(text.replace(";", "\n").splitlines(), 1):
-        line = raw.split("#")[0].strip()
+    while lines:
+        number, line = lines.pop(0)
+        if line == "}":
+            break
         if line.startswith("roots"):
             roots = [_found(nodes, name, number) for name in re.findall(r"%(\d+)", line)]
         elif line:
@@ -37,11 +50,20 @@ def parse_graph(text: str) -> list[Node]:
             if match is None:
                 raise _wrong(number, "cannot read the line", line)
             name, *parts = match.groups()
-            nodes[name] = _node(nodes, parts, number)
-    return roots
+            nodes[name] = _node(nodes, parts, number, lines)
+    return [node for node in nodes.values() if node.op is LEAF], roots
 
 
-def _node(nodes: dict[str, Node], parts: list[Any], number: int) -> Node:
+def _bodies(lines: Lines) -> list[Region]:
+    """The regions that stand next in braces."""
+    found = []
+    while lines and lines[0][1] == "{":
+        del lines[0]
+        found.append(region_of(*_graph(lines)))
+    return found
+
+
+def _node(nodes: dict[str, Node], parts: list[Any], number: int, lines: Lines) -> Node:
     name, numbers, arg_text, element, sizes, where = parts
     shape = tuple(_size(text.strip(), number) for text in sizes.split(",") if text.strip())
     type_ = type_of(shape, dtype(element), device(where) if where else CPU)
@@ -49,7 +71,8 @@ def _node(nodes: dict[str, Node], parts: list[Any], number: int) -> Node:
     arg = None if arg_text is None else _value(ast.parse(arg_text, mode="eval").body, number)
     if name not in TABLE:
         raise _wrong(number, "no such op", name)
-    node = _made(name, operands, arg, type_)
+    bodies = _bodies(lines)
+    node = _with_bodies(name, operands, arg, bodies) or _made(name, operands, arg, type_)
     if node.type is not type_:
         raise _wrong(number, f"{name} gives {type_text(node.type)}", type_text(type_))
     return node
@@ -64,6 +87,17 @@ def _size(text: str, number: int) -> int:
     if name is None:
         return int(size)
     return Dim(name if name.isidentifier() else ast.literal_eval(name), int(size))
+
+
+def _with_bodies(
+    name: str, operands: tuple[Node, ...], arg: Any, bodies: list[Region]
+) -> Node | None:
+    """A loop, a branch, or a result of one; None: another op."""
+    if name == "loop":
+        return apply_region(Loop(bodies[0], *arg), operands)
+    if name == "branch":
+        return apply_region(Branch(tuple(bodies)), operands)
+    return project(operands[0], arg) if name == "project" else None
 
 
 def _made(name: str, operands: tuple[Node, ...], arg: Any, type_: Type) -> Node:

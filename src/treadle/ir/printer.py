@@ -7,7 +7,8 @@
     roots %3
 
 A line is a number, an op, its operands, its arg as a Python literal, and the type of the result;
-what follows # is a remark.
+what follows # is a remark. The bodies of a loop or a branch stand below it in braces, each a graph
+whose leaves are its parameters, in order, and whose roots are its results.
 """
 
 from __future__ import annotations
@@ -21,23 +22,28 @@ from treadle.base.dtypes import DType
 from treadle.base.shapes import Dim
 from treadle.ir.graph import is_realised, toposort
 from treadle.ir.node import LEAF, WITHIN, Node, Type
+from treadle.ir.region import Branch, Loop, bodies_of
 
 ESCAPED = {letter: f"\\x{ord(letter):02x}" for letter in "#;:"}
 IN_SIZES = {letter: f"\\x{ord(letter):02x}" for letter in ",[]="}
 WORD = re.compile(r"[A-Za-z_]\w*")
 
 
-def graph_text(roots: Sequence[Node], sites: bool = False) -> str:
+def graph_text(roots: Sequence[Node], sites: bool = False, first: Sequence[Node] = ()) -> str:
     """The graph below roots, one line per node; values in memory are leaves.
 
-    sites adds the user's line that made each node.
+    sites adds the user's line that made each node; leaves that are first stand there.
     """
     number: dict[Node, int] = {}
     lines = []
-    for node in toposort(roots, stop=is_realised):
+    for node in toposort([*first, *roots], stop=is_realised):
         number[node] = len(number)
         line = f"%{number[node]} = {_right_side(node, number)} : {type_text(node.type)}"
         lines.append(f"{line}  # {short_site(node.site)}" if sites and node.site else line)
+        if isinstance(node.arg, Loop | Branch) and not is_realised(node):
+            for body in bodies_of(node.arg):
+                inner = graph_text(body.results, sites, body.params)
+                lines += ["{", *("  " + text for text in inner.splitlines()), "}"]
     lines.append(" ".join(["roots", ", ".join(f"%{number[root]}" for root in roots)]))
     return "\n".join(lines)
 
@@ -48,7 +54,9 @@ def _right_side(node: Node, number: dict[Node, int]) -> str:
     parts = [node.op.name]
     if node.operands:
         parts.append(", ".join(f"%{number[x]}" for x in node.operands))
-    if node.arg is not None:
+    if isinstance(node.arg, Loop):
+        parts.append(literal(tuple(node.arg[1:])))
+    elif node.arg is not None and not isinstance(node.arg, Branch):
         parts.append(literal(node.arg))
     return " ".join(parts)
 

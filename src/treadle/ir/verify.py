@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from treadle.base.errors import CompilerError, explain
 from treadle.ir.graph import toposort
 from treadle.ir.node import CONST, IOTA, LEAF, Node
+from treadle.ir.region import BRANCH, LOOP, PROJECT, bodies_of, wrong_types
 from treadle.ops.defs import Kind
 from treadle.ops.elementwise import detach, rerouted
 
@@ -20,6 +21,11 @@ def RECORDED(node: Node) -> str:  # noqa: N802
         return "a source with operands" if node.operands else ""
     if any(x.device is not node.device for x in node.operands):
         return "operands on another device"
+    if node.op is PROJECT:
+        right = node.operands[0].arg.result(node.arg)
+        return "" if node.type is right else f"{node.type} instead of {right}"
+    if node.op.kind is Kind.REGION:
+        return wrong_types(node.arg, node.operands)
     if node.op.kind is Kind.COMPOSITE or node.op.shape is None:
         return ""
     shape = node.op.shape(node.arg, [x.shape for x in node.operands])
@@ -39,6 +45,10 @@ def verify(roots: Sequence[Node], spec: Spec, stage: str) -> None:
     """Raise if a node breaks the spec, showing the graph near it."""
     for node in toposort(roots):
         wrong = spec(node)
+        for body in bodies_of(node.arg) if node.op in (LOOP, BRANCH) else ():
+            verify(body.results, spec, stage)
+            inner = [n for n in toposort(body.results) if n.op is LEAF]
+            wrong = wrong or ("" if set(inner) <= set(body.params) else "a body reads from outside")
         if wrong:
             near = ", ".join(f"{x.op} {x.type}" for x in node.operands)
             raise CompilerError(explain(stage, f"illegal {node.op}: {wrong}", operands=near))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from treadle.base.sizes import most
 from treadle.ir.graph import toposort
 from treadle.ir.node import LEAF, WITHIN, Node
+from treadle.ir.region import PROJECT, Loop, Spec, bodies_of
 from treadle.kernel.steps import CopyStep, ScatterStep, Step
 from treadle.ops.contract import SCATTERS
 from treadle.ops.defs import Kind
@@ -21,7 +22,7 @@ class KernelRow:
     """One kernel: what it computes, where that was written, and what it costs at least."""
 
     number: int
-    kind: str  # "loop", "product", "chain", "scatter", "scan", "routine" or "copy"
+    kind: str  # "loop", "product", "chain", "scatter", "scan", "routine", "region" or "copy"
     ops: tuple[str, ...]  # in the order they are computed, repeats counted: "mul×3"
     sites: tuple[str, ...]  # file:line of the user's code, most ops first
     calls: tuple[str, ...]  # composites with their options that it is a part of: "softmax(axis=-1)"
@@ -112,6 +113,8 @@ def flops_of(node: Node) -> float:
     """Operations on numbers that computing a node takes, views and look-ups being free."""
     if node.op is LEAF or node.op.kind in (*QUIET, Kind.GATHER):
         return 0.0
+    if node.op.kind is Kind.REGION:
+        return 0.0 if node.op is PROJECT else _flops_inside(node.arg)
     if node.op.kind is Kind.CONTRACT:
         return 2.0 * most(node.type.size * node.operands[0].shape[-1])
     if node.op.kind is Kind.REDUCE:
@@ -119,3 +122,9 @@ def flops_of(node: Node) -> float:
     if node.op.kind is Kind.SCATTER:
         return float(most(node.operands[-1].type.size))
     return node.op.flops * most(node.type.size)
+
+
+def _flops_inside(spec: Spec) -> float:
+    """Of all steps of a loop, or of the longest branch; one step where only a flag ends it."""
+    bodies = [sum(map(flops_of, toposort(body.results))) for body in bodies_of(spec)]
+    return max(bodies) * (spec.length if isinstance(spec, Loop) and not spec.flagged else 1)

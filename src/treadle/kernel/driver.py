@@ -17,6 +17,7 @@ from treadle.kernel.steps import (
     ChainStep,
     LoopStep,
     ProductStep,
+    RegionStep,
     RoutineStep,
     ScatterStep,
     Step,
@@ -66,6 +67,8 @@ class Driver(ABC):
             return self.add_chain
         if isinstance(step, RoutineStep):
             return self.add_routine
+        if isinstance(step, RegionStep):
+            return self.add_region
         raise CompilerError(explain("plan", "an unknown kind of step", step=type(step).__name__))
 
     def _add_each(self, step: LoopStep, number: int) -> None:
@@ -101,3 +104,7 @@ class Driver(ABC):
     @abstractmethod
     def add_routine(self, routine: RoutineStep, step: int) -> None:
         """A scan, a sort or a factorisation as kernels."""
+
+    @abstractmethod
+    def add_region(self, region: RegionStep, step: int) -> None:
+        """A loop or a branch, whose bodies are programs of their own."""

@@ -24,6 +24,7 @@ from treadle.kernel.steps import (
     CopyStep,
     LoopStep,
     ProductStep,
+    RegionStep,
     RoutineStep,
     ScatterStep,
     Step,
@@ -126,6 +127,8 @@ def _step(
     if cluster.kind in ("scan", "routine"):
         (node,) = cluster.members
         return RoutineStep(cluster, writes, node, [without_reshape(x) for x in node.operands])
+    if cluster.kind == "region":
+        return RegionStep(cluster, writes, next(iter(cluster.members)))
     product = next(node for node in cluster.members if node.op.kind is Kind.CONTRACT)
     if product.dtype not in takes.products:
         return LoopStep(cluster, writes, [build_product(product, stored)])

@@ -1,4 +1,4 @@
-"""What a program does one after the other: loops, copies, scatters, products, chains, routines."""
+"""What a program does one after the other: loops, copies, products, chains, regions and so on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from treadle.kernel.build import Built
 from treadle.kernel.chain import Chained
 from treadle.kernel.epilogue import Parts
 from treadle.kernel.operands import Operand, Side, sides_of
-from treadle.schedule.clusters import Cluster
+from treadle.schedule.clusters import Cluster, without_reshape
 
 
 @dataclass(eq=False)
@@ -137,3 +137,17 @@ class RoutineStep(Step):
     def operands(self) -> list[Node]:
         """What it reads."""
         return self.sources
+
+
+@dataclass(eq=False)
+class RegionStep(Step):
+    """A loop over a body or one of several bodies, each a program of its own.
+
+    writes: its results that are wanted, `project` nodes.
+    """
+
+    node: Node
+
+    def operands(self) -> list[Node]:
+        """What its bodies read, and what decides which or how often."""
+        return [without_reshape(x) for x in self.node.operands]

@@ -1,7 +1,7 @@
 """Layers that go along a sequence and remember: RNN, LSTM, GRU, and one step of each.
 
-Steps are written out: a compiled function holds one program for a length. Packed sequences run
-padded, and a state stays as it was where its sequence has ended.
+Steps are a loop in the graph, which is compiled once for any length. Packed sequences run padded,
+and a state stays as it was where its sequence has ended.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from treadle.nn.functional import dropout
 from treadle.nn.linear import parameter
 from treadle.nn.module import Module
 from treadle.nn.utils.rnn import PackedSequence, lengths_in, packed_steps, sizes_of, unpacked
-from treadle.tensor.creation import tensor, zeros
+from treadle.tensor.creation import arange, tensor, zeros
 from treadle.tensor.tensor import Tensor
+from treadle.transforms.loops import scan
 
 State = tuple[Tensor, ...]
 """(h,), or (h, c) of an LSTM."""
+FEW = 8  # steps that are written out rather than a loop
 
 
 # ---- one step of each kind: (what the input gives, what the state gives, state) to a state
@@ -183,21 +185,24 @@ class RNNBase(Module):
         lengths: Tensor | None,
     ) -> tuple[Tensor, State]:  # fmt: skip
         """One layer in one direction: outputs of all steps, and the last state."""
-        given, recurrent, bias = self._given(x, suffix)
+        given, recurrent, bias = self._given(x.swapaxes(0, 1) if axis else x, suffix)
         project = getattr(self, f"weight_hr_{suffix}").T if self.proj_size else None
-        step, count = STEPS[self.mode], x.shape[axis]
-        seen: list[Tensor] = []
-        for t in reversed(range(count)) if reverse else range(count):
+        advance = STEPS[self.mode]
+
+        def step(state: State, now: tuple[Tensor, Tensor]) -> tuple[State, Tensor]:
             recalled = state[0] @ recurrent
-            now = given[:, t] if axis else given[t]
-            new = step(now, recalled if bias is None else recalled + bias, state)
+            new = advance(now[0], recalled if bias is None else recalled + bias, state)
             if project is not None:
                 new = (new[0] @ project, *new[1:])
             if lengths is not None:
-                new = tuple(where(lengths > t, a, b) for a, b in zip(new, state, strict=True))
-            state = new
-            seen.append(new[0])
-        return stack(seen[::-1] if reverse else seen, axis), state
+                new = tuple(where(lengths > now[1], a, b) for a, b in zip(new, state, strict=True))
+            return new, new[0]
+
+        count = given.shape[0]
+        numbers = arange(count, device=x.device)
+        unroll = True if count <= FEW else 1
+        last, found = scan(step, state, (given, numbers), reverse=reverse, unroll=unroll)
+        return found.swapaxes(0, 1) if axis else found, last
 
     def _given(self, x: Tensor, suffix: str) -> tuple[Tensor, Tensor, Tensor | None]:
         """What the inputs give to all steps at once, the recurrent matrix, and its bias.

@@ -36,6 +36,7 @@ class Kind(Enum):
     SCAN = "running totals and orders along an axis"
     ROUTINE = "whole lines or matrices, in the last axes, by an algorithm"
     COMPOSITE = "defined by other ops"
+    REGION = "runs graphs of its own"
     CREATION = "makes a tensor from numbers"
     RANDOM = "makes a tensor from random bits"
 

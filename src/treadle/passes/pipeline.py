@@ -17,6 +17,7 @@ from treadle.passes.chains import for_chains
 from treadle.passes.decompose import SPLIT, WIDEN, definitions
 from treadle.passes.movement import MOVEMENT
 from treadle.passes.ranges import RANGES
+from treadle.passes.regions import has_regions, with_small_regions
 from treadle.passes.selects import SELECTS
 from treadle.passes.sums import SUMS
 
@@ -41,7 +42,10 @@ def _rules() -> ByOp:
 def simplify(roots: Sequence[Node]) -> list[Node]:
     """Composites defined, constants folded, views merged, equal nodes shared, dead ones dropped."""
     rewriter = Rewriter(_rules())
-    result = for_chains(rewriter.run(roots))
+    result = rewriter.run(roots)
+    if has_regions(rewriter.interned.values()):
+        result = Rewriter(_rules()).run(with_small_regions(result, simplify))
+    result = for_chains(result)
     if trace.is_heard():
         trace.tell("rules", dict(rewriter.fired.most_common()))
         trace.tell("nodes", (len(toposort(roots)), len(toposort(result))))

@@ -97,12 +97,15 @@ def end_draws() -> None:
     _TRACED.pop()
 
 
-def draw(device: Device = CPU) -> tuple[Node, int]:
-    """A leaf with (key 0, key 1, first draw), and how many draws after it this one is."""
+def draw(device: Device = CPU, count: int = 1) -> tuple[Node, int]:
+    """A leaf with (key 0, key 1, first draw), and how many draws after it this one is.
+
+    count: so many draws are taken at once.
+    """
     if _TRACED:
         draws = _TRACED.top
         if draws.leaf is None:
             draws.leaf = leaf(type_of((3,), uint32, device), TRACED)
-        draws.count += 1
-        return draws.leaf, draws.count - 1
-    return leaf(type_of((3,), uint32, device), GENERATOR.take(1, device)), 0
+        draws.count += count
+        return draws.leaf, draws.count - count
+    return leaf(type_of((3,), uint32, device), GENERATOR.take(count, device)), 0

@@ -39,14 +39,15 @@ COMPILING: ContextVar[bool] = ContextVar("compiling", default=False)
 UNKNOWN = (LEAF, SAMPLE)  # ops of sources that have a value only once somebody gives them one
 SMALLEST, LARGEST = 512, 2048  # ops of a piece of a long graph
 LONG = 30_000  # of a key: some 10,000 ops, more than any model records for one step
-HINT = "return the tensor instead of reading it (item, numpy, print, if) inside the function"
+HINT = "td.cond or td.where for an if, td.while_loop or td.scan for a loop; or return the tensor"
 
 
 class _Traced:
     """Stands for the memory of an argument while a function is traced: nobody can read it."""
 
     def __getattr__(self, name: str) -> object:
-        raise ArgumentError(explain("compile", "a value was asked for while tracing", HINT))
+        wrong = f"a value was asked for while tracing, at {user_site()}"
+        raise ArgumentError(explain("compile", wrong, HINT))
 
 
 TRACED = _Traced()

@@ -14,6 +14,7 @@ from typing import Literal
 
 from treadle.base.shapes import Shape
 from treadle.ir.node import Node
+from treadle.ir.region import PROJECT
 from treadle.ops import movement as m
 from treadle.ops.defs import Kind
 from treadle.ops.reduce import sum_
@@ -22,6 +23,7 @@ FULL, ROW, COLUMN = "full", "row", "column"
 Folding = tuple[tuple[int, bool], ...]
 APART = {
     Kind.CONTRACT: "product", Kind.SCATTER: "scatter", Kind.SCAN: "scan", Kind.ROUTINE: "routine",
+    Kind.REGION: "region",
 }  # fmt: skip
 """Kinds of ops that are kernels of their own, and what those kernels are called."""
 ROUTINES = (Kind.SCAN, Kind.ROUTINE)
@@ -93,6 +95,8 @@ class Read:
 
 def reads_of(node: Node) -> Iterator[Read]:
     """Every computed node that node reads, through any views."""
+    if node.op is PROJECT:
+        return  # what makes it is the same kernel
     for position, operand in enumerate(node.operands):
         if node.op.kind is Kind.GATHER and position == 0:
             yield from _through(operand, "", None)

@@ -15,6 +15,7 @@ from treadle.base import trace
 from treadle.base.sizes import Size, most
 from treadle.base.target import Takes
 from treadle.ir.node import CONST, IOTA, Node
+from treadle.ir.region import PROJECT
 from treadle.ops.defs import Kind
 from treadle.ops.reduce import sum_
 from treadle.schedule.chains import Chain
@@ -81,6 +82,9 @@ class Fusion:
             self._depend(self.chains[chain], list(reads_of(node)))
 
     def _place(self, node: Node) -> None:
+        if node.op is PROJECT:  # written by what it is a result of
+            self._enter(node, self.of[node.operands[0]], FULL)
+            return
         if node.op.kind in APART:
             article = "an" if node.op.name[0] in "aeiou" else "a"
             reason = f"{article} {node.op} is a kernel of its own"

@@ -23,18 +23,19 @@ Range = tuple[int, int, int]
 class Entry:
     """One line of the program: a kernel, how many blocks, and parameters once memory is laid."""
 
-    job: jit.Job
+    job: jit.Job | None  # None: a loop or branch, whose words lead to tables of its own
     symbol: str
     blocks: int  # these may be sizes, and so may words
     words: Words
     step: int
     size: int
     scratch: int = 0  # bytes of each thread
+    once: bool = False  # in a loop: at its first step only
 
     @property
     def serial(self) -> bool:
         """Is it too little to share?"""
-        return self.size < SHARED
+        return self.job is None or self.size < SHARED
 
     def is_less_than(self, threads: int) -> bool:
         """Could every thread not have two blocks?"""

@@ -96,12 +96,14 @@ def _block_cut(problem: Problem, tile: Tile, target: Target) -> Cut:
     # The slice of B that a task packs takes at most half of L2.
     deepest = max(256, min(2048, target.l2_bytes // 2 // (columns * size)))
     depth = _round_up(-(-k // -(-k // deepest)), 8)
-    pack_right = _packs_right(problem, tile)
+    steady = problem.steady and not any(problem.b_batch)
+    pack_right = steady or _packs_right(problem, tile)
     parts = -(-wanted // (items * -(-n // columns)))
     # Every task packs its own slice of B, so it should have enough rows to use it on.
     parts = min(parts, max(1, m // ((_ENOUGH_PANELS if pack_right else 4) * tile.rows)))
     rows = min(_round_up(-(-m // parts), tile.rows), problem.most_rows // tile.rows * tile.rows)
     once = problem.looked and not any(problem.b_batch) and items * -(-m // rows) > 1
+    once = once or steady
     packs_left = not problem.looked and _packs_left(problem, tile, target)
     left_rows = _left_rows(problem, tile) if packs_left else 0
     rows = min(rows, left_rows or rows)

@@ -44,6 +44,7 @@ class Problem:
     most_rows: int = ANY_ROWS  # of a task: columns of so many are added up one by one
     looked: bool = False  # A lies at places that tables give, its strides count for nothing
     correlation: Correlation | None = None  # what those places are, if they are that
+    steady: bool = False  # B is multiplied again and again: packed once, for all times
 
 
 NUMBERS = ("m", "n", "k", "c_row")

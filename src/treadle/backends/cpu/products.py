@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import replace
 from math import prod
 
@@ -21,6 +21,7 @@ from treadle.backends.cpu import (
 )
 from treadle.base.shapes import strides_of
 from treadle.base.target import Target
+from treadle.ir.node import Node
 from treadle.kernel.choose import ROWS
 from treadle.kernel.index import Axis, Index, Remainder, as_quotient
 from treadle.kernel.places import Place
@@ -31,12 +32,13 @@ SCRATCH = 1  # number of the base address of what threads need for themselves
 
 
 class Words:
-    """What the words of a product's kernels are made of."""
+    """What the words of a product's kernels are made of; still: what stays as it is for long."""
 
-    def __init__(self, product: ProductStep) -> None:
+    def __init__(self, product: ProductStep, still: Container[Node] = ()) -> None:
         self.node, self.has_epilogue = product.node, product.epilogue is not None
         self.adds_up = any(parts.along == COLUMN for parts in product.parts)
         self.a, self.b = product.sides()
+        self.steady = self.b.operand.base in still
         self.tables = self._tables()
 
     def plan(self, target: Target) -> tuple[gemm_problem.Problem, gemm_problem.Plan]:
@@ -69,7 +71,7 @@ class Words:
             a_dtype=self.a.operand.base.dtype, b_dtype=self.b.operand.base.dtype,
             has_epilogue=self.has_epilogue,
             most_rows=ROWS if self.adds_up else gemm_problem.ANY_ROWS,
-            looked=bool(self.tables),
+            looked=bool(self.tables), steady=self.steady,
             correlation=winograd_plan.correlation(**self.tables) if self.tables else None,
         )  # fmt: skip
 

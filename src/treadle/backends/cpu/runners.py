@@ -4,6 +4,16 @@ from __future__ import annotations
 
 BESIDE = 8
 """Flags above these bits: how many of the next entries may run at the same time as an entry."""
+STATE_BYTES = 256
+LAYOUT = {  # of the pool, in bytes; what different threads write lies in different cache lines
+    "WORK": 64,  # kernel, params, bases, blocks of the open entry
+    "DONE": 128,  # blocks that workers have finished, ever
+    "WAKE": 192,  # changes when sleepers shall wake
+    "ASLEEP": 196,
+    "QUIT": 200,
+    "LOCK": 204,
+    "THREADS": 208,
+}
 
 # A block of one of several entries; %row is the first of them.
 GROUP = """
@@ -33,19 +43,9 @@ run:
 RUN = """
 define {result} @{name}(ptr %pool, ptr %table, i64 %count, ptr %bases{argument}) nounwind {{
 entry:
-  %lock = getelementptr i8, ptr %pool, i64 {LOCK}
-  %tp = getelementptr i8, ptr %pool, i64 {THREADS}
-  %threads = load i64, ptr %tp
-  %several = icmp sgt i64 %threads, 1
-  br i1 %several, label %try, label %begin
-try:
-  ; Somebody else runs a program on this pool: run ours alone. The results are the same.
-  %held = atomicrmw xchg ptr %lock, i32 1 acquire, align 4
-  %got = icmp eq i32 %held, 0
-  br label %begin
+{enter}
 begin:
-  %mine = phi i1 [ false, %entry ], [ %got, %try ]
-  br label %head
+{begun}  br label %head
 head:
   %i = phi i64 [ 0, %begin ], [ %i1, %next ]
   %more = icmp slt i64 %i, %count
@@ -80,6 +80,13 @@ beside:
   call void @fork(ptr %pool, ptr @group, ptr %e, i64 %total1, ptr %bases)
   br label %next
 single:
+  %inside = and i64 %flags, {REGION}
+  %nested = icmp ne i64 %inside, 0
+  br i1 %nested, label %bodies, label %plain
+bodies:
+  call void @region(ptr %pool, ptr %params, ptr %bases, i1 %mine)
+  br label %next
+plain:
   %bit = and i64 %flags, {SERIAL}
   %free = icmp eq i64 %bit, 0
   %many = icmp sgt i64 %blocks, 1
@@ -92,7 +99,7 @@ spread:
   call void @fork(ptr %pool, ptr %fn, ptr %params, i64 %blocks, ptr %bases)
   br label %next
 alone:
-  %b = phi i64 [ 0, %single ], [ %b1, %block ]
+  %b = phi i64 [ 0, %plain ], [ %b1, %block ]
   %left = icmp slt i64 %b, %blocks
   br i1 %left, label %block, label %next
 block:
@@ -100,17 +107,14 @@ block:
   %b1 = add i64 %b, 1
   br label %alone
 next:
-  %skipped = phi i64 [ 0, %spread ], [ 0, %alone ], [ %others, %beside ]
+  %skipped = phi i64 [ 0, %spread ], [ 0, %alone ], [ 0, %bodies ], [ %others, %beside ]
   {after}
   %done_rows = add i64 %skipped, 1
   %i1 = add i64 %i, %done_rows
   {onward}
 end:
   {reached}
-  br i1 %mine, label %release, label %out
-release:
-  store atomic i32 0, ptr %lock release, align 4
-  br label %out
+  {leave}
 out:
   {ret}
 }}
@@ -158,10 +162,31 @@ AFTER = """%finish = call i64 @now()
   store i64 0, ptr %r3"""
 LATE = """%clock = call i64 @now()
   %late = icmp sgt i64 %clock, %until"""
+ENTER = f"""\
+  %lock = getelementptr i8, ptr %pool, i64 {LAYOUT["LOCK"]}
+  %tp = getelementptr i8, ptr %pool, i64 {LAYOUT["THREADS"]}
+  %threads = load i64, ptr %tp
+  %several = icmp sgt i64 %threads, 1
+  br i1 %several, label %try, label %begin
+try:
+  ; Somebody else runs a program on this pool: run ours alone. The results are the same.
+  %held = atomicrmw xchg ptr %lock, i32 1 acquire, align 4
+  %got = icmp eq i32 %held, 0
+  br label %begin"""
+LEAVE = """br i1 %mine, label %release, label %out
+release:
+  store atomic i32 0, ptr %lock release, align 4
+  br label %out"""
 PLAIN = {
     "name": "run", "argument": "", "before": "", "after": "",
+    "enter": ENTER, "begun": "  %mine = phi i1 [ false, %entry ], [ %got, %try ]\n",
+    "leave": LEAVE,
     "result": "void", "onward": "br label %head", "reached": "", "ret": "ret void",
     "others": f"lshr i64 %flags, {BESIDE}",
+}  # fmt: skip
+WALK = PLAIN | {  # the table of a body, for whoever runs the program
+    "name": "walk", "argument": ", i1 %mine", "enter": "  br label %begin", "begun": "",
+    "leave": "br label %out",
 }  # fmt: skip
 TRACED = PLAIN | {
     "name": "run_traced", "argument": ", ptr %records", "before": BEFORE, "after": AFTER,

@@ -25,7 +25,7 @@ class Entry(Protocol):
 
     # fmt: off
     @property
-    def job(self) -> jit.Job: ...
+    def job(self) -> jit.Job | None: ...
     @property
     def blocks(self) -> int: ...
     @property
@@ -46,6 +46,9 @@ class Program(Protocol):
     @property
     def pool(self) -> Pool: ...
     # fmt: on
+
+    def jobs(self) -> Sequence[jit.Job]:
+        """All code that is called."""
 
 
 _count = itertools.count(1)
@@ -83,7 +86,7 @@ def _show_source(program: Program) -> None:
     for number, step in enumerate(program.steps):
         for built in step.programs():
             trace.show(4, f"k{number} {built.loops}")
-    for job in {entry.job.key: entry.job for entry in program.entries}.values():
+    for job in {job.key: job for job in program.jobs()}.values():
         text = job.make_text()
         if len(text) > LONG_MODULE:
             trace.show(4, f"{job.key}: {len(text.splitlines())} lines of IR, not shown")

@@ -14,7 +14,8 @@ from functools import cache
 from treadle.backends.cpu import jit
 from treadle.backends.cpu.host import MAX_THREADS, host_target, usable_cores
 from treadle.backends.cpu.link import Code
-from treadle.backends.cpu.workers import LAYOUT, STATE_BYTES, runtime_text
+from treadle.backends.cpu.runners import LAYOUT, STATE_BYTES
+from treadle.backends.cpu.workers import runtime_text
 from treadle.base import forks
 
 

@@ -10,26 +10,15 @@ and the caller waits for blocks that were taken, never for threads.
 from __future__ import annotations
 
 from treadle.backends.cpu.host import MAX_THREADS
-from treadle.backends.cpu.runners import GROUP, LAUNCH, PART, PLAIN, RUN, TRACED
+from treadle.backends.cpu.nesting import NESTED
+from treadle.backends.cpu.runners import GROUP, LAUNCH, LAYOUT, PART, PLAIN, RUN, TRACED, WALK
 from treadle.base.target import Target
 
-SERIAL = 1
-"""Flag of an entry whose blocks all run on the caller, in order."""
+SERIAL, REGION = 1, 2
+"""Flags of an entry whose blocks all run on the caller, in order; of one that has bodies."""
 MAX_BLOCKS = (1 << 24) - 1  # the ticket's low bits; entries with more run on the caller
 SPIN_NANOSECONDS = 100_000  # then a worker sleeps
 PART_NANOSECONDS = 50_000_000  # then a long program comes back to Python between two entries
-
-# Byte offsets into the pool. What different threads write lies in different cache lines.
-STATE_BYTES = 256
-LAYOUT = {
-    "WORK": 64,  # kernel, params, bases, blocks of the open entry
-    "DONE": 128,  # blocks that workers have finished, ever
-    "WAKE": 192,  # changes when sleepers shall wake
-    "ASLEEP": 196,
-    "QUIT": 200,
-    "LOCK": 204,
-    "THREADS": 208,
-}
 
 SHARED = """
 define internal i64 @now() nounwind {{
@@ -196,6 +185,7 @@ out:
 }}
 """
 
+PARTS = (SHARED, WORKER, FORK, GROUP, NESTED, LAUNCH)
 FUTEX = {"x86_64": 202, "aarch64": 98, "riscv64": 98}  # numbers of the Linux call
 
 
@@ -208,6 +198,7 @@ def runtime_text(target: Target) -> str:
         "MAX_BLOCKS": MAX_BLOCKS,
         "ENTRY": MAX_BLOCKS + 1,
         "SERIAL": SERIAL,
+        "REGION": REGION,
         "SPIN_NANOSECONDS": SPIN_NANOSECONDS,
         "PART_NANOSECONDS": PART_NANOSECONDS,
         "CLOCK_MONOTONIC": 6 if apple else 1,
@@ -219,8 +210,11 @@ def runtime_text(target: Target) -> str:
             *sleep_declarations,
             "declare i32 @clock_gettime(i32, ptr)",
             "declare i32 @sched_yield()",
-            *(part.format(**values, **code) for part in (SHARED, WORKER, FORK, GROUP, LAUNCH)),
-            *(RUN.format(**values, **options) for options in (PLAIN, TRACED, PART)),
+            *(
+                part.format(**values, **code)
+                for part in (SHARED, WORKER, FORK, GROUP, NESTED, LAUNCH)
+            ),
+            *(RUN.format(**values, **options) for options in (WALK, PLAIN, TRACED, PART)),
         ]
     )
 

@@ -20,12 +20,16 @@ from treadle.backends.cuda.ways import settled_form
 from treadle.base.dtypes import bfloat16, float16, int8, uint8
 from treadle.base.errors import CompilerError, explain
 from treadle.base.target import Takes
+from treadle.ir.graph import toposort
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
 from treadle.kernel.driver import Driver
 from treadle.kernel.parser import parse
 from treadle.kernel.signature import Signature
-from treadle.kernel.steps import ChainStep, ProductStep, RoutineStep
+from treadle.kernel.steps import ChainStep, ProductStep, RegionStep, RoutineStep
+from treadle.passes.pipeline import simplify
+from treadle.passes.regions import has_regions
+from treadle.passes.unroll import unrolled
 
 FIRST_LEAF = 1  # number of the first leaf's base address, after the arena
 
@@ -41,7 +45,7 @@ class Plan(Driver):
         self, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node],
         processors: int, machine: Machine = ("cuda",), architecture: int = 90,
     ) -> None:  # fmt: skip
-        super().__init__(roots, leaves, replaces)
+        super().__init__(*_without_regions(roots, leaves, replaces))
         self.architecture = architecture
         self.processors, self.machine = processors, machine
         self.launches: list[Launch] = []
@@ -85,6 +89,10 @@ class Plan(Driver):
     def add_routine(self, routine: RoutineStep, step: int) -> None:
         """Routines are refused where they are called."""
         raise CompilerError(explain("plan", f"{routine.node.op} has no kernel on CUDA"))
+
+    def add_region(self, region: RegionStep, step: int) -> None:
+        """Loops are written out before anything is planned."""
+        raise CompilerError(explain("plan", f"{region.node.op} has no kernel on CUDA"))
 
     def _form(self, built: Built) -> Form:
         form = choose(built.loops)
@@ -136,3 +144,14 @@ def kernel_text(text: str, form: Form) -> str:
     """The Triton module of the kernel that a signature's text describes."""
     emitter = owners.Owners if form.kind == "owners" else Emitter
     return emitter(parse(text), form).text()
+
+
+def _without_regions(
+    roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
+) -> tuple[Sequence[Node], Sequence[Node], dict[Node, Node]]:
+    """The graph with its loops written out step by step, and all of its branches."""
+    if not has_regions(toposort(roots)):
+        return roots, leaves, replaces
+    plain = simplify(unrolled(roots))
+    same = dict(zip(roots, plain, strict=True))
+    return plain, leaves, {same[root]: leaf for root, leaf in replaces.items()}

@@ -11,7 +11,8 @@ from treadle.backends.arrays import numpy_dtype
 from treadle.base.dtypes import STORAGE
 from treadle.base.errors import needed
 from treadle.ir.graph import toposort
-from treadle.ir.node import CONST, IOTA, LEAF, Node, definition
+from treadle.ir.node import CONST, IOTA, LEAF, Node, Type, definition
+from treadle.ir.region import PROJECT, Branch, Region
 from treadle.ops import contract as k
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
@@ -70,6 +71,9 @@ def evaluate(
                 result = values(node)
             else:
                 result = _node(node, [found[x] for x in node.operands], precise)
+            if node.op.kind is Kind.REGION and node.buffer is None:
+                found[node] = result
+                continue
             found[node] = np.asarray(converted(result, _kind(node, precise)))
     return [found[root] for root in roots]
 
@@ -96,6 +100,8 @@ def converted(x: Array, kind: Any) -> Array:
 
 def _node(node: Node, operands: list[Array], precise: bool) -> Array:
     op = node.op
+    if op.kind is Kind.REGION:
+        return _results(node, operands, precise)
     if op in SPECIAL:
         return SPECIAL[op](node, *operands)
     if op.kind is Kind.COMPOSITE and not (op.pairs and operands[0].dtype.kind == "c"):
@@ -123,3 +129,36 @@ def _definition(node: Node, values: dict[Node, Array], precise: bool) -> Array:
             result = _node(part, [found[x] for x in part.operands], precise)
             found[part] = np.asarray(converted(result, _kind(part, precise)))
     return found[root]
+
+
+def _results(node: Node, operands: list[Array], precise: bool) -> Array:
+    """All results of a loop or branch, or the one that is wanted."""
+    if node.op is PROJECT:
+        return operands[0][node.arg]
+
+    def run(body: Region, given: Sequence[Array]) -> list[Array]:
+        values = dict(zip(body.params, given, strict=True))
+        return evaluate(body.results, values.__getitem__, precise)
+
+    spec = node.arg
+    if isinstance(spec, Branch):
+        return run(spec.bodies[int(np.clip(operands[0], 0, len(spec.bodies) - 1))], operands[1:])
+    carries, xs = operands[: spec.carries], operands[spec.carries :][: spec.xs]
+    closed = operands[spec.carries + spec.xs :][: spec.closed]
+    stacks: list[list[Array]] = [[] for _ in range(spec.ys)]
+    step, going = 0, not spec.flagged or bool(operands[-1])
+    while going and step < spec.length:
+        at = spec.length - 1 - step if spec.reverse else step
+        results = run(spec.body, [*carries, *(x[at] for x in xs), *closed])
+        carries = results[: spec.carries]
+        for stack, y in zip(stacks, results[spec.carries :], strict=False):
+            stack.append(y)
+        step, going = step + 1, not spec.flagged or bool(results[-1])
+    types = [spec.result(spec.carries + k) for k in range(spec.ys)]
+    return [*carries, *(_stacked(*pair, spec.reverse) for pair in zip(stacks, types, strict=True))]
+
+
+def _stacked(parts: list[Array], type_: Type, reverse: bool) -> Array:
+    if not parts:
+        return np.zeros(type_.shape, numpy_dtype(type_.dtype))
+    return np.stack(parts[::-1] if reverse else parts)
