@@ -7,7 +7,7 @@ import pytest
 
 import treadle as td
 from treadle import data
-from treadle.base.errors import ArgumentError, IndexingError, OperandError, ShapeError
+from treadle.base.errors import ArgumentError, DtypeError, IndexingError, OperandError, ShapeError
 
 
 def test_orders_of_an_epoch():
@@ -222,3 +222,18 @@ class Unwritten(data.transforms.Transform):
 def test_a_class_that_leaves_out_what_its_base_needs_says_so(use, said):
     with pytest.raises(OperandError, match=said):
         use()
+
+
+def test_a_subset_passes_lists_on():
+    whole = data.TensorDataset(np.arange(10) * 10)
+    part = data.Subset(whole, [7, 3, 5])
+    assert part[[0, 2]][0].tolist() == [70, 50]
+    assert part[-1][0] == 50
+
+
+def test_texts_stay_as_they_are_where_no_batch_is_made():
+    found = data.default_convert((np.array(["a"]), np.arange(2)))
+    assert found[0].tolist() == ["a"]
+    assert found[1].tolist() == [0, 1]
+    with pytest.raises(DtypeError, match="no tensor holds such elements"):
+        data.default_collate([np.array(["a"])])

@@ -13,8 +13,8 @@ import tracemalloc
 import gguf_forge as forge
 import numpy as np
 import pytest
+from pickle_forge import legacy, tensor, whole
 from test_file_round_trips import agree, bits
-from test_hostile_files import legacy, tensor, whole
 
 import treadle as td
 from treadle.base.dtypes import ALL

@@ -379,6 +379,12 @@ def test_what_is_no_file(tmp_path):
     assert td.load(tmp_path / "none.npz") == {}
 
 
+@pytest.mark.parametrize("name", ["x.safetensors", "x.npz", "x.pt"])
+def test_a_folder_that_is_not_there_is_named(tmp_path, name):
+    with pytest.raises(FileNotFoundError, match=r"no such folder: '.*nowhere'"):
+        td.save({"a": td.ones(2)}, tmp_path / "nowhere" / name)
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
 def test_what_is_no_regular_file(tmp_path):
     with pytest.raises(FileError, match="not a regular file"):

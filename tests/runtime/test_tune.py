@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import treadle as td
 from treadle.backends import choices, tuning
-from treadle.backends.choices import Question, Space
 from treadle.backends.cpu import backend as cpu
 from treadle.backends.cpu import timing
 from treadle.backends.cpu.gemm_params import POSITION
@@ -20,22 +17,12 @@ from treadle.backends.progress import Bar
 from treadle.base import cache
 from treadle.base.errors import ArgumentError
 from treadle.base.knobs import CACHE_DIR, CACHE_SECRET
-from treadle.kernel.choose import Pace
 from treadle.runtime import realize
 
 MACHINE = host_target().machine
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path):
-    """Nothing found by others, and others find nothing of ours."""
-    place = {"cache_dir": str(tmp_path / "cache"), "cache_secret": str(tmp_path / "data" / "key")}
-    with td.override(**place):
-        choices.forget()
-        realize.forget()
-        yield tmp_path
-    choices.forget()
-    realize.forget()
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def random(*shape, seed=0):
@@ -238,252 +225,6 @@ def test_with_the_knob_a_step_is_taken_once(monkeypatch):
     with td.override(tune=1):
         assert float(count(td.ones(256, 512))) == 256 * 512
         assert float(count(td.ones(256, 512))) == 2 * 256 * 512
-
-
-# ---- the search by itself
-
-
-class Model:
-    """Programs of one step whose seconds a function of the way taken tells."""
-
-    def __init__(self, default, near, fits=lambda way: True):
-        self.space = Space(default, near, fits)
-
-    def make(self):
-        return choices.take(("test",), "kernel", self.space)
-
-    def search(self, seconds_of, seconds=1e9, now=lambda: 0.0):
-        search = tuning.Search(self.make, lambda way: [seconds_of(way)], seconds, now=now)
-        with td.override(cache_dir="off"):
-            best = search.run()
-            choices.forget()
-        return best, search
-
-
-def by_one(way):
-    return [replace(way, rows=way.rows + 1), replace(way, rows=max(1, way.rows - 1))]
-
-
-def pace(rows):
-    return Pace(2, rows)
-
-
-def test_it_climbs_while_it_gains():
-    best, _ = Model(pace(3), by_one).search(lambda way: 1.0 * 0.8**way.rows if way.rows < 9 else 9)
-    assert best == pace(8)
-
-
-def test_what_gains_alone_and_loses_together_is_dropped(monkeypatch):
-    """The first program is faster as a whole, whatever steps said when their ways were tried."""
-    monkeypatch.setattr(tuning, "ROUNDS", 1)
-    timed = itertools.count()
-    before_the_last_comparison = 3 * (tuning.TURNS + 1)
-
-    def moody(way):
-        other = 0.5 if next(timed) < before_the_last_comparison else 2.0
-        return 1.0 if way == pace(3) else other
-
-    best, search = Model(pace(3), by_one).search(moody)
-    assert best == pace(3)
-    assert list(search.best.values()) == [pace(3)]
-
-
-def test_it_ends_when_time_is_up():
-    ticks = itertools.count()
-    best, search = Model(pace(1), by_one).search(
-        lambda way: 0.5**way.rows, seconds=20, now=lambda: float(next(ticks))
-    )
-    assert 1 < best.rows < 12
-    assert next(ticks) < 40
-    assert len(search.tried) == 1
-
-
-def test_it_ends_after_some_rounds():
-    best, search = Model(pace(1), by_one).search(lambda way: 0.5**way.rows)
-    assert len(next(iter(search.tried.values()))) == tuning.ROUNDS + 1
-    assert best.rows == tuning.ROUNDS + 1
-
-
-def test_what_time_was_too_short_for_stays_open():
-    ticks = itertools.count()
-    model = Model(pace(1), by_one)
-    _, search = model.search(lambda way: 1.0, seconds=1, now=lambda: float(next(ticks)))
-    assert not search._is_settled(next(iter(search.asked)))
-
-
-def test_steps_that_take_no_time_are_left_alone():
-    asked = {"busy": Question(Space(pace(1), by_one, lambda _: True), {0})}
-    asked["idle"] = Question(Space(pace(1), by_one, lambda _: True), {1})
-
-    def make():
-        for number, name in enumerate(asked):
-            choices.begin_step(number)
-            choices.take(("test",), name, asked[name].space)
-        return object()
-
-    search = tuning.Search(make, lambda _: [1.0, 0.001], 1e9, now=lambda: 0.0)
-    with td.override(cache_dir="off"):
-        search.run()
-        choices.forget()
-    assert sorted(map(len, search.tried.values())) == [1, 2]
-
-
-def test_a_way_that_is_refused_costs_the_others_nothing():
-    spaces = {name: Space(pace(4), by_one, lambda _: True) for name in "abc"}
-
-    def make():
-        taken = {}
-        for number, (name, space) in enumerate(spaces.items()):
-            choices.begin_step(number)
-            taken[name] = choices.take(("test",), name, space).rows
-        if taken["b"] == 5:
-            raise MemoryError("that tile is too large")
-        return taken
-
-    search = tuning.Search(
-        make, lambda taken: [0.5 ** taken[name] for name in "abc"], 1e9, (MemoryError,), lambda: 0.0
-    )
-    with td.override(cache_dir="off"):
-        best = search.run()
-        choices.forget()
-    assert best["b"] == 4
-    assert best["a"] == best["c"] > 10
-
-
-# ---- every way is right
-
-
-def asked_by(make):
-    search = choices.Search()
-    with choices.searching(search):
-        make()
-    return search.asked
-
-
-def ways(question, hops=2, most=24):
-    """What a search may come by, some steps away from where it starts."""
-    reached = {question.space.default: None}
-    edge = list(reached)
-    for _ in range(hops):
-        edge = [way for last in edge for way in question.space.near(last) if way not in reached]
-        reached |= dict.fromkeys(edge)
-    return list(reached)[:: max(1, len(reached) // most)]
-
-
-def every_way(function, *args):
-    """(way, value, value on one thread) for every way of the only open kernel."""
-
-    def run():
-        realize.forget()
-        return td.compile(function)(*args).numpy()
-
-    for key, question in asked_by(run).items():
-        for way in ways(question):
-            with choices.searching(choices.Search({key: way})):
-                several = run()
-                with td.override(threads=1):
-                    yield way, several, run()
-
-
-PRODUCTS = {
-    "square": ((200, 200), (200, 200), {}),
-    "ragged": ((77, 130), (130, 45), {}),
-    "left by columns": ((150, 70), (150, 90), {"left": True}),
-    "right by columns": ((90, 150), (130, 150), {"right": True}),
-    "one row": ((1, 100), (100, 900), {}),  # longer ones are cut along their depth
-    "one column": ((900, 400), (400, 1), {}),
-    "batch": ((3, 70, 90), (3, 90, 80), {}),
-    "shared right": ((3, 70, 90), (90, 80), {}),
-    "finished": ((96, 130), (130, 120), {"finish": True}),
-    "narrow": ((96, 130), (130, 120), {"dtype": "bfloat16"}),
-    "bytes": ((96, 130), (130, 120), {"dtype": "int8"}),
-}
-
-
-@pytest.mark.parametrize("name", PRODUCTS)
-def test_every_cut_gives_the_product(name):
-    shape, other, options = PRODUCTS[name]
-    a, b = random(*shape), random(*other, seed=1)
-    if "dtype" in options:
-        b = (b * 5.0).cast(options["dtype"])
-    td.realize(a, b)
-
-    def product(a, b):
-        a = a.T if "left" in options else a
-        b = b.T if "right" in options else b
-        y = a @ b.cast("float32")
-        return td.relu(y + 1.0) if "finish" in options else y
-
-    wide = [x.cast("float64").numpy() for x in (a, b)]
-    wide[0] = wide[0].T if "left" in options else wide[0]
-    wide[1] = wide[1].T if "right" in options else wide[1]
-    expected = wide[0] @ wide[1]
-    expected = np.maximum(expected + 1.0, 0) if "finish" in options else expected
-    seen = 0
-    for way, several, alone in every_way(product, a, b):
-        np.testing.assert_allclose(several, expected, rtol=1e-4, atol=1e-3, err_msg=str(way))
-        np.testing.assert_array_equal(several, alone, err_msg=str(way))
-        seen += 1
-    assert seen > 1 or name == "one column"
-
-
-def test_every_cut_gives_the_convolution():
-    x, weight = random(2, 8, 20, 20), random(16, 8, 3, 3, seed=1)
-
-    def convolved(x, weight):
-        return td.conv2d(x, weight, padding=1)
-
-    expected = td.conv2d(x.cast("float64"), weight.cast("float64"), padding=1).numpy()
-    seen = []
-    for way, several, alone in every_way(convolved, x, weight):
-        np.testing.assert_allclose(several, expected, rtol=1e-4, atol=1e-3, err_msg=str(way))
-        np.testing.assert_array_equal(several, alone, err_msg=str(way))
-        seen.append(way)
-    assert len(seen) > 2
-
-
-@pytest.mark.parametrize("causal", [False, True])
-def test_every_length_of_tiles_gives_attention(causal):
-    q, k, v = (random(1, 2, 300, 32, seed=seed) for seed in range(3))
-
-    def attend(q, k, v):
-        return td.scaled_dot_product_attention(q, k, v, is_causal=causal)
-
-    wide = [x.cast("float64").numpy()[0] for x in (q, k, v)]
-    scores = wide[0] @ wide[1].transpose(0, 2, 1) / np.sqrt(32)
-    if causal:
-        scores = np.where(np.tril(np.ones((300, 300), bool)), scores, -np.inf)
-    powers = np.exp(scores - scores.max(-1, keepdims=True))
-    expected = (powers / powers.sum(-1, keepdims=True) @ wide[2])[None]
-    seen = []
-    for way, several, alone in every_way(attend, q, k, v):
-        np.testing.assert_allclose(several, expected, rtol=1e-4, atol=1e-5, err_msg=str(way))
-        np.testing.assert_array_equal(several, alone, err_msg=str(way))
-        seen.append(way)
-    assert len(seen) > 2
-
-
-LOOPS = {
-    "map": lambda x: td.exp(x) + 1.0,
-    "turned": lambda x: x.T * 2.0,
-    "softmax": lambda x: td.softmax(x),
-    "rows": lambda x: x.sum(1),
-    "columns": lambda x: x.sum(0),
-    "norm": lambda x: td.layer_norm(x),
-}
-
-
-@pytest.mark.parametrize("name", LOOPS)
-@pytest.mark.parametrize("shape", [(256, 512), (301, 257), (3, 70001)], ids=str)
-def test_every_pace_gives_the_same(name, shape):
-    x = random(*shape)
-    expected = LOOPS[name](x).numpy()
-    for way, several, alone in every_way(LOOPS[name], x):
-        np.testing.assert_array_equal(several, alone, err_msg=str(way))
-        if name in ("map", "turned"):
-            np.testing.assert_array_equal(several, expected, err_msg=str(way))
-        else:
-            np.testing.assert_allclose(several, expected, rtol=1e-5, atol=2e-4, err_msg=str(way))
 
 
 # ---- clocks, bars, mistakes

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import treadle
+from treadle.base.files import write
 from treadle.cli import train, writing
 from treadle.cli.cached import show_cache
 from treadle.cli.coverage import DEVICES, Support
@@ -73,7 +74,8 @@ def generate(options: argparse.Namespace) -> int:
         except MarkerError as error:
             merged = Merged(before or "", problems=[str(error)])
         if merged.text != before and not options.check:
-            _write(target.path, merged.text)
+            target.path.parent.mkdir(parents=True, exist_ok=True)
+            write(target.path, merged.text)
         changed += merged.text != before
         problems += len(merged.problems)
         for line in merged.done:
@@ -103,14 +105,6 @@ def _repository() -> Path:
     if not (root / "docs").is_dir():
         raise SystemExit("treadle gen: no checkout here; for your own table: --table and --into")
     return root
-
-
-def _write(path: Path, text: str) -> None:
-    """Replace a file at once: nobody reads half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    part.write_text(text, "utf-8")
-    part.replace(path)
 
 
 # ---- ops

@@ -126,7 +126,10 @@ def tensors(tree: Any, device: Device | None = None) -> Any:
 
 def _tensor(leaf: Any, device: Device | None) -> Any:
     if isinstance(leaf, np.ndarray | np.generic):
-        array = _numeric(np.asarray(leaf))
+        array = np.asarray(leaf)
+        if array.dtype.kind in "USO":
+            return leaf  # texts and objects
+        array = _numeric(array)
         on_host = device is None or device is CPU
         return from_numpy(array) if on_host else asarray(array, device=device)
     return leaf.to(device) if isinstance(leaf, Tensor) and device is not None else leaf

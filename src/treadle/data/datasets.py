@@ -165,8 +165,8 @@ class Subset(Dataset):
         self.dataset, self.indices = dataset, indices
         self._at = np.asarray(indices, np.int64).reshape(-1)
 
-    def __getitem__(self, index: int) -> Any:
-        return self.dataset[int(self._at[index])]
+    def __getitem__(self, index: Any) -> Any:
+        return self.dataset[self._at[index].tolist()]  # a number, or a list of them
 
     def __len__(self) -> int:
         return len(self._at)

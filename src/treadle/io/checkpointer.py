@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from treadle import random
 from treadle.base.errors import ArgumentError, FileError, explain
-from treadle.io.atomic import PathLike, flush, flush_folder
+from treadle.base.files import PathLike, flush, flush_folder
 from treadle.io.files import Where
 from treadle.io.safetensors import TREE, SafeTensors, write_to
 from treadle.io.source import Source, shown

@@ -12,7 +12,7 @@ import numpy as np
 from treadle.backends.arrays import numpy_dtype
 from treadle.base.device import CPU, Device, device
 from treadle.base.dtypes import DType, bool_
-from treadle.io.atomic import PathLike
+from treadle.base.files import PathLike
 from treadle.io.source import Source, shown
 from treadle.tensor.creation import from_numpy, tensor
 from treadle.tensor.tensor import Tensor

@@ -15,8 +15,8 @@ from treadle.backends.arrays import numpy_dtype
 from treadle.base import dtypes as d
 from treadle.base.dtypes import DType
 from treadle.base.errors import ArgumentError, explain
+from treadle.base.files import PathLike, replacing
 from treadle.io.archive import Archive
-from treadle.io.atomic import PathLike, replacing
 from treadle.io.files import Entry, TensorFile, Where, typed
 from treadle.io.safetensors import array_of
 from treadle.io.source import Source, shown

@@ -11,7 +11,7 @@ import numpy as np
 
 from treadle.base.dtypes import DType
 from treadle.base.errors import ArgumentError, OperandError, explain
-from treadle.io.atomic import PathLike, replacing
+from treadle.base.files import PathLike, replacing
 from treadle.io.pickled import Name
 from treadle.io.pytorch import DEEPEST, PACKAGE, STORAGES, UNTYPED
 from treadle.io.safetensors import array_of, facts_of

@@ -14,7 +14,7 @@ from treadle.backends.arrays import numpy_dtype
 from treadle.base import dtypes as d
 from treadle.base.dtypes import DType
 from treadle.base.errors import ArgumentError, OperandError, explain
-from treadle.io.atomic import PathLike, replacing
+from treadle.base.files import PathLike, replacing
 from treadle.io.files import Entry, TensorFile, Where, tensor_of, typed
 from treadle.io.source import Source, shown
 from treadle.io.tree import built

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from treadle.base.errors import ArgumentError, explain
+from treadle.base.files import PathLike
 from treadle.io.archive import members_of
-from treadle.io.atomic import PathLike
 from treadle.io.files import TensorFile, Where
 from treadle.io.gguf import GGUF, MAGIC
 from treadle.io.npz import MAGIC as NUMPY

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from treadle.base.errors import ArgumentError, explain
-from treadle.io.atomic import PathLike, flush_folder, replacing
+from treadle.base.files import PathLike, flush_folder, replacing
 from treadle.io.files import TensorFile
 from treadle.io.safetensors import LARGEST_HEADER, SafeTensors, facts_of, write
 from treadle.io.source import shown

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from treadle.base.errors import ArgumentError, FileError, explain
-from treadle.base.paths import require_regular
-from treadle.io.atomic import PathLike
+from treadle.base.files import PathLike, require_regular
 
 PIECE = 1 << 28
 """Bytes read at once: systems refuse some billions."""

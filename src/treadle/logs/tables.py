@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from treadle.base.errors import ArgumentError, FileError, explain
+from treadle.base.files import write
 
 
 class CSVLogger:
@@ -42,7 +43,7 @@ class CSVLogger:
         text = self.path.read_text(encoding="utf-8")
         whole = text[: text.rfind("\n") + 1]
         if whole != text:
-            _replace(self.path, whole)
+            write(self.path, whole)
         try:
             rows = list(csv.reader(io.StringIO(whole), strict=True))
         except csv.Error as error:
@@ -60,7 +61,7 @@ class CSVLogger:
             rows = list(csv.reader(file))[1:]
         self.names += new
         lines = [_line(self.names), *(_line([*row, *[""] * len(new)]) for row in rows)]
-        _replace(self.path, "".join(lines))
+        write(self.path, "".join(lines))
         self._file = open(self.path, "a", encoding="utf-8", newline="")  # noqa: SIM115
 
     def close(self) -> None:
@@ -93,12 +94,3 @@ def _line(values: Any) -> str:
     file = io.StringIO()
     csv.writer(file, lineterminator="\n").writerow(values)
     return file.getvalue()
-
-
-def _replace(path: Path, text: str) -> None:
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        partial.write_text(text, encoding="utf-8", newline="")
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 from treadle.base.dtypes import dtype as dtype_of
 from treadle.base.errors import ArgumentError, ShapeError, explain
+from treadle.base.files import write
 from treadle.io import open as open_file
 from treadle.io import save
 from treadle.models.cache import Past
@@ -70,9 +71,7 @@ class Pretrained(Module):
         folder.mkdir(parents=True, exist_ok=True)
         save(dict(self.named_parameters()) | dict(self.named_buffers()), folder / WEIGHTS)
         text = json.dumps(dataclasses.asdict(self.config), indent=2)
-        part = folder / f".{CONFIG}.part"
-        part.write_text(text, "utf-8")
-        part.replace(folder / CONFIG)
+        write(folder / CONFIG, text)
 
     @classmethod
     def translated(cls, state: Mapping[str, Any]) -> dict[str, Any]:

@@ -64,21 +64,10 @@ class Picture:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the picture; a page if the name ends in .html. Readers see all of it or none."""
-        import tempfile
-        from pathlib import Path
+        from treadle.base.files import write
 
-        target = Path(path)
         page = f'<!doctype html><meta charset="utf-8">{self._repr_html_()}\n'
-        text = page if target.suffix == ".html" else self.svg
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".new-")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.chmod(temporary, 0o644)
-            os.replace(temporary, target)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        write(path, page if os.fspath(path).endswith(".html") else self.svg)
 
 
 def graph(tensors: Tensor | Sequence[Tensor], sites: bool = False) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from treadle.base.device import device as device_of
 from treadle.base.errors import ArgumentError, FileError, explain
+from treadle.base.files import write
 
 PRESETS = Path(__file__).parent / "presets"
 KEPT = "settings.json"  # beside the checkpoints of a run; config.json is a model's
@@ -83,9 +84,7 @@ class Config:
 
     def keep(self, folder: Path) -> None:
         """Write it beside what the run makes, so that it can be gone on with."""
-        part = folder / f".{KEPT}.part"
-        part.write_text(json.dumps({"name": self.name} | self.plain(), indent=1), "utf-8")
-        part.replace(folder / KEPT)
+        write(folder / KEPT, json.dumps({"name": self.name} | self.plain(), indent=1))
 
 
 def _check_words(name: str, where: str, given: Any, known: Sequence[str]) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import csv
 import math
-import os
 import time
 from collections.abc import Callable, Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from treadle import data, io, logs, nn
 from treadle.base.errors import TreadleError, explain
+from treadle.base.files import write
 from treadle.cli.training.config import Config
 from treadle.cli.training.parts import model_of, optimizer_of, schedule_of
 from treadle.cli.training.tasks import task_of
@@ -165,10 +166,8 @@ def cut(path: Path, step: int) -> None:
     with open(path, encoding="utf-8", newline="") as file:
         first, *rows = list(csv.reader(file)) or [[]]
     place = first.index("step") if "step" in first else 0
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    with open(part, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(first)
-        whole = (row for row in rows if len(row) == len(first))
-        writer.writerows(row for row in whole if int(row[place]) <= step)
-    part.replace(path)
+    whole = (row for row in rows if len(row) == len(first))
+    kept = StringIO()
+    writer = csv.writer(kept, lineterminator="\n")
+    writer.writerows([first, *(row for row in whole if int(row[place]) <= step)])
+    write(path, kept.getvalue())

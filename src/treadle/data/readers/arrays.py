@@ -15,7 +15,7 @@ from typing import IO, Any
 import numpy as np
 
 from treadle.base.errors import FileError, explain
-from treadle.base.paths import require_regular
+from treadle.base.files import require_regular
 from treadle.data.datasets import TensorDataset, TransformedDataset
 
 Array = np.ndarray[Any, Any]

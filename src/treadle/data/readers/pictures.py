@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from treadle.base.errors import FileError, explain
-from treadle.base.paths import require_regular
+from treadle.base.files import require_regular
 from treadle.data.datasets import Dataset
 from treadle.data.extras import extra
 

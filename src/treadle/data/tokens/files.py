@@ -55,17 +55,6 @@ def text_of(
     return json.dumps(whole, ensure_ascii=False, indent=1)
 
 
-def write(path: str | os.PathLike[str], text: str) -> None:
-    """A file that is there whole or not at all."""
-    target = Path(path)
-    partial = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
 def parts_of(path: str | os.PathLike[str]) -> dict[str, Any]:
     """What a BPETokenizer is made of, from a tokenizer.json."""
     whole = _json(path)

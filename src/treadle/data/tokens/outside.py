@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 from treadle.base.errors import FileError, explain
-from treadle.base.paths import require_regular
+from treadle.base.files import require_regular
 from treadle.data.extras import extra
 from treadle.data.tokens.bytes import unknown
 

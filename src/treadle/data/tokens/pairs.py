@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from treadle.base.errors import ArgumentError, explain
+from treadle.base.files import write
 from treadle.data.tokens import files
 from treadle.data.tokens.bytes import Specials, Text, as_bytes, unknown
 from treadle.data.tokens.training import merges_of
@@ -168,7 +169,7 @@ class BPETokenizer:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a tokenizer.json, which `from_file` and other libraries read."""
         facts = (self.vocab, self.merges, self.special_tokens, self.pattern, self.whole_words)
-        files.write(path, files.text_of(*facts))
+        write(path, files.text_of(*facts))
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Self:
