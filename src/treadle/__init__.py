@@ -32,8 +32,6 @@ from treadle.transforms.checkpoint import checkpoint
 from treadle.transforms.compile import compile
 from treadle.transforms.explain import explain
 from treadle.transforms.grad import grad, value_and_grad, vjp
-from treadle.transforms.grad import grad, jvp, value_and_grad, vjp
-from treadle.transforms.jacobian import hessian, jacobian
 from treadle.transforms.loops import fori_loop, map, scan
 from treadle.transforms.tune import tune
 
