@@ -15,6 +15,7 @@ from triton_host import INTERPRETED, check, plan_of
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.program import Plan
 from treadle.base.dtypes import bfloat16
+from treadle.base.knobs import override
 from treadle.ir.node import placeholder, type_of
 from treadle.ops import activations
 from treadle.ops.movement import slice_
@@ -77,6 +78,33 @@ def test_operands_are_brought_where_they_lie_in_lines():
 def test_older_devices_read_by_pointers():
     plan, _ = plan_of(CASES["plain"](), architecture=80)
     assert not any("tensordesc" in kind for x in plan.launches for _, kind in x.source.types)
+
+
+def singles():
+    """Float32 by tensor cores: each way to lie, and lines that end anywhere."""
+    f = np.float32
+    return [
+        n(72, 64, kind=f) @ n(64, 80, kind=f), n(64, 72, kind=f).T @ n(64, 80, kind=f),
+        n(72, 64, kind=f) @ n(80, 64, kind=f).T, n(37, 21, kind=f).T @ n(37, 50, kind=f),
+        n(3, 24, 64, kind=f) @ n(64, 40, kind=f),
+    ]  # fmt: skip
+
+
+@interpreted
+def test_quick_singles_interpreted():
+    with override(tf32=1):
+        check(singles(), 2e-6)  # which the interpreter does not round
+
+
+@compiled
+def test_quick_singles_compiled():
+    with override(tf32=1):
+        plan, _ = plan_of(singles())
+    texts = [launch.source.text for launch in plan.launches]
+    assert sum("pitch" in text for text in texts) >= 4
+    assert any('"tf32"' in text and "tl.num_programs" in text for text in texts)
+    for launch in plan.launches:
+        assert code_of(launch.source, 90).shared <= 227 << 10
 
 
 @compiled

@@ -145,8 +145,8 @@ def run_interpreted(plan, inputs):
             if isinstance(value, Memory):
                 base, offset = plan.found[value.buffer]
                 address = bases[base].ctypes.data + offset
-                if isinstance(value, Tensor):  # elements of two bytes
-                    start = address + 2 * value.offset
+                if isinstance(value, Tensor):
+                    start = address + (4 if "fp32" in kind else 2) * value.offset
                     value = tensor_of(start, kind, value.extents, value.strides)
                 else:
                     value = Host(address, kind)

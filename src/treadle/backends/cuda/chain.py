@@ -31,6 +31,7 @@ from treadle.kernel.signature import Signature
 ABLE = Ability((float16, bfloat16, float32, float64), balance=160, widest=256, whole=16)
 """Others would be padded. On an H200, Triton 3.6 got gradients of depth 24 and width 40 wrong."""
 TOGETHER = 8  # items at most
+FEW_LANES = 16  # what a product of tiles has at least
 CACHED = 24 << 20  # bytes of the second cache
 
 
@@ -59,6 +60,8 @@ def choose_cut(chain: Chained) -> Cut:
     consumers = max(len(s.consumers) for s in chain.sweeps)
     if chain.dtype.size > 2:
         return Cut(32, 32, 4, 1)
+    if chain.frame.lane.extent <= FEW_LANES and max(columns, deepest) <= 128:
+        return Cut(FEW_LANES, 128, 4, 3)  # it waits for memory: most lanes would be idle
     if len(chain.producers) == 1:
         return Cut(64, 128, 4, 2) if max(columns, deepest) <= 64 else Cut(64, 64, 4, 3)
     if consumers > 1 or max(columns, deepest) > 128:

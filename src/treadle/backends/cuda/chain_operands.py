@@ -55,7 +55,8 @@ class Operands:
         batch = zip(self.frame.batch, operand.batch, strict=True)
         axes = [*((axis.extent, step, 1) for axis, step in batch if step), *sides]
         known = self.copies and columns <= DEEP
-        return tensor_of(operand.base, operand.offset, axes) if known else None
+        base = operand.base
+        return tensor_of(base, base.dtype, operand.offset, axes) if known else None
 
     def tile(
         self, name: str, operand: Operand, columns: int, block: str, edge: str, turned: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from treadle.backends.cuda.launch import Tensor
-from treadle.ir.node import Node
+from treadle.base.dtypes import DType
 
 COPIES = 90  # the first architecture whose copy engine knows tensors
 GRAIN = 16  # bytes: offsets, and all strides but the last, are multiples
@@ -16,12 +16,12 @@ Along = tuple[int, int, int]
 """Of an axis: its extent and stride in elements, and how long a block is."""
 
 
-def tensor_of(base: Node, offset: int, axes: Sequence[Along]) -> Tensor | None:
+def tensor_of(buffer: object, dtype: DType, offset: int, axes: Sequence[Along]) -> Tensor | None:
     """A part of a buffer, if the copy engine can reach it."""
     extents, strides, block = zip(*axes, strict=True)
-    grain = GRAIN // base.dtype.size
+    grain = GRAIN // dtype.size
     lies = all(step > 0 and step % grain == 0 for step in strides[:-1]) and strides[-1] == 1
     fits = len(axes) <= MOST_AXES and max(block) <= LONGEST and min(extents) > 0
     if not (lies and fits) or offset % grain:
         return None
-    return Tensor(base, offset, extents, strides, block)
+    return Tensor(buffer, offset, extents, strides, block)

@@ -13,6 +13,7 @@ TILE = 1024
 SMALL_TILE = 128  # one element per thread: long kernels have no registers for more
 LONG = 100  # expressions
 CHUNK = 4096
+SHORT = 1024  # rows that are summed up by column in one go
 SCAN = 1024  # entries of a scatter whose indices are compared at once
 INDEX_LIMIT = (1 << 31) - (1 << 20)
 
@@ -151,7 +152,8 @@ def splits(loops: Loops, processors: int) -> int:
     rows, columns = size_of(loops.outer), size_of(loops.inner)
     r, c, whole = _row_tile(loops, rows, columns)
     programs = -(-rows // r) if rows else 0
-    if not programs or programs >= 2 * processors or columns * r < 4 * CHUNK:
+    few = loops.across and columns < SHORT  # a second kernel would take as long
+    if not programs or few or programs >= 2 * processors or columns * r < 4 * CHUNK:
         return 1
     chunk = min(c, CHUNK // r) if whole else c
     return max(1, min(4 * processors // programs, -(-columns // (2 * chunk))))

@@ -103,6 +103,11 @@ class Matmul:
         after = of_loops(epilogue.loops) if epilogue else ""
         return f"product {self.node.dtype.name} {sizes} {sides}\n{after}"
 
+    def turn(self, step: int) -> tuple[list[Launch], dict[str, int]]:
+        """Launches that come before it, and temporary memory they need: none, as a rule."""
+        del step
+        return [], {}
+
     def launch(self) -> Launch:
         """The kernel and its arguments."""
         self._collect()

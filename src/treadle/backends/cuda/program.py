@@ -76,7 +76,9 @@ class Plan(Driver):
         choices.begin_step(step)
         made = product_of(product, self.processors, self.machine, self.architecture)
         if product.node.type.size:
-            self.launches.append(made.launch())
+            before, sizes = made.turn(step)
+            self.reserve(sizes, step)
+            self.launches += [*before, made.launch()]
         self._mark(step)
         return made.tile.m, made.tile.n
 

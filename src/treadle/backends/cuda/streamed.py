@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from math import prod
 
 from treadle.backends.choices import Machine
-from treadle.backends.cuda.copies import COPIES, tensor_of
+from treadle.backends.cuda.copies import COPIES, GRAIN, tensor_of
 from treadle.backends.cuda.forms import INDEX_LIMIT
-from treadle.backends.cuda.launch import Tensor
+from treadle.backends.cuda.launch import Arguments, Launch, Tensor
 from treadle.backends.cuda.matmul import Matmul, Tile, precision_of
 from treadle.backends.cuda.narrow import memory_type
-from treadle.base.dtypes import float32
+from treadle.backends.cuda.ops import with_helpers
+from treadle.base.dtypes import DType, float32
 from treadle.base.knobs import TF32
 from treadle.base.shapes import Shape
-from treadle.kernel.operands import Side
 from treadle.kernel.steps import ProductStep
 
 TILES = (
@@ -25,7 +26,38 @@ QUICK = (  # float32 by tensor cores
     Tile(32, 64, 64, 4, 4, 0.3), Tile(16, 64, 64, 4, 4, 0.17),
 )  # fmt: skip
 FULL = 64  # rows that the tensor cores take at once: of fewer the transposed product is computed
+SIDE = 64  # of a square that is turned
 SMALL = 128 * 128  # elements of a tile: two programs fit on a processor
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Where an operand lies: along the axis that is not k, and along k; then batch axes."""
+
+    buffer: object
+    dtype: DType
+    offset: int
+    extents: tuple[int, int]
+    strides: tuple[int, int]
+    batch: tuple[int, ...]  # strides; 0 where it is broadcast
+
+    def tensor(self, items: Shape, block: tuple[int, int]) -> Tensor | None:
+        """As the copy engine reads it, the fast direction last; None: it cannot."""
+        sides = list(zip(self.extents, self.strides, block, strict=True))
+        if self.strides[1] != 1:
+            sides.reverse()
+        axes = [(n, step, 1) for n, step in zip(items, self.batch, strict=True) if step]
+        return tensor_of(self.buffer, self.dtype, self.offset, [*axes, *sides])
+
+
+def matrices_of(product: ProductStep) -> tuple[Matrix, Matrix]:
+    """Both operands of a product."""
+    rank = len(product.node.shape) - 2
+    a, b = (
+        Matrix(x.operand.base, x.operand.base.dtype, x.operand.offset, x.shape[-2:], x.strides,
+               x.batch(rank)) for x in product.sides()
+    )  # fmt: skip
+    return a, replace(b, extents=b.extents[::-1], strides=b.strides[::-1])
 
 
 def product_of(
@@ -33,49 +65,46 @@ def product_of(
 ) -> Matmul:
     """A product in the form that suits it."""
     dtype = product.node.dtype
+    sizes = [x.operand.base.type.size for x in product.sides()]
     cores = dtype.size == 2 or (dtype is float32 and TF32.value)
-    able = architecture >= COPIES and cores and _is_able(product)
-    return (Streamed if able else Matmul)(product, processors, machine)
+    near = max(product.node.type.size, *sizes) < INDEX_LIMIT
+    if architecture < COPIES or not (cores and near) or not _is_able(product):
+        return Matmul(product, processors, machine)
+    return (Streamed if dtype.size == 2 else Quick)(product, processors, machine)
 
 
 def _is_able(product: ProductStep) -> bool:
-    """Can both operands be brought, by indices of 32 bits?"""
-    rank, dtype = len(product.node.shape) - 2, product.node.dtype
-    sizes = [x.operand.base.type.size for x in product.sides()]
-    if max(product.node.type.size, *sizes) >= INDEX_LIMIT:
-        return False
+    """Can both operands be brought, or be turned first?"""
+    items = product.node.shape[:-2]
     return all(
-        x.places is None
-        and x.operand.base.dtype is dtype
-        and _tensor(x, product.node.shape[:-2], x.batch(rank), (1, 1)) is not None
-        for x in product.sides()
+        side.places is None
+        and x.dtype is product.node.dtype
+        and (x.tensor(items, (1, 1)) is not None or _can_turn(x))
+        for side, x in zip(product.sides(), matrices_of(product), strict=True)
     )
 
 
-def _tensor(
-    side: Side, items: Shape, batch: tuple[int, ...], block: tuple[int, int]
-) -> Tensor | None:
-    """Batch axes that an operand has, then its matrix, the fast direction last."""
-    sides = list(zip(side.shape[-2:], side.strides, block, strict=True))
-    if side.strides[1] != 1:
-        sides.reverse()
-    axes = [(n, step, 1) for n, step in zip(items, batch, strict=True) if step]
-    return tensor_of(side.operand.base, side.operand.offset, [*axes, *sides])
+def _can_turn(x: Matrix) -> bool:
+    return x.dtype is float32 and x.strides[0] == 1 and not any(x.batch) and min(x.extents) > 0
 
 
 class Streamed(Matmul):
     """A product whose operands lie in lines that a copy engine reads."""
 
+    def __init__(self, product: ProductStep, processors: int, machine: Machine) -> None:
+        super().__init__(product, processors, machine)
+        self.x, self.y = matrices_of(product)
+
     def tiles(self) -> tuple[Tile, ...]:
         """Those that keep the copy engine and the tensor cores busy."""
-        return TILES if self.node.dtype.size == 2 else QUICK
+        return TILES
 
     def _result(self) -> Tensor | None:
         """Where finished tiles go as they are, if the copy engine can bring them there."""
         t, items = self.tile, prod(self.batch)
         sides = [(self.m, self.n, t.m), (self.n, 1, t.n)]
         axes = [(items, self.m * self.n, 1), *sides] if self.batch else sides
-        return None if self.product.epilogue else tensor_of(self.node, 0, axes)
+        return None if self.product.epilogue else tensor_of(self.node, self.node.dtype, 0, axes)
 
     def _programs(self) -> int:
         tiles, t = super()._programs(), self.tile
@@ -83,8 +112,7 @@ class Streamed(Matmul):
 
     def _collect(self) -> None:
         add, dtype, t = self.arguments, self.node.dtype, self.tile
-        left = _tensor(self.a, self.batch, self.left, (t.m, t.k))
-        right = _tensor(self.b, self.batch, self.right, (t.k, t.n))
+        left, right = self.x.tensor(self.batch, (t.m, t.k)), self.y.tensor(self.batch, (t.n, t.k))
         for name, tensor in (("a", left), ("b", right), ("c", self._result())):
             if tensor is not None:
                 add.tensor(name, dtype, tensor)
@@ -116,33 +144,15 @@ class Streamed(Matmul):
 
     def _loop(self) -> list[str]:
         swapped = self.tile.m < FULL
-        left = self._brought("a", self.left, self.a.strides[1] == 1, ("high * BM", "BM"), 0)
-        right = self._brought("b", self.right, self.b.strides[1] == 1, ("wide * BN", "BN"), 1)
-        sides = "tl.trans(y), tl.trans(x)" if swapped else "x, y"
+        sides = "y, tl.trans(x)" if swapped else "x, tl.trans(y)"
         return [
             f"acc = tl.zeros(({'BN, BM' if swapped else 'BM, BN'}), tl.float32)",
             "for start in range(0, K, BK):",
-            f"    x = {left}",
-            f"    y = {right}",
+            f"    x = {_brought('a', self.x, 'high * BM', 'BM')}",
+            f"    y = {_brought('b', self.y, 'wide * BN', 'BN')}",
             f"    acc = tl.dot({sides}, acc{precision_of(self.node.dtype)})",
             *["acc = tl.trans(acc)"] * swapped,
         ]
-
-    def _brought(
-        self, name: str, batch: tuple[int, ...], straight: bool, other: tuple[str, str], at: int
-    ) -> str:
-        """A block of an operand; other is its place and length along the axis that is not k."""
-        places, shape = [other[0], "start"], [other[1], "BK"]
-        if at:
-            places.reverse()
-            shape.reverse()
-        if not straight:
-            places.reverse()
-            shape.reverse()
-        items = [f"d{d}" for d, step in enumerate(batch) if step]
-        text = f"{name}.load([{', '.join([*items, *places])}])"
-        text += f".reshape({', '.join(shape)})" if items else ""
-        return text if straight else f"tl.trans({text})"
 
     def _stored(self, row: str, option: str) -> list[str]:
         if self._result() is None:
@@ -151,3 +161,66 @@ class Streamed(Matmul):
         if self.batch:
             value, places = f"{value}.reshape(1, BM, BN)", f"batch, {places}"
         return [f"    c.store([{places}], {value})"]
+
+
+def _brought(name: str, matrix: Matrix, place: str, length: str) -> str:
+    """A block of an operand: so many lines at a place, along k."""
+    places, shape = [place, "start"], [length, "BK"]
+    along = matrix.strides[1] == 1
+    if not along:
+        places.reverse()
+        shape.reverse()
+    items = [f"d{d}" for d, step in enumerate(matrix.batch) if step]
+    text = f"{name}.load([{', '.join([*items, *places])}])"
+    text += f".reshape({', '.join(shape)})" if items else ""
+    return text if along else f"tl.trans({text})"
+
+
+class Quick(Streamed):
+    """A float32 product by tensor cores, which read both operands along k: others are turned."""
+
+    def tiles(self) -> tuple[Tile, ...]:
+        """Those of elements twice as wide."""
+        return QUICK
+
+    def turn(self, step: int) -> tuple[list[Launch], dict[str, int]]:
+        """What has to be done before, and memory for it."""
+        launches, sizes = [], {}
+        for name in ("x", "y"):
+            matrix = getattr(self, name)
+            if matrix.strides[1] == 1:
+                continue
+            lines, depth = matrix.extents
+            grain = GRAIN // matrix.dtype.size
+            pitch = -(-depth // grain) * grain
+            buffer = f"turned {name} {step}"
+            sizes[buffer] = lines * pitch * matrix.dtype.size
+            launches.append(_turning(matrix, buffer, pitch))
+            turned = replace(matrix, buffer=buffer, offset=0, strides=(pitch, 1))
+            setattr(self, name, turned)
+        return launches, sizes
+
+
+TURN = """
+@triton.jit
+def kernel(x, y, lines, depth, offset, step, pitch, BM: tl.constexpr, BN: tl.constexpr):
+    along = tl.program_id(0) * BM + tl.arange(0, BM)[:, None]
+    line = tl.program_id(1) * BN + tl.arange(0, BN)[None, :]
+    inside = (along < depth) & (line < lines)
+    value = tl.load(x + offset + along * step + line, mask=inside, other=0)
+    tl.store(y + line * pitch + along, value, mask=inside)
+"""
+
+
+def _turning(matrix: Matrix, buffer: str, pitch: int) -> Launch:
+    """Lines that lie along the other axis, written along k."""
+    lines, depth = matrix.extents
+    arguments = Arguments()
+    arguments.memory("x", matrix.dtype, matrix.buffer)
+    arguments.memory("y", matrix.dtype, buffer)
+    numbers = {"lines": lines, "depth": depth, "offset": matrix.offset}
+    for name, value in (numbers | {"step": matrix.strides[1], "pitch": pitch}).items():
+        arguments.integer(name, value, False)
+    source = arguments.source(with_helpers(TURN), {"BM": SIDE, "BN": SIDE}, 4)
+    grid = (-(-depth // SIDE), -(-lines // SIDE))
+    return Launch(source, grid, arguments.values, lines * depth)
