@@ -7,10 +7,11 @@ from treadle.base.dtypes import ALL
 from treadle.ops.defs import Kind
 
 DTYPES = ALL
+RUNNING = ("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp")
 NAMES = {
     Kind.ELEMENTWISE: PRIMITIVES,
     Kind.REDUCE: ("sum", *JOINS),
-    Kind.SCAN: (),
+    Kind.SCAN: RUNNING,
     Kind.ROUTINE: (),
 }
 """Ops by kind; of a kind that is not here, all."""

@@ -14,6 +14,8 @@ from treadle.backends.cuda.emit import Emitter
 from treadle.backends.cuda.forms import Form, block_rows, choose, constants_of, size_of, splits
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.matmul import TEMPLATES
+from treadle.backends.cuda.primitives import RUNNING
+from treadle.backends.cuda.scan import Scan
 from treadle.backends.cuda.split import split_reduction, with_parts
 from treadle.backends.cuda.streamed import product_of
 from treadle.backends.cuda.ways import settled_form
@@ -89,8 +91,15 @@ class Plan(Driver):
         self._mark(number)
 
     def add_routine(self, routine: RoutineStep, step: int) -> None:
-        """Routines are refused where they are called."""
-        raise CompilerError(explain("plan", f"{routine.node.op} has no kernel on CUDA"))
+        """A running total as a few kernels; other routines are refused where they are called."""
+        node, temporary = routine.node, f"parts of {step}"
+        if node.op.name not in RUNNING:
+            raise CompilerError(explain("plan", f"{node.op} has no kernel on CUDA"))
+        made = Scan(node, routine.sources[0], self.processors, temporary)
+        if made.temporary_bytes:
+            self.reserve({temporary: made.temporary_bytes}, step)
+        self.launches += made.launches()
+        self._mark(step)
 
     def add_region(self, region: RegionStep, step: int) -> None:
         """Loops are written out before anything is planned."""

@@ -1,0 +1,216 @@
+"""Running totals along an axis as Triton source.
+
+A program takes some lines, a span of each at a time, and carries on what came before. Where lines
+are few and long, each is cut into parts: first the total of every part, then what comes before
+each, then the scan itself. Sums of float32 are carried on in float64, so that they do not drift.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, prod
+
+from treadle.backends.cuda.forms import INDEX_LIMIT, power_of_two
+from treadle.backends.cuda.launch import Arguments, Launch
+from treadle.backends.cuda.narrow import loaded, stored
+from treadle.backends.cuda.ops import PRIMITIVES, number, register_type, with_helpers
+from treadle.base.dtypes import DType, float32, float64
+from treadle.ir.node import Node
+
+TILE = 4096  # elements of a program at a time
+SIDE = 64  # lines side by side, where they lie side by side
+BUSY = 4  # programs a processor
+LEAST = 4  # spans of a part
+
+JOINS = {"cumsum": "add", "cumprod": "mul", "cummax": "maximum", "cummin": "minimum"}
+LOG_SUM = """
+@triton.jit
+def join(a, b):
+    peak = tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)
+    far = tl.where(a == b, 0.0, tl.abs(a - b))
+    return peak + tl.log(1.0 + tl.exp(-far))
+"""
+TEXT = """
+@triton.jit
+def {name}(x, {arguments}, lines, n, inner, span, LINES: tl.constexpr, SPAN: tl.constexpr):
+    {place}
+    low = tl.program_id(1){wide} * span
+    high = tl.minimum(low + span, n)
+    {first}
+    for start in range(low, high, SPAN):
+        k = start + tl.arange(0, SPAN){along}
+        inside = there & (k < high)
+        value = {load}
+        value = tl.where(inside, value, {start})
+        {step}
+    {last}
+"""
+BEFORE = """
+@triton.jit
+def kernel(parts, count, lines, LINES: tl.constexpr):
+    line = tl.program_id(0) * LINES + tl.arange(0, LINES)[:, None]
+    there = line < lines
+    carry = tl.broadcast_to({start}, (LINES, 1))
+    for part in range(0, count):
+        at = parts + part * lines + line
+        total = tl.load(at, mask=there, other=0)
+        tl.store(at, carry, mask=there)
+        carry = join(carry, total)
+"""
+
+
+def carried(name: str, d: DType) -> DType:
+    """What is carried along a line."""
+    drifts = name in ("cumsum", "cumprod", "logcumsumexp")
+    return float64 if drifts and d.compute is float32 else d.compute
+
+
+def identity(name: str, d: DType) -> str:
+    """What a scan starts from: joined with x it is x, to the sign of a zero."""
+    zero = -0.0 if d.is_float else 0
+    least, greatest = d.compute.least, d.compute.greatest
+    values = {"cumsum": zero, "cumprod": 1, "cummax": least, "cummin": greatest,
+              "logcumsumexp": -inf}  # fmt: skip
+    return number(values[name], d.compute)
+
+
+def _join(name: str, d: DType) -> str:
+    if name == "logcumsumexp":
+        return LOG_SUM
+    return (
+        f"\n@triton.jit\ndef join(a, b):\n    return {PRIMITIVES[JOINS[name]](d, d, ['a', 'b'])}\n"
+    )
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Lines and elements of a tile, and the parts of a line."""
+
+    lines: int
+    span: int
+    parts: int
+    across: bool  # lines lie side by side in memory
+
+    @property
+    def axis(self) -> int:
+        """Of a tile: where the scan goes along."""
+        return 0 if self.across else 1
+
+
+def choose(outer: int, n: int, inner: int, processors: int) -> Cut:
+    """The cut of lines that lie inner apart."""
+    if inner > 1:
+        lines = min(SIDE, power_of_two(inner))
+        span = min(TILE // lines, power_of_two(n))
+        programs = outer * -(-inner // lines)
+    else:
+        span = min(TILE, power_of_two(n))
+        lines = min(max(1, TILE // span), power_of_two(outer))
+        programs = -(-outer // lines)
+    parts = min(-(-n // (LEAST * span)), -(-BUSY * processors // max(1, programs)))
+    return Cut(lines, span, max(1, parts), inner > 1)
+
+
+class Scan:
+    """One running total on its way to launches."""
+
+    def __init__(self, node: Node, source: Node, processors: int, temporary: str) -> None:
+        self.node, self.source, self.name, self.d = node, source, node.op.name, node.dtype
+        (axis,) = node.arg
+        shape = node.shape
+        self.outer, self.n, self.inner = prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
+        self.cut = choose(self.outer, self.n, self.inner, processors)
+        self.lines = self.outer * self.inner
+        self.wide = node.type.size >= INDEX_LIMIT
+        self.temporary = temporary
+        self.kind = carried(self.name, self.d)
+
+    @property
+    def temporary_bytes(self) -> int:
+        """Totals of the parts."""
+        return self.cut.parts * self.lines * self.kind.size if self.cut.parts > 1 else 0
+
+    def launches(self) -> list[Launch]:
+        """The kernels, in order."""
+        if not self.node.type.size:
+            return []
+        if self.cut.parts == 1:
+            return [self._launch(whole=True)]
+        return [self._launch(whole=False), self._before(), self._launch(whole=True)]
+
+    def _launch(self, whole: bool) -> Launch:
+        """Of each part its total, or (whole) the scan itself."""
+        cut, arguments = self.cut, Arguments()
+        arguments.memory("x", self.source.dtype, self.source)
+        if whole:
+            arguments.memory("y", self.d, self.node)
+        if cut.parts > 1:
+            arguments.memory("parts", self.kind, self.temporary)
+        spans = -(-self.n // (cut.span * cut.parts)) * cut.span
+        numbers = {"lines": self.lines, "n": self.n, "inner": self.inner, "span": spans}
+        for name, value in numbers.items():
+            arguments.integer(name, value, self.wide)
+        constants = {"LINES": cut.lines, "SPAN": cut.span}
+        text = with_helpers(_join(self.name, self.kind) + self._text(whole))
+        source = arguments.source(text, constants, 4 if cut.lines * cut.span <= 2048 else 8)
+        blocks = self.outer * -(-self.inner // cut.lines) if cut.across else (
+            -(-self.lines // cut.lines))  # fmt: skip
+        return Launch(source, (blocks, -(-self.n // spans)), arguments.values, self.node.type.size)
+
+    def _text(self, whole: bool) -> str:
+        cut, kind = self.cut, register_type(self.kind)
+        shape = "(1, LINES)" if cut.across else "(LINES, 1)"
+        first = f"carry = tl.broadcast_to({identity(self.name, self.kind)}, {shape})"
+        at = "tl.program_id(1) * lines + line"
+        if whole and cut.parts > 1:
+            first = f"carry = tl.load(parts + {at}, mask=there, other=0)"
+        total = f"tl.reduce(value, {cut.axis}, join, keep_dims=True).to({kind})"
+        step = on = f"carry = join(carry, {total})"
+        last = f"tl.store(parts + {at}, carry, mask=there)"
+        if whole:
+            scanned = f"join(carry, tl.associative_scan(value, {cut.axis}, join).to({kind}))"
+            step = f"found = {scanned}\n        tl.store(y + line_at + k * inner, "
+            step += f"{stored(f'found.to({register_type(self.d)})', self.d)}, mask=inside)\n        {on}"
+            last = "pass"
+        return TEXT.format(
+            name="kernel",
+            arguments=", ".join(["y"] * whole + ["parts"] * (cut.parts > 1)),
+            place="\n    ".join(self._place()),
+            wide=".to(tl.int64)" * self.wide,
+            first=first,
+            along="[:, None]" if cut.across else "[None, :]",
+            load=loaded("tl.load(x + line_at + k * inner, mask=inside, other=0)", self.d),
+            start=identity(self.name, self.d),
+            step=step,
+            last=last,
+        )
+
+    def _place(self) -> list[str]:
+        wide = ".to(tl.int64)" * self.wide
+        if not self.cut.across:
+            return [
+                f"line = tl.program_id(0){wide} * LINES + tl.arange(0, LINES)[:, None]",
+                "there = line < lines",
+                "line_at = line * n",
+            ]
+        return [
+            "blocks = tl.cdiv(inner, LINES)",
+            f"outer = tl.program_id(0){wide} // blocks",
+            "lane = tl.program_id(0) % blocks * LINES + tl.arange(0, LINES)[None, :]",
+            "there = lane < inner",
+            "line = outer * inner + lane",
+            "line_at = outer * n * inner + lane",
+        ]
+
+    def _before(self) -> Launch:
+        """What comes before each part: the totals of those in front of it."""
+        arguments, lines = Arguments(), min(128, power_of_two(self.lines))
+        arguments.memory("parts", self.kind, self.temporary)
+        spans = -(-self.n // (self.cut.span * self.cut.parts)) * self.cut.span
+        arguments.integer("count", -(-self.n // spans), False)
+        arguments.integer("lines", self.lines, False)
+        start = identity(self.name, self.kind)
+        body = BEFORE.format(start=start)
+        text = with_helpers(_join(self.name, self.kind) + body)
+        source = arguments.source(text, {"LINES": lines}, 4)
+        return Launch(source, (-(-self.lines // lines), 1), arguments.values, self.lines)
