@@ -60,7 +60,8 @@ def test_parts_interpreted(shape, monkeypatch):
 @interpreted
 @pytest.mark.parametrize("kind", [np.float16, ml_dtypes.bfloat16], ids=str)
 def test_halves_interpreted(kind):
-    check([s.cumsum(normal(4, 50, kind=kind), axis=1)], 4e-3)
+    # The interpreter cuts bits off where a device rounds to bfloat16.
+    check([s.cumsum(normal(4, 50, kind=kind), axis=1)], 1e-3 if kind is np.float16 else 8e-3)
 
 
 @compiled

@@ -169,8 +169,12 @@ class Scan:
         last = f"tl.store(parts + {at}, carry, mask=there)"
         if whole:
             scanned = f"join(carry, tl.associative_scan(value, {cut.axis}, join).to({kind}))"
-            step = f"found = {scanned}\n        tl.store(y + line_at + k * inner, "
-            step += f"{stored(f'found.to({register_type(self.d)})', self.d)}, mask=inside)\n        {on}"
+            found = stored(f"found.to({register_type(self.d)})", self.d)
+            lines = [
+                f"found = {scanned}",
+                f"tl.store(y + line_at + k * inner, {found}, mask=inside)",
+            ]
+            step = "\n        ".join([*lines, on])
             last = "pass"
         return TEXT.format(
             name="kernel",
