@@ -375,3 +375,44 @@ def test_checkpoints_and_parameters():
     weight.grad = None
     loss(x).backward()
     np.testing.assert_allclose(weight.grad.numpy(), first, rtol=1e-6)
+
+
+def test_loops_and_branches():
+    start, xs = data((3,), "complex128"), data((5, 3), "complex128", 1)
+
+    def body(z, x):
+        z = z * x + 1j
+        return z, td.exp(z)
+
+    def unrolled(z):
+        rows = []
+        for k in range(5):
+            z, y = body(z, td.tensor(xs[k]))
+            rows.append(y)
+        return z, td.stack(rows)
+
+    for where_to in ("cpu", "reference"):
+        z, rest = (td.tensor(x).to(where_to) for x in (start, xs))
+        found, wanted = td.scan(body, z, rest), unrolled(td.tensor(start))
+        for a, b in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-12)
+    slope = td.grad(lambda z: abs(td.scan(body, z, td.tensor(xs))[1]).sum())
+    other = td.grad(lambda z: abs(unrolled(z)[1]).sum())
+    np.testing.assert_allclose(
+        slope(td.tensor(start)).numpy(), other(td.tensor(start)).numpy(), rtol=1e-11
+    )
+    for answer in (True, False):
+        chosen = td.cond(td.tensor(answer), lambda z: z * 1j, td.conj, td.tensor(start))
+        wanted = start * 1j if answer else start.conj()
+        np.testing.assert_allclose(chosen.numpy(), wanted, rtol=1e-14)
+
+
+def test_batches_of_functions():
+    z = data((4, 3), "complex128")
+    x = td.tensor(z)
+    dots = td.vmap(lambda v: td.vdot(v, v))(x).numpy()
+    np.testing.assert_allclose(dots, (np.abs(z) ** 2).sum(1), rtol=1e-13)
+    slopes = td.vmap(td.grad(lambda v: (abs(v) ** 2).sum()))(x).numpy()
+    np.testing.assert_allclose(slopes, 2 * z, rtol=1e-13)
+    _, change = td.jvp(lambda v: td.sin(v).real, [x], [x])
+    np.testing.assert_allclose(change.numpy(), (np.cos(z) * z).real, rtol=1e-12)

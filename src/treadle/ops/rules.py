@@ -66,7 +66,9 @@ def real_number(name: str, dtypes: Dtypes) -> Casts:
     """Promoted; integers and floats."""
     hint = "take x.real and x.imag one by one"
     refuse_complex(name, dtypes, "not defined on complex numbers", hint)
-    return number(name, dtypes)
+    cast, common = any_dtype(name, dtypes)
+    require(name, (common,), NUMBERS)
+    return cast, common
 
 
 def size(name: str, dtypes: Dtypes) -> Casts:

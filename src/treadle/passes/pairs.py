@@ -52,7 +52,7 @@ def in_pairs(
     roots: Sequence[Node], leaves: Sequence[Node]
 ) -> tuple[Sequence[Node], Sequence[Node]]:
     """Roots over leaves, in which nothing is complex; NumPy, the reference, knows such numbers."""
-    if not Type.paired or not any(map(_is_complex, toposort(roots))):
+    if not Type.paired or not any(map(is_complex, toposort(roots))):
         return roots, leaves
     split, before = Split(), RECORDING.site
     try:
@@ -62,7 +62,7 @@ def in_pairs(
         RECORDING.site = before
 
 
-def _is_complex(node: Node) -> bool:
+def is_complex(node: Node) -> bool:
     """Is a node complex, or something that its definition hides?"""
     if node.device.backend == "reference":
         return False
@@ -72,7 +72,7 @@ def _is_complex(node: Node) -> bool:
     if found is None:
         inside = [placeholder(x.type) for x in node.operands]
         alone = rebuild(node, tuple(inside))
-        found = any(map(_is_complex, toposort([definition(alone)])))
+        found = any(map(is_complex, toposort([definition(alone)])))
         if len(_HIDING) >= MOST_CALLS:
             _HIDING.clear()
         _HIDING[node.call] = found
@@ -148,7 +148,7 @@ class Split:
                 self.wholes[node] = whole
 
     def _concerns(self, node: Node) -> bool:
-        return _is_complex(node) or any([x.dtype.is_complex for x in node.operands])  # noqa: C419
+        return is_complex(node) or any([x.dtype.is_complex for x in node.operands])  # noqa: C419
 
     def _settle(self, node: Node, found: Any) -> None:
         """Keep what a node has become, in the type of the node."""

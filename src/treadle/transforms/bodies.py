@@ -36,7 +36,7 @@ from treadle.ir.region import (
 )
 from treadle.ops.elementwise import cast, detach, eq, where
 from treadle.ops.parts import view_as_complex, view_as_real
-from treadle.passes.pairs import in_pairs
+from treadle.passes.pairs import in_pairs, is_complex
 from treadle.runtime.draws import begin_draws, end_draws
 from treadle.runtime.realize import TRACED
 from treadle.tensor.tensor import Tensor
@@ -177,7 +177,7 @@ def results_of(spec: Spec, operands: Sequence[Node]) -> list[Tensor]:
     bodies = bodies_of(spec)
     kept = len(bodies[0].results) - (isinstance(spec, Loop) and spec.flagged)
     inside = [x for body in bodies for x in toposort(body.results)] if Type.paired else []
-    if not any(x.dtype.is_complex for x in (*operands, *inside)):
+    if not any(map(is_complex, (*operands, *inside))):
         node = apply_region(spec, tuple(operands))
         return [Tensor(project(node, k)) for k in range(kept)]
     split = [in_pairs(body.results, body.params) for body in bodies]
