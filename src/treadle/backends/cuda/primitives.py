@@ -11,7 +11,7 @@ RUNNING = ("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp")
 NAMES = {
     Kind.ELEMENTWISE: PRIMITIVES,
     Kind.REDUCE: ("sum", *JOINS),
-    Kind.SCAN: RUNNING,
+    Kind.SCAN: (*RUNNING, "argsort"),
     Kind.ROUTINE: (),
 }
 """Ops by kind; of a kind that is not here, all."""

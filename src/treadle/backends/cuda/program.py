@@ -15,7 +15,8 @@ from treadle.backends.cuda.forms import Form, block_rows, choose, constants_of, 
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.matmul import TEMPLATES
 from treadle.backends.cuda.primitives import RUNNING
-from treadle.backends.cuda.scan import Scan
+from treadle.backends.cuda.scan import Scan, sizes_of
+from treadle.backends.cuda.sort import Sort
 from treadle.backends.cuda.split import split_reduction, with_parts
 from treadle.backends.cuda.streamed import product_of
 from treadle.backends.cuda.ways import settled_form
@@ -91,14 +92,18 @@ class Plan(Driver):
         self._mark(number)
 
     def add_routine(self, routine: RoutineStep, step: int) -> None:
-        """A running total as a few kernels; other routines are refused where they are called."""
-        node, temporary = routine.node, f"parts of {step}"
-        if node.op.name not in RUNNING:
-            raise CompilerError(explain("plan", f"{node.op} has no kernel on CUDA"))
-        made = Scan(node, routine.sources[0], self.processors, temporary)
-        if made.temporary_bytes:
-            self.reserve({temporary: made.temporary_bytes}, step)
-        self.launches += made.launches()
+        """A running total or a sort as a few kernels; others are refused where they are called."""
+        node, (source, *_) = routine.node, routine.sources
+        made: Scan | Sort
+        if node.op.name in RUNNING:
+            name = f"parts of {step}"
+            memory = (source, node)
+            made = Scan(node.op.name, node.dtype, sizes_of(node), memory, name, self.processors)
+        else:
+            made = Sort(node, source, self.processors, str(step))
+        launches = made.launches()
+        self.reserve(made.temporaries(), step)
+        self.launches += launches
         self._mark(step)
 
     def add_region(self, region: RegionStep, step: int) -> None:

@@ -97,6 +97,12 @@ class Cut:
         return 0 if self.across else 1
 
 
+def sizes_of(node: Node) -> tuple[int, int, int]:
+    """Of a node that goes along an axis: what lies before it, its length, what lies beside."""
+    axis, shape = node.arg[0], node.shape
+    return prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
+
+
 def choose(outer: int, n: int, inner: int, processors: int) -> Cut:
     """The cut of lines that lie inner apart."""
     if inner > 1:
@@ -112,27 +118,31 @@ def choose(outer: int, n: int, inner: int, processors: int) -> Cut:
 
 
 class Scan:
-    """One running total on its way to launches."""
+    """One running total on its way to launches.
 
-    def __init__(self, node: Node, source: Node, processors: int, temporary: str) -> None:
-        self.node, self.source, self.name, self.d = node, source, node.op.name, node.dtype
-        (axis,) = node.arg
-        shape = node.shape
-        self.outer, self.n, self.inner = prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
-        self.cut = choose(self.outer, self.n, self.inner, processors)
-        self.lines = self.outer * self.inner
-        self.wide = node.type.size >= INDEX_LIMIT
-        self.temporary = temporary
-        self.kind = carried(self.name, self.d)
+    sizes: how many lines there are before the axis, its length, and how many lie beside each other.
+    """
 
-    @property
-    def temporary_bytes(self) -> int:
-        """Totals of the parts."""
-        return self.cut.parts * self.lines * self.kind.size if self.cut.parts > 1 else 0
+    def __init__(
+        self, name: str, dtype: DType, sizes: tuple[int, int, int], memory: tuple[object, object],
+        temporary: str, processors: int,
+    ) -> None:  # fmt: skip
+        self.name, self.d, self.temporary = name, dtype, temporary
+        self.outer, self.n, self.inner = sizes
+        self.source, self.result = memory
+        self.cut = choose(*sizes, processors)
+        self.lines, self.size = self.outer * self.inner, prod(sizes)
+        self.wide = self.size >= INDEX_LIMIT
+        self.kind = carried(name, dtype)
+
+    def temporaries(self) -> dict[str, int]:
+        """Bytes for the totals of parts."""
+        nbytes = self.cut.parts * self.lines * self.kind.size
+        return {self.temporary: nbytes} if self.cut.parts > 1 and self.size else {}
 
     def launches(self) -> list[Launch]:
         """The kernels, in order."""
-        if not self.node.type.size:
+        if not self.size:
             return []
         if self.cut.parts == 1:
             return [self._launch(whole=True)]
@@ -141,9 +151,9 @@ class Scan:
     def _launch(self, whole: bool) -> Launch:
         """Of each part its total, or (whole) the scan itself."""
         cut, arguments = self.cut, Arguments()
-        arguments.memory("x", self.source.dtype, self.source)
+        arguments.memory("x", self.d, self.source)
         if whole:
-            arguments.memory("y", self.d, self.node)
+            arguments.memory("y", self.d, self.result)
         if cut.parts > 1:
             arguments.memory("parts", self.kind, self.temporary)
         spans = -(-self.n // (cut.span * cut.parts)) * cut.span
@@ -155,7 +165,7 @@ class Scan:
         source = arguments.source(text, constants, 4 if cut.lines * cut.span <= 2048 else 8)
         blocks = self.outer * -(-self.inner // cut.lines) if cut.across else (
             -(-self.lines // cut.lines))  # fmt: skip
-        return Launch(source, (blocks, -(-self.n // spans)), arguments.values, self.node.type.size)
+        return Launch(source, (blocks, -(-self.n // spans)), arguments.values, self.size)
 
     def _text(self, whole: bool) -> str:
         cut, kind = self.cut, register_type(self.kind)
