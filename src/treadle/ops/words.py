@@ -26,6 +26,8 @@ NOTHING: Any = Nothing()
 class Words(TypedDict, total=False):
     """The words that are translated, for type checkers."""
 
+    A: Any
+    B: Any
     alpha: Any
     as_tuple: Any
     assume_unique: Any
@@ -83,7 +85,7 @@ OURS: dict[str, tuple[str, ...]] = {
     "vec2": SECOND, "tensor": SECOND, "target": ("labels",), "input1": ("x1",), "input2": ("x2",),
     "query": ("q",), "key": ("k",), "attn_mask": ("mask",), "equation": ("subscripts",),
     "sorted_sequence": ("sorted",), "size": ("shape",), "steps": ("num",),
-    "n": ("n_rows",), "m": ("n_cols",),
+    "n": ("n_rows",), "m": ("n_cols",), "A": ("x", "a"), "B": ("b", "y"),
 }  # fmt: skip
 """Words, and the names they stand for: the first that a row has."""
 
