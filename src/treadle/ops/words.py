@@ -32,7 +32,8 @@ class Words(TypedDict, total=False):
     as_tuple: Any
     assume_unique: Any
     attn_mask: Any
-    dtype: Any
+    batch1: Any
+    batch2: Any
     diagonal: Any
     dim: Any
     dim0: Any
@@ -40,6 +41,7 @@ class Words(TypedDict, total=False):
     dim2: Any
     dimension: Any
     dims: Any
+    dtype: Any
     end: Any
     end_dim: Any
     equation: Any
@@ -50,6 +52,8 @@ class Words(TypedDict, total=False):
     input2: Any
     keepdim: Any
     key: Any
+    mat: Any
+    mat1: Any
     mat2: Any
     other: Any
     p: Any
@@ -67,14 +71,18 @@ class Words(TypedDict, total=False):
     steps: Any
     target: Any
     tensor: Any
+    tensor1: Any
+    tensor2: Any
     test_elements: Any
     unbiased: Any
     value: Any
     vec: Any
+    vec1: Any
     vec2: Any
 
 
-SECOND = ("y", "b")
+VARARGS = 4  # the flag of a function that takes any number of arguments; inspect costs an import
+FIRST, SECOND = ("a",), ("y", "b")
 OURS: dict[str, tuple[str, ...]] = {
     "dim": ("axis", "axes"), "dims": ("axes", "axis", "repetitions"), "dimension": ("axis",),
     "dim0": ("axis0",), "dim1": ("axis1",), "dim2": ("axis2",), "keepdim": ("keepdims",),
@@ -86,6 +94,10 @@ OURS: dict[str, tuple[str, ...]] = {
     "query": ("q",), "key": ("k",), "attn_mask": ("mask",), "equation": ("subscripts",),
     "sorted_sequence": ("sorted",), "size": ("shape",), "steps": ("num",),
     "n": ("n_rows",), "m": ("n_cols",), "A": ("x", "a"), "B": ("b", "y"),
+    "mat": FIRST, "mat1": FIRST, "batch1": FIRST, "tensor1": FIRST, "vec1": FIRST, "x1": FIRST,
+    "batch2": SECOND, "tensor2": SECOND, "x2": SECOND, "split_sizes": ("size",),
+    "indices": ("sections",), "tensor_indices_or_sections": ("sections",),
+    "random_samples": ("samples",), "num_samples": ("count",), "data": ("obj",),
 }  # fmt: skip
 """Words, and the names they stand for: the first that a row has."""
 
@@ -153,8 +165,8 @@ TURNED: dict[tuple[str, str], Turn] = {
     ("nonzero", "as_tuple"): _as_rows, ("arange", "end"): _until,
     ("max", "other"): _extreme("maximum"), ("min", "other"): _extreme("minimum"),
     ("topk", "sorted"): _nowhere, ("unique", "sorted"): _nowhere,
-    ("gather", "sparse_grad"): _nowhere, ("repeat", "output_size"): _nowhere,
-    ("tensordot", "dims"): _as("axes"),
+    ("gather", "sparse_grad"): _nowhere, ("cdist", "compute_mode"): _nowhere,
+    ("repeat", "output_size"): _nowhere, ("tensordot", "dims"): _as("axes"),
 }  # fmt: skip
 """What takes more than another name, by row and word."""
 
@@ -179,6 +191,10 @@ def translated(
     left_out = dict(zip(names, (*needed, *values_of), strict=True))
     values = left_out | dict(zip(names, args, strict=False)) | _known(names, options)
     named = {word: options[word] for word in options if word in others}
+    rest = args[len(names) :]
+    if "size" in foreign and "shape" not in names and code.co_flags & VARARGS:
+        foreign.remove("size")
+        rest = (options["size"],)
     for word in foreign:
         turn = TURNED.get((row, word))
         if turn is not None:
@@ -199,7 +215,7 @@ def translated(
         raise TypeError(wrong) from None
     if "y" in values and "y" not in names:  # another row, of two operands
         return row, (values[names[0]], values["y"]), {}
-    return row, (*(values[name] for name in names), *args[len(names) :]), named
+    return row, (*(values[name] for name in names), *rest), named
 
 
 def _known(names: tuple[str, ...], options: Mapping[str, Any]) -> Values:
