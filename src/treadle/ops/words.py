@@ -178,7 +178,7 @@ def translated(
 
     source is what the row is called with: names and defaults are read off it.
     """
-    code, values_of = source.__code__, source.__defaults__ or ()  # type: ignore[attr-defined]
+    code, values_of = source.__code__, source.__defaults__ or ()
     names = code.co_varnames[: code.co_argcount]
     names = names[1:] if names[:1] == ("np",) else names
     others = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
