@@ -12,6 +12,7 @@ from typing import Any
 from treadle.base.dtypes import DType
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import Shape, axes_in, axis_in, fill_reshape, sizes_in
+from treadle.base.sizes import UnknownSizeError
 from treadle.ops import rules
 from treadle.ops.defs import Kind, Op, Samples
 from treadle.ops.reduce import sum_
@@ -167,6 +168,8 @@ def _pad(x: Any, edges: int | Sequence[Pair], value: float = 0, mode: str = "con
     given = [(edges, edges)] * x.ndim if isinstance(edges, int) else edges
     try:
         pairs = tuple((index(before), index(after)) for before, after in given)
+    except UnknownSizeError:
+        raise
     except (TypeError, ValueError):
         pairs = ()
     if len(pairs) != x.ndim:
