@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 import treadle as td
+from treadle.ops.defs import NAMES, TABLE, Kind
+from treadle.ops.words import OURS as OTHER_NAMES
+from treadle.ops.words import TURNED
 
 rng = np.random.default_rng(2)
 ARRAYS = {
@@ -142,6 +145,22 @@ SAME = {
     "T.eye(n=2, m=3)": "T.eye(2, 3)",
     "T.celu(input=x, alpha=2.0)": "T.celu(x, 2.0)",
     "T.exp(input=x)": "T.exp(x)",
+    "T.addmm(x, mat1=y, mat2=x.T @ x, beta=2, alpha=3)": "2 * x + 3 * (y @ (x.T @ x))",
+    "T.addcmul(x, tensor1=y, tensor2=y, value=2)": "x + 2 * y * y",
+    "T.cdist(x1=x, x2=y)": "T.cdist(x, y)",
+    "T.kthvalue(x, k=2, dim=1, keepdim=True)[0]": "T.sort(x, 1)[:, 1:2]",
+    "T.var_mean(x, dim=1, unbiased=False)[0]": "T.var(x, 1)",
+    "T.narrow(x, dim=1, start=1, length=2)": "x[:, 1:3]",
+    "T.select(x, dim=1, index=2)": "x[:, 2]",
+    "T.cross(x[:, :3], other=y[:, :3], dim=1)": "T.cross(x[:, :3], y[:, :3], axis=1)",
+    "T.tensor_split(x, 3, dim=1)[0]": "x[:, :2]",
+    "T.nansum(x, dim=1, dtype=T.float64)": "x.double().sum(1)",
+    "T.index_fill(x, dim=0, index=k, value=2.0)": "T.index_fill(x, k, 2.0, 0)",
+    "T.amax(x, dim=(0, 1), keepdim=True)": "x.max(keepdims=True)",
+    "T.take_along_dim(x, i, dim=0)": "T.gather(x, i, 0)",
+    "T.diag_embed(x, dim1=0, dim2=1)": "T.diag_embed(x, 0, 0, 1)",
+    "T.trapezoid(x, dim=0)": "T.trapezoid(x, axis=0)",
+    "T.gcd(n, other=2 * n)": "n",
 }  # fmt: skip
 
 
@@ -188,6 +207,25 @@ def test_words_that_do_not_add_up(call, words):
         eval(call, dict(OURS))
     assert words in str(caught.value)
     assert caught.value.__cause__ is None
+
+
+def test_five_words_are_taken_wherever_pytorch_has_them():
+    torch = pytest.importorskip("torch")
+    refused = []
+    for known, name in NAMES.items():
+        op = TABLE[name]
+        source = op.define or op.arguments or op.reference
+        if not op.public or source is None or op.kind is Kind.RANDOM:
+            continue
+        code = source.__code__
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        for schema in torch._C._jit_get_schemas_for_operator(f"aten::{known}"):
+            theirs = {argument.name for argument in schema.arguments}
+            for word in theirs & {"dim", "dims", "keepdim", "input", "other"}:
+                ours = names[:1] if word == "input" else OTHER_NAMES[word]
+                taken = word in names or (name, word) in TURNED or set(ours) & set(names)
+                refused += [] if taken else [(known, word)]
+    assert refused == [("slice", "dim")]  # ours takes ranges of all axes
 
 
 def test_words_are_translated_under_compile_and_in_gradients():

@@ -1,4 +1,4 @@
-"""How often do numbers occur?"""
+"""How often numbers occur, as a row."""
 
 from __future__ import annotations
 

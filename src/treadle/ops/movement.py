@@ -12,6 +12,7 @@ from typing import Any
 from treadle.base.dtypes import DType
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import Shape, axes_in, axis_in, fill_reshape, sizes_in
+from treadle.base.sizes import UnknownSizeError
 from treadle.ops import rules
 from treadle.ops.defs import Kind, Op, Samples
 from treadle.ops.reduce import sum_
@@ -166,25 +167,26 @@ def fill_of(op: str, dtype: DType, value: complex) -> complex:
 def _pad(x: Any, edges: int | Sequence[Pair], value: float = 0, mode: str = "constant") -> Any:
     given = [(edges, edges)] * x.ndim if isinstance(edges, int) else edges
     try:
-        edges = tuple((index(before), index(after)) for before, after in given)
-        fits = len(edges) == x.ndim
+        pairs = tuple((index(before), index(after)) for before, after in given)
+    except UnknownSizeError:
+        raise
     except (TypeError, ValueError):
-        fits = False
-    if not fits:
+        pairs = ()
+    if len(pairs) != x.ndim:
         hint = "a number, or one (before, after) pair per axis"
         raise ArgumentError(explain("pad", "bad edges", hint, edges=given, shape=x.shape))
     if mode not in MODES:
         hint = f"one of {', '.join(MODES)}"
         raise ArgumentError(explain("pad", "no such mode", hint, mode=repr(mode)))
-    if any(n < 0 for edge in edges for n in edge):
+    if any(n < 0 for edge in pairs for n in edge):
         if mode == "reflect":  # at the ends that x had
-            wider = tuple((max(0, before), max(0, after)) for before, after in edges)
-            away = tuple((min(0, before), min(0, after)) for before, after in edges)
+            wider = tuple((max(0, before), max(0, after)) for before, after in pairs)
+            away = tuple((min(0, before), min(0, after)) for before, after in pairs)
             return _cropped(pad(x, wider, mode=mode), away)[0]
-        x, edges = _cropped(x, edges)
+        x, pairs = _cropped(x, pairs)
     if mode == "constant":
-        return (x,), (edges, fill_of("pad", x.dtype, value))
-    for axis, (before, after) in enumerate(edges):
+        return (x,), (pairs, fill_of("pad", x.dtype, value))
+    for axis, (before, after) in enumerate(pairs):
         if before or after:
             x = _surrounded(x, axis, before, after, mode)
     return x

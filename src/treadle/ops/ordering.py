@@ -180,9 +180,8 @@ def _middle(x: Any, axis: Axes, keepdims: bool) -> Placed:
     odd = sum_(cast(ne(x, x), int64), axis=at, keepdims=True)
     place = where(eq(odd, 0), (size - 1) // 2, size - odd)
     index = gather(argsort(x, axis=at), place, axis=at)
-    found = (gather(x, index, axis=at), index)
     shape = drop_axes(x.shape, (at,), keepdims)
-    return Placed(*(y.reshape(shape) for y in found))
+    return Placed(gather(x, index, axis=at).reshape(shape), index.reshape(shape))
 
 
 @composite(

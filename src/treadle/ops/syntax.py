@@ -172,7 +172,7 @@ class Syntax:
         return e.where(condition, self, other)
 
     def sum(
-        self, axis: Any = None, keepdims: bool = False, dtype: Any = None, **words: Unpack[Words]
+        self, axis: Any = None, keepdims: bool = False, dtype: Any = None, **words: Any
     ) -> Self:
         """Sum along axes, added in a dtype."""
         return r.sum_(self, axis, keepdims, dtype, **words)

@@ -26,11 +26,14 @@ NOTHING: Any = Nothing()
 class Words(TypedDict, total=False):
     """The words that are translated, for type checkers."""
 
+    A: Any
+    B: Any
     alpha: Any
     as_tuple: Any
     assume_unique: Any
     attn_mask: Any
-    dtype: Any
+    batch1: Any
+    batch2: Any
     diagonal: Any
     dim: Any
     dim0: Any
@@ -38,6 +41,7 @@ class Words(TypedDict, total=False):
     dim2: Any
     dimension: Any
     dims: Any
+    dtype: Any
     end: Any
     end_dim: Any
     equation: Any
@@ -48,6 +52,8 @@ class Words(TypedDict, total=False):
     input2: Any
     keepdim: Any
     key: Any
+    mat: Any
+    mat1: Any
     mat2: Any
     other: Any
     p: Any
@@ -65,14 +71,18 @@ class Words(TypedDict, total=False):
     steps: Any
     target: Any
     tensor: Any
+    tensor1: Any
+    tensor2: Any
     test_elements: Any
     unbiased: Any
     value: Any
     vec: Any
+    vec1: Any
     vec2: Any
 
 
-SECOND = ("y", "b")
+VARARGS = 4  # the flag of a function that takes any number of arguments; inspect costs an import
+FIRST, SECOND = ("a",), ("y", "b")
 OURS: dict[str, tuple[str, ...]] = {
     "dim": ("axis", "axes"), "dims": ("axes", "axis", "repetitions"), "dimension": ("axis",),
     "dim0": ("axis0",), "dim1": ("axis1",), "dim2": ("axis2",), "keepdim": ("keepdims",),
@@ -83,7 +93,11 @@ OURS: dict[str, tuple[str, ...]] = {
     "vec2": SECOND, "tensor": SECOND, "target": ("labels",), "input1": ("x1",), "input2": ("x2",),
     "query": ("q",), "key": ("k",), "attn_mask": ("mask",), "equation": ("subscripts",),
     "sorted_sequence": ("sorted",), "size": ("shape",), "steps": ("num",),
-    "n": ("n_rows",), "m": ("n_cols",),
+    "n": ("n_rows",), "m": ("n_cols",), "A": ("x", "a"), "B": ("b", "y"),
+    "mat": FIRST, "mat1": FIRST, "batch1": FIRST, "tensor1": FIRST, "vec1": FIRST, "x1": FIRST,
+    "batch2": SECOND, "tensor2": SECOND, "x2": SECOND, "split_sizes": ("size",),
+    "indices": ("sections",), "tensor_indices_or_sections": ("sections",),
+    "random_samples": ("samples",), "num_samples": ("count",), "data": ("obj",),
 }  # fmt: skip
 """Words, and the names they stand for: the first that a row has."""
 
@@ -151,8 +165,8 @@ TURNED: dict[tuple[str, str], Turn] = {
     ("nonzero", "as_tuple"): _as_rows, ("arange", "end"): _until,
     ("max", "other"): _extreme("maximum"), ("min", "other"): _extreme("minimum"),
     ("topk", "sorted"): _nowhere, ("unique", "sorted"): _nowhere,
-    ("gather", "sparse_grad"): _nowhere, ("repeat", "output_size"): _nowhere,
-    ("tensordot", "dims"): _as("axes"),
+    ("gather", "sparse_grad"): _nowhere, ("cdist", "compute_mode"): _nowhere,
+    ("repeat", "output_size"): _nowhere, ("tensordot", "dims"): _as("axes"),
 }  # fmt: skip
 """What takes more than another name, by row and word."""
 
@@ -164,7 +178,7 @@ def translated(
 
     source is what the row is called with: names and defaults are read off it.
     """
-    code, values_of = source.__code__, source.__defaults__ or ()  # type: ignore[attr-defined]
+    code, values_of = source.__code__, source.__defaults__ or ()
     names = code.co_varnames[: code.co_argcount]
     names = names[1:] if names[:1] == ("np",) else names
     others = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
@@ -177,6 +191,10 @@ def translated(
     left_out = dict(zip(names, (*needed, *values_of), strict=True))
     values = left_out | dict(zip(names, args, strict=False)) | _known(names, options)
     named = {word: options[word] for word in options if word in others}
+    rest = args[len(names) :]
+    if "size" in foreign and "shape" not in names and code.co_flags & VARARGS:
+        foreign.remove("size")
+        rest = (options["size"],)
     for word in foreign:
         turn = TURNED.get((row, word))
         if turn is not None:
@@ -197,7 +215,7 @@ def translated(
         raise TypeError(wrong) from None
     if "y" in values and "y" not in names:  # another row, of two operands
         return row, (values[names[0]], values["y"]), {}
-    return row, (*(values[name] for name in names), *args[len(names) :]), named
+    return row, (*(values[name] for name in names), *rest), named
 
 
 def _known(names: tuple[str, ...], options: Mapping[str, Any]) -> Values:

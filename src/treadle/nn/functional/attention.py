@@ -123,7 +123,7 @@ def _projected_together(
 ) -> list[Tensor]:
     """Query, key and value times three weights in one: one product if they are the same tensor."""
     if weight is not None and inputs[0] is inputs[1] is inputs[2]:
-        return f.split(f.linear(inputs[0], weight, bias), weight.shape[0] // 3, -1)
+        return list(f.split(f.linear(inputs[0], weight, bias), weight.shape[0] // 3, -1))
     return _projected(inputs, _thirds(weight), bias)
 
 
