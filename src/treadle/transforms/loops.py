@@ -23,6 +23,7 @@ from treadle.passes.pipeline import simplify
 from treadle.runtime.draws import draw
 from treadle.tensor.tensor import Tensor
 from treadle.transforms.bodies import Body, as_tensors, drawn, enclosed, recorded_body, results_of
+from treadle.transforms.lifting import lifted
 
 differentiate_regions(simplify)
 
@@ -104,14 +105,14 @@ def looped(
     body = recorded_body(what, f, (tuple, form, of_xs), types)
     of_ys = _form_of_ys(what, body, form)
     require_same(what, [x._node for x in initial], body.results)
-    stacks = [x._node for x in rows]
-    params = list(body.params)
+    stacks = dict(zip(body.params[len(initial) :], [x._node for x in rows], strict=True))
+    ends, more = lifted(body.params, body.results, stacks, length)
+    stacks |= more
     if body.key is not None:  # numbers of its own for every step
-        params.append(body.key)
-        stacks.append(_keys(body.key, body.draws, length))
-    region, closed = enclosed(params, body.results)
+        stacks[body.key] = _keys(body.key, body.draws, length)
+    region, closed = enclosed([*body.params[: len(initial)], *stacks], ends)
     spec = Loop(region, len(initial), len(stacks), length, reverse)
-    operands = (*[x._node for x in initial], *stacks, *closed)
+    operands = (*[x._node for x in initial], *stacks.values(), *closed)
     if not operands:
         raise ArgumentError(explain(what, "neither a carry nor xs", "a loop needs tensors"))
     results = results_of(spec, operands)
