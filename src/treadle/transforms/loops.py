@@ -16,7 +16,7 @@ from treadle.base.errors import (
 )
 from treadle.base.trees import Structure, flatten, unflatten
 from treadle.ir.node import Node, Type, iota, type_of
-from treadle.ir.region import Loop
+from treadle.ir.region import Loop, are_alike
 from treadle.ops.joining import stack
 from treadle.ops.movement import concat, cut
 from treadle.passes.pipeline import simplify
@@ -199,7 +199,7 @@ def _pair(what: str, result: Any) -> tuple[Any, Any]:
 def require_same(what: str, initial: Sequence[Node], results: Sequence[Node]) -> None:
     """Refuse a step after which a carry is of another type than before."""
     for k, (before, after) in enumerate(zip(initial, results, strict=False)):
-        if before.type is not after.type:
+        if not are_alike([before], [after]):
             hint = "cast or reshape it, or begin with another one"
             facts = {"given": before.type, "returned": after.type}
             error = ShapeError if before.shape != after.shape else DtypeError
