@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from treadle.autograd.batch_regions import batch_regions
 from treadle.autograd.loops import differentiate_regions
 from treadle.base.errors import (
     ArgumentError,
@@ -26,6 +27,7 @@ from treadle.transforms.bodies import Body, as_tensors, drawn, enclosed, recorde
 from treadle.transforms.lifting import lifted
 
 differentiate_regions(simplify)
+batch_regions()
 
 
 def scan(
