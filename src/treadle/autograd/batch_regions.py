@@ -124,8 +124,8 @@ def batched_branch(size: int, node: Node, xs: Sequence[Node], batched: Sequence[
     if not batched[0]:
         count = range(len(spec.bodies[0].results))
         differs = [any(body.results[k] is not None for body in bodies) for k in count]
-        ends = [[x.whole(k) if differs[k] else x.result(k) for k in count] for x in bodies]
-        pairs = zip(bodies, ends, strict=True)
+        wanted = [[x.whole(k) if differs[k] else x.result(k) for k in count] for x in bodies]
+        pairs = zip(bodies, wanted, strict=True)
         regions = [region_of(body.params(), results) for body, results in pairs]
         return apply_region(Branch(tuple(regions)), (index, *given))
     params = [placeholder(x.type) for x in xs]

@@ -58,7 +58,7 @@ def _pushed_loop(
             break
         moving = sorted(moving + more)
     of = dict(zip(moving, dots, strict=True))
-    given = {k: tangents[k] if tangents[k] is not None else full(0, operands[k].type) for k in of}
+    given = {k: t if (t := tangents[k]) is not None else full(0, operands[k].type) for k in of}
     parts = range(spec.carries), range(spec.carries, first), range(first, len(region.params))
     params = [x for part in parts for x in (*[region.params[k] for k in part],
                                             *[of[k] for k in part if k in of])]  # fmt: skip

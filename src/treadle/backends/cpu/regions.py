@@ -21,7 +21,7 @@ from treadle.schedule.clusters import without_reshape
 from treadle.schedule.layout import Layout
 
 Where = Callable[[object], Place]
-MANY = 16  # steps that a loop is taken to have where nobody knows
+ANY = 1 << 22  # steps that a loop is taken to have where nobody knows: it can be interrupted
 
 
 class Tabled(Protocol):
@@ -128,8 +128,8 @@ class Nested:
         self.temporaries: dict[object, int] = self._reserved()
         steps = 1
         if isinstance(self.spec, Loop):
-            steps = MANY if self.spec.flagged else most(self.spec.length)
-        self.size = max(table.size for table in self.tables) * steps
+            steps = ANY if self.spec.flagged else most(self.spec.length)
+        self.size = max(1, *(table.size for table in self.tables)) * steps
 
     @staticmethod
     def _loop_order(spec: Loop) -> list[int]:
