@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import numpy as np
 import pytest
 
@@ -226,3 +228,28 @@ class TestRefused:
         with pytest.raises(ArgumentError, match="outlives"):
             td.cond(td.tensor(True), lambda: state.assign(td.ones(2)), lambda: state)
         assert state.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
+def test_loop_without_end_can_be_interrupted():
+    def ring(*_):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(TimeoutError):
+            td.while_loop(lambda x: x > -1, lambda x: (x + 1) % 7, td.tensor(0)).item()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_loop_that_comes_up_for_air_goes_on_where_it_was():
+    def run(c, k):  # some 100 ms and more
+        return td.while_loop(lambda s: s[1] < k, lambda s: (s[0] * 3 % 1009, s[1] + 1), (c, 0))
+
+    steps = 8_000_000
+    found, count = run(td.tensor(1), td.tensor(steps))
+    assert count.item() == steps
+    assert found.item() == pow(3, steps, 1009)

@@ -394,3 +394,26 @@ def test_complex_numbers_go_through_loops():
 
     xs_ = td.tensor(xs)
     gradcheck(parts, [np.array([0.3, 0.4]), np.array([0.1, -0.4])])
+
+
+@pytest.mark.parametrize("steps", [2, 7])
+def test_one_program_for_any_number_of_steps(steps):
+    (w,) = draws(6, (4, 4))
+    w = td.tensor(w).requires_grad_()
+
+    def slope(c, xs):
+        def step(carry, x):
+            c, d = carry
+            return (td.tanh(c @ w + x), c), d
+
+        (c, d), ys = td.scan(step, (c, c * 2), xs)
+        return td.gradients((c * c).sum() + (d * ys.mean(axis=0)).sum(), [w])[0]
+
+    compiled = td.compile(slope)
+    for count in (steps, steps + 2):
+        c, xs = map(td.tensor, draws(count, (2, 4), (count, 2, 4)))
+        named = xs.reshape(td.Dim("t", count, max=16), 2, 4)
+        np.testing.assert_allclose(
+            compiled(c, named).numpy(), slope(c, xs).numpy(), rtol=1e-11, atol=1e-13
+        )
+    assert sum(map(len, compiled.entries.values())) == 1

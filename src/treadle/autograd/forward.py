@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from treadle.autograd.backward import fitted, parts_of, pulled
 from treadle.autograd.custom import route_of
 from treadle.autograd.pointwise import is_pointwise
+from treadle.autograd.push_regions import pushed
 from treadle.base.errors import GradientError, explain
 from treadle.ir.graph import toposort
 from treadle.ir.node import Node, apply, definition, full
@@ -55,6 +56,8 @@ def push(order: Sequence[Node], changes: Changes) -> None:
 def _change(node: Node, tangents: Sequence[Node | None]) -> Node | None:
     """The change of one node; None if there is none."""
     op = node.op
+    if op.kind is Kind.REGION:
+        return pushed(node, tangents, push)
     if not node.dtype.is_inexact:
         return None
     if op in LINEAR:

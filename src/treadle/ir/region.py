@@ -145,23 +145,31 @@ def region_call(spec: Spec, operands: Sequence[Node]) -> Call:
     return call
 
 
+def are_alike(one: Sequence[Node], other: Sequence[Node]) -> bool:
+    """Are nodes of the same types, whatever the names of their sizes?"""
+    return len(one) == len(other) and all(
+        a.type is b.type or (a.shape == b.shape and a.dtype is b.dtype and a.device is b.device)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
 def wrong_types(spec: Spec, operands: Sequence[Node]) -> str:
     """What does not fit between operands and bodies; empty if all does."""
-    given = [x.type for x in operands]
     if isinstance(spec, Branch):
-        results = [[x.type for x in body.results] for body in spec.bodies]
-        if any(types != results[0] for types in results):
+        if not all(are_alike(body.results, spec.bodies[0].results) for body in spec.bodies):
             return "branches give different types"
-        fits = all(given[1:] == [x.type for x in body.params] for body in spec.bodies)
+        fits = all(are_alike(operands[1:], body.params) for body in spec.bodies)
         return "" if fits else "operands are no parameters of the branches"
-    body = spec.body
-    if [x.type for x in body.results[: spec.carries]] != given[: spec.carries]:
+    body, first = spec.body, spec.carries + spec.xs
+    if not are_alike(body.results[: spec.carries], operands[: spec.carries]):
         return "a carry changes its type"
-    wanted = [x.type for x in body.params]
-    for k in range(spec.carries, spec.carries + spec.xs):
-        slice_ = wanted[k]
-        wanted[k] = type_of((spec.length, *slice_.shape), slice_.dtype, slice_.device)
-    fits = given[: len(wanted)] == wanted and len(given) == len(wanted) + spec.flagged
+    stacks, slices = operands[spec.carries : first], body.params[spec.carries : first]
+    fits = are_alike(operands[: spec.carries], body.params[: spec.carries])
+    fits = fits and are_alike(operands[first : len(operands) - spec.flagged], body.params[first:])
+    fits = fits and len(stacks) == len(slices) and all(
+        x.shape == (spec.length, *y.shape) and x.dtype is y.dtype
+        for x, y in zip(stacks, slices, strict=True)
+    )  # fmt: skip
     return "" if fits else "operands are no parameters of the body"
 
 

@@ -84,9 +84,9 @@ def _merged(roots: Sequence[Node]) -> list[Node]:
             done[node] = whole[key]
         elif node.op is PROJECT and node.operands[0] in spec:
             (loop,), (old,) = operands, node.operands
-            wanted = old.arg.body.results[node.arg]
-            first = node.arg < len(old.arg.body.base.results)
-            k = node.arg if first else loop.arg.body.results.index(wanted)
+            wanted, known = old.arg.body.results[node.arg], len(old.arg.body.base.results)
+            more = node.arg >= known
+            k = loop.arg.body.results.index(wanted, known) if more else node.arg
             done[node] = _projected(loop, k)
         else:
             done[node] = rebuild(node, operands)

@@ -16,7 +16,7 @@ from treadle.base.errors import (
 from treadle.base.trees import flatten, unflatten
 from treadle.ir.node import Node
 from treadle.ir.recording import GRADIENTS
-from treadle.ir.region import UNBOUNDED, Branch, Loop
+from treadle.ir.region import UNBOUNDED, Branch, Loop, are_alike
 from treadle.ops.elementwise import cast, where
 from treadle.runtime.draws import draw
 from treadle.tensor.tensor import Tensor
@@ -178,7 +178,7 @@ def _require_alike(what: str, one: Body, other: Body) -> None:
         facts = {"first": shown(one.shape), "other": shown(other.shape)}
         raise ArgumentError(explain(what, "branches of different forms", hint, **facts))
     for a, b in zip(one.results, other.results, strict=True):
-        if a.type is not b.type:
+        if not are_alike([a], [b]):
             error = ShapeError if a.shape != b.shape else DtypeError
             wrong = "branches give different types"
             raise error(explain(what, wrong, hint, first=a.type, other=b.type))

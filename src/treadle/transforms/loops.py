@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from treadle.autograd.batch_regions import batch_regions
 from treadle.autograd.loops import differentiate_regions
 from treadle.base.errors import (
     ArgumentError,
@@ -16,15 +17,17 @@ from treadle.base.errors import (
 )
 from treadle.base.trees import Structure, flatten, unflatten
 from treadle.ir.node import Node, Type, iota, type_of
-from treadle.ir.region import Loop
+from treadle.ir.region import Loop, are_alike
 from treadle.ops.joining import stack
 from treadle.ops.movement import concat, cut
 from treadle.passes.pipeline import simplify
 from treadle.runtime.draws import draw
 from treadle.tensor.tensor import Tensor
 from treadle.transforms.bodies import Body, as_tensors, drawn, enclosed, recorded_body, results_of
+from treadle.transforms.lifting import lifted
 
 differentiate_regions(simplify)
+batch_regions()
 
 
 def scan(
@@ -104,14 +107,14 @@ def looped(
     body = recorded_body(what, f, (tuple, form, of_xs), types)
     of_ys = _form_of_ys(what, body, form)
     require_same(what, [x._node for x in initial], body.results)
-    stacks = [x._node for x in rows]
-    params = list(body.params)
+    stacks = dict(zip(body.params[len(initial) :], [x._node for x in rows], strict=True))
+    ends, more = lifted(body.params, body.results, stacks, length)
+    stacks |= more
     if body.key is not None:  # numbers of its own for every step
-        params.append(body.key)
-        stacks.append(_keys(body.key, body.draws, length))
-    region, closed = enclosed(params, body.results)
+        stacks[body.key] = _keys(body.key, body.draws, length)
+    region, closed = enclosed([*body.params[: len(initial)], *stacks], ends)
     spec = Loop(region, len(initial), len(stacks), length, reverse)
-    operands = (*[x._node for x in initial], *stacks, *closed)
+    operands = (*[x._node for x in initial], *stacks.values(), *closed)
     if not operands:
         raise ArgumentError(explain(what, "neither a carry nor xs", "a loop needs tensors"))
     results = results_of(spec, operands)
@@ -198,7 +201,7 @@ def _pair(what: str, result: Any) -> tuple[Any, Any]:
 def require_same(what: str, initial: Sequence[Node], results: Sequence[Node]) -> None:
     """Refuse a step after which a carry is of another type than before."""
     for k, (before, after) in enumerate(zip(initial, results, strict=False)):
-        if before.type is not after.type:
+        if not are_alike([before], [after]):
             hint = "cast or reshape it, or begin with another one"
             facts = {"given": before.type, "returned": after.type}
             error = ShapeError if before.shape != after.shape else DtypeError

@@ -16,6 +16,7 @@ and how far it moves with each step.
 from __future__ import annotations
 
 HEAD, RECORD, RULE = 12, 9, 7
+NEVER = (1 << 63) - 1  # a time that does not come
 
 
 def _loads(record: str, names: str, first: int = 0) -> str:
@@ -162,7 +163,10 @@ run:
   ret void
 }}}}
 
-define internal void @region(ptr %pool, ptr %head, ptr %bases, i1 %mine) nounwind {{{{
+; A loop or a branch; the step to go on from if it is too late for more, 0 once all is done.
+define internal i64 @region(
+  ptr %pool, ptr %head, ptr %bases, i1 %mine, i64 %until, i64 %from
+) nounwind {{{{
 entry:
 {_loads("head", "branches limit number offset flag_base inner_number inner_offset ptr:records")}
 {_loads("head", "before ptr:first after ptr:last", 8)}
@@ -187,21 +191,35 @@ branch:
   %chosen_at = mul i64 %chosen, {RECORD}
   %body = getelementptr i64, ptr %records, i64 %chosen_at
   call void @step(ptr %pool, ptr %body, ptr %bases, ptr %inner, i64 0, i1 %mine)
-  ret void
+  ret i64 0
 flag:
   %begins = load i8, ptr %given
   %going = icmp ne i8 %begins, 0
   br label %loop
 loop:
   %some = phi i1 [ true, %entry ], [ %going, %flag ]
+  %timed = icmp ne i64 %until, {NEVER}
+  %again = icmp ne i64 %from, 0
+  br i1 %again, label %head1, label %new
+new:
   call void @begin(ptr %first, i64 %before, ptr %bases)
   br label %head1
 head1:
-  %t = phi i64 [ 0, %loop ], [ %t1, %ask ]
-  %wanted = phi i1 [ %some, %loop ], [ %still, %ask ]
+  %t = phi i64 [ 0, %new ], [ %from, %loop ], [ %t1, %ask ]
+  %wanted = phi i1 [ %some, %new ], [ true, %loop ], [ %still, %ask ]
   %within = icmp slt i64 %t, %limit
   %go = and i1 %wanted, %within
-  br i1 %go, label %run, label %done
+  br i1 %go, label %look, label %done
+look:
+  br i1 %timed, label %watch, label %run
+watch:
+  %clock = call i64 @now()
+  %late = icmp sgt i64 %clock, %until
+  %begun = icmp sgt i64 %t, %from
+  %leave = and i1 %late, %begun
+  br i1 %leave, label %pause, label %run
+pause:
+  ret i64 %t
 run:
   call void @step(ptr %pool, ptr %records, ptr %bases, ptr %inner, i64 %t, i1 %mine)
   br i1 %flagged, label %read, label %ask
@@ -219,6 +237,6 @@ done:
   %rules_at = getelementptr i64, ptr %records, i64 3
   %rules = load ptr, ptr %rules_at
   call void @finish(ptr %last, i64 %after, ptr %rules, ptr %bases, i64 %t)
-  ret void
+  ret i64 0
 }}}}
 """

@@ -68,7 +68,7 @@ class Program(Table):
         """How the table is walked: all at once where it is short, or overwrites what others see."""
         if self.short:
             return launcher_holding_gil()
-        is_long = self.size >= LONG and len(self.entries) > 1
+        is_long = self.size >= LONG and (len(self.entries) > 1 or bool(self.nested))
         return _launch_in_parts if is_long and not self.overwrites else launcher()
 
     # ---- running
@@ -140,6 +140,7 @@ def _launch_in_parts(address: int) -> None:
     given = _word_type(BASES).from_address(address)
     words = _word_array(BASES)
     words[:] = given[:]
+    words[DONE] = 0  # no loop was left yet
     launch = part_launcher()
     while words[2]:
         ran = launch(words.address)

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from treadle.backends.cpu.nesting import RULE
 from treadle.backends.cpu.products import SCRATCH
+from treadle.base.sizes import most
 from treadle.ir.node import LEAF, Node
 from treadle.ir.region import Loop, Region
 from treadle.kernel.places import ARENA, Place, Places
@@ -20,7 +21,7 @@ from treadle.schedule.clusters import without_reshape
 from treadle.schedule.layout import Layout
 
 Where = Callable[[object], Place]
-MANY = 16  # steps that a loop is taken to have where nobody knows
+ANY = 1 << 22  # steps that a loop is taken to have where nobody knows: it can be interrupted
 
 
 class Tabled(Protocol):
@@ -127,8 +128,8 @@ class Nested:
         self.temporaries: dict[object, int] = self._reserved()
         steps = 1
         if isinstance(self.spec, Loop):
-            steps = MANY if self.spec.flagged else self.spec.length
-        self.size = max(table.size for table in self.tables) * steps
+            steps = ANY if self.spec.flagged else most(self.spec.length)
+        self.size = max(1, *(table.size for table in self.tables)) * steps
 
     @staticmethod
     def _loop_order(spec: Loop) -> list[int]:
@@ -210,8 +211,8 @@ class Nested:
                 rules[at[k]] = [*begin, *last, *last, stride]
             else:
                 even, odd = home, place(self._name(f"other{k}-"))
-                if not spec.flagged and not spec.length % 2:
-                    even, odd = odd, even
+                if not spec.flagged and isinstance(spec.length, int) and not spec.length % 2:
+                    even, odd = odd, even  # so that the last step writes where it is wanted
                 rules[body.base[k]] = [*even, *even, *odd, 0]
                 rules[at[k]] = [*begin, *odd, *even, 0]
             if not isinstance(self.wanted[k], str):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from treadle.backends.cpu.nesting import NEVER
+
 BESIDE = 8
 """Flags above these bits: how many of the next entries may run at the same time as an entry."""
 STATE_BYTES = 256
@@ -84,8 +86,7 @@ single:
   %nested = icmp ne i64 %inside, 0
   br i1 %nested, label %bodies, label %plain
 bodies:
-  call void @region(ptr %pool, ptr %params, ptr %bases, i1 %mine)
-  br label %next
+{inside}
 plain:
   %bit = and i64 %flags, {SERIAL}
   %free = icmp eq i64 %bit, 0
@@ -139,12 +140,15 @@ entry:
   ret void
 }}}}
 
-; The same for a while; the number of entries run.
+; The same for a while; the number of entries run. The word after says where in a loop it is.
 define i64 @launch_part(ptr %words) nounwind {{{{
 entry:
 {GIVEN}  %now = call i64 @now()
   %until = add i64 %now, {{PART_NANOSECONDS}}
-  %ran = call i64 @run_part(ptr %pool, ptr %table, i64 %count, ptr %bases, i64 %until)
+  %p4 = getelementptr i64, ptr %words, i64 4
+  %ran = call i64 @run_part(
+    ptr %pool, ptr %table, i64 %count, ptr %bases, i64 %until, ptr %p4
+  )
   ret i64 %ran
 }}}}
 """
@@ -160,6 +164,17 @@ AFTER = """%finish = call i64 @now()
   store i64 %start, ptr %r1
   store i64 %finish, ptr %r2
   store i64 0, ptr %r3"""
+INSIDE = """\
+  ; A loop that was left begins where it was left; only the first entry can be one.
+  %from = load i64, ptr %resume
+  %stopped = call i64 @region(
+    ptr %pool, ptr %params, ptr %bases, i1 %mine, i64 %until, i64 %from
+  )
+  store i64 %stopped, ptr %resume
+  %unfinished = icmp ne i64 %stopped, 0
+  br i1 %unfinished, label %within, label %next
+within:
+  br label %end"""
 LATE = """%clock = call i64 @now()
   %late = icmp sgt i64 %clock, %until"""
 ENTER = f"""\
@@ -179,6 +194,9 @@ release:
   br label %out"""
 PLAIN = {
     "name": "run", "argument": "", "before": "", "after": "",
+    "inside": f"""\
+  %stopped = call i64 @region(ptr %pool, ptr %params, ptr %bases, i1 %mine, i64 {NEVER}, i64 0)
+  br label %next""",
     "enter": ENTER, "begun": "  %mine = phi i1 [ false, %entry ], [ %got, %try ]\n",
     "leave": LEAVE,
     "result": "void", "onward": "br label %head", "reached": "", "ret": "ret void",
@@ -193,8 +211,10 @@ TRACED = PLAIN | {
     "others": "and i64 %flags, 0",  # one by one, to be timed
 }  # fmt: skip
 PART = PLAIN | {
-    "name": "run_part", "argument": ", i64 %until", "after": LATE,
+    "name": "run_part", "argument": ", i64 %until, ptr %resume", "after": LATE,
+    "inside": INSIDE,
     "onward": "br i1 %late, label %end, label %head",
-    "result": "i64", "reached": "%reached = phi i64 [ %i, %head ], [ %i1, %next ]",
+    "result": "i64",
+    "reached": "%reached = phi i64 [ %i, %head ], [ %i, %within ], [ %i1, %next ]",
     "ret": "ret i64 %reached",
 }  # fmt: skip

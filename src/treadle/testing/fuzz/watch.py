@@ -14,8 +14,8 @@ import numpy as np
 
 from treadle.backends.arrays import numpy_dtype
 from treadle.backends.cpu.program import DONE, Program
-from treadle.backends.cpu.threads import Pool
-from treadle.backends.cpu.workers import SERIAL
+from treadle.backends.cpu.threads import Pool, runner
+from treadle.backends.cpu.workers import REGION, SERIAL
 from treadle.backends.reference.eval import evaluate
 from treadle.ir.graph import substitute, toposort
 from treadle.ir.node import Node, leaf
@@ -132,6 +132,9 @@ def in_any_order(seed: int) -> Iterator[None]:
 def _entry(address: int, bases: int, draw: Choice | None) -> None:
     """Run one line of a program's table."""
     code, params, blocks, flags = _words(address, 4)
+    if flags & REGION:  # the tables of its bodies are walked natively
+        runner()(Pool.get().address, address, 1, bases)
+        return
     order = list(range(blocks))
     if draw is not None and not flags & SERIAL:
         draw.shuffle(order)
