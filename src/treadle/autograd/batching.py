@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from treadle.autograd.backward import fitted
+from treadle.autograd.batch_regions import REGIONS, Result, results_of
 from treadle.autograd.batch_rules import RULES, repeated
 from treadle.autograd.checkpoint import SEGMENTS, Segment
 from treadle.autograd.custom import Route, reroute, route_of
@@ -18,6 +19,7 @@ from treadle.base.errors import NotSupported, explain
 from treadle.ir.graph import toposort
 from treadle.ir.node import Node, definition, placeholder, type_of
 from treadle.ir.recording import GRADIENTS, RECORDING
+from treadle.ir.region import PROJECT
 from treadle.ops.defs import Kind
 from treadle.ops.elementwise import rerouted
 from treadle.ops.movement import reshape
@@ -27,10 +29,12 @@ from treadle.ops.reduce import sum_
 class Batch:
     """Samples of one size of batch, and what was made of them so far."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, inside: bool = False) -> None:
         self.size = size
+        self.inside = inside  # a loop's body, where no node says whether it needs a gradient
         self.whole: dict[Node, Node] = {}
         """What depends on samples, and the same for all of them: the batch's axis comes first."""
+        self.results: dict[Node, Result] = {}  # of loops and branches, which have several
 
     def sample(self, whole: Node) -> Node:
         """A node that stands for every part of a whole."""
@@ -71,9 +75,15 @@ class Batch:
 
     def _made(self, node: Node) -> Node:
         op = node.op
+        if op in REGIONS:
+            self.results[node] = results_of(self, node)
+            return node  # it has no value itself
+        if op is PROJECT:
+            return self.results[node.operands[0]](node.arg)
         if op is rerouted:
             y, *xs = node.operands
-            return self._rerouted(self.expanded(y), xs, route_of(node).pull)
+            route = route_of(node)
+            return self._rerouted(self.expanded(y), xs, route.pull, route.told)
         rule = RULES.get(op) or RULES.get(op.kind)
         if rule is not None:
             batched = [x in self.whole for x in node.operands]
@@ -86,12 +96,16 @@ class Batch:
             raise NotSupported(explain("vmap", f"{op} has no rule for a batch", hint))
         made = self.expanded(definition(node))
         pull = op.grad
-        if not node.needs_grad or not callable(pull):
+        if not callable(pull) or not (node.needs_grad or self.inside):
             return made
         return self._rerouted(made, node.operands, lambda g: pull(g, node, *node.operands))
 
     def _rerouted(
-        self, y: Node, xs: Sequence[Node], pull: Callable[[Node], Sequence[Node | None]]
+        self,
+        y: Node,
+        xs: Sequence[Node],
+        pull: Callable[[Node], Sequence[Node | None]],
+        told: object = None,
     ) -> Node:
         """y for all samples, whose gradient by xs is that of one sample, for all of them."""
 
@@ -102,7 +116,7 @@ class Batch:
                 for x, part in zip(xs, parts, strict=True)
             ]
 
-        return reroute(y, [self.whole.get(x, x) for x in xs], Route(pulled))
+        return reroute(y, [self.whole.get(x, x) for x in xs], Route(pulled, None, told))
 
     def _cotangent(self, x: Node, part: Node) -> Node:
         """The cotangent of x for all samples; of what they share, the sum of theirs."""

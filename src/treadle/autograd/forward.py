@@ -11,11 +11,13 @@ from collections.abc import Sequence
 
 from treadle.autograd.backward import fitted, parts_of, pulled
 from treadle.autograd.custom import route_of
+from treadle.autograd.forward_regions import change_of_result, changing
 from treadle.autograd.pointwise import is_pointwise
 from treadle.base.errors import GradientError, explain
 from treadle.ir.graph import toposort
 from treadle.ir.node import Node, apply, definition, full
 from treadle.ir.recording import RECORDING
+from treadle.ir.region import BRANCH, LOOP, PROJECT
 from treadle.ops import movement as m
 from treadle.ops.contract import gather, matrix_product, put, scatter, scatter_add
 from treadle.ops.defs import Kind
@@ -55,6 +57,10 @@ def push(order: Sequence[Node], changes: Changes) -> None:
 def _change(node: Node, tangents: Sequence[Node | None]) -> Node | None:
     """The change of one node; None if there is none."""
     op = node.op
+    if op is LOOP or op is BRANCH:
+        return changing(node, tangents, push)
+    if op is PROJECT:
+        return None if tangents[0] is None else change_of_result(tangents[0], node.arg)
     if not node.dtype.is_inexact:
         return None
     if op in LINEAR:
