@@ -22,7 +22,7 @@ ROWS = {name: op for name, op in public_rows().items() if name != "threefry"}
 TAKEN = [name for name, op in ROWS.items() if takes(op, complex64)]
 REFUSED = [name for name in ROWS if name not in TAKEN]
 MAKERS = ["complex", "polar", "view_as_complex"]  # of real numbers
-NO_NEED = ("detach", "round")  # constant where they have a slope
+NO_NEED = ("detach", "round", "rerouted", "unique_consecutive")  # flat, or by a route of its own
 SMOOTH = [
     name for name in (*TAKEN, *MAKERS)
     if not isinstance(ROWS[name].grad, str) and name not in NO_NEED
