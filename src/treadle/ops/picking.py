@@ -155,7 +155,7 @@ def _reduced(
             met += [lines[line][at]] if include_self else []
             join = {"sum": np.sum, "mean": np.mean, "prod": np.prod, "amax": np.max, "amin": np.min}
             total = join[reduce](met)
-            whole = reduce == "mean" and out.dtype.kind != "f"
+            whole = reduce == "mean" and out.dtype.kind not in "fc"
             lines[line][at] = np.floor(total) if whole else total
     return out
 

@@ -273,7 +273,7 @@ def empty_like(
 
 
 def _filled(shape: Shape, value: complex, kind: DType, where_to: Where, grad: bool) -> Tensor:
-    stored = kind.nearest(value) if kind.is_storage else value
+    stored = kind.nearest(_number("full", fill_value=value)) if kind.is_storage else value
     made = owned(Tensor(full_node(stored, type_of(shape, kind, _device(where_to)))))
     return _followed(made, grad)
 
