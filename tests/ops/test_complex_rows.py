@@ -22,7 +22,11 @@ ROWS = {name: op for name, op in public_rows().items() if name != "threefry"}
 TAKEN = [name for name, op in ROWS.items() if takes(op, complex64)]
 REFUSED = [name for name in ROWS if name not in TAKEN]
 MAKERS = ["complex", "polar", "view_as_complex"]  # of real numbers
-NO_NEED = ("detach", "round")  # constant where they have a slope
+NO_NEED = (
+    "detach", "round", "rerouted", "unique", "unique_all", "unique_consecutive", "unique_counts",
+    "unique_inverse",
+)  # fmt: skip
+"""Flat where they have a slope, by a route of their own, or with as many results as values."""
 SMOOTH = [
     name for name in (*TAKEN, *MAKERS)
     if not isinstance(ROWS[name].grad, str) and name not in NO_NEED

@@ -177,12 +177,14 @@ def clamp_max(x: Any, max: Any, /) -> Any:  # noqa: A002 - PyTorch's name
 @composite(lambda np, x: np.isposinf(x), grad=JUMPS)
 def isposinf(x: Any, /) -> Any:
     """True where x is positive infinity."""
+    rules.ordered("isposinf", [x.dtype])
     return eq(x, math.inf) if x.dtype.is_float else ne(x, x)
 
 
 @composite(lambda np, x: np.isneginf(x), grad=JUMPS)
 def isneginf(x: Any, /) -> Any:
     """True where x is negative infinity."""
+    rules.ordered("isneginf", [x.dtype])
     return eq(x, -math.inf) if x.dtype.is_float else ne(x, x)
 
 
@@ -281,7 +283,7 @@ def frexp(x: Any, /) -> Parts:
     >>> [part.tolist() for part in td.frexp(td.tensor([10.0, -0.25]))]
     [[0.625, -0.5], [4, -1]]
     """
-    kind = to_float(x.dtype)
+    _, kind = rules.floating("frexp", [x.dtype])
     wide = cast(x, kind.compute)
     bits, bias = wide.dtype.mantissa, wide.dtype.bias
     small = lt(abs_(wide), 2.0 ** (2 - bias))  # its exponent may not have a field of its own

@@ -10,7 +10,7 @@ from treadle.base.shapes import axis_in
 from treadle.ops.activations import clip
 from treadle.ops.composite import composite, matmul, precisely
 from treadle.ops.defs import Samples
-from treadle.ops.elementwise import cast, gt, maximum, sqrt, where
+from treadle.ops.elementwise import cast, complex_, gt, imag, maximum, real, sqrt, where
 from treadle.ops.reduce import sum_
 from treadle.ops.shaping import diagonal
 from treadle.ops.totals import norm
@@ -97,7 +97,7 @@ def renorm(x: Any, /, p: float, axis: int, maxnorm: float) -> Any:
         length = norm(x, ord=p, axis=others, keepdims=True)
         return where(gt(length, maxnorm), x * (maxnorm / (length + TINY)), x)
 
-    return precisely(define, x)
+    return precisely(define, x, complexes=True)
 
 
 # ---- covariance
@@ -145,9 +145,9 @@ def cov(x: Any, fweights: Any = None, aweights: Any = None, /, correction: int =
         return made.reshape(()) if x.ndim < 2 else made
 
     given = [w for w in (fweights, aweights) if w is not None]
-    if x.dtype.is_float:
-        given = [cast(w, x.dtype) for w in given]
-    return precisely(define, x, *given)
+    if x.dtype.is_inexact:
+        given = [cast(w, x.dtype.part) for w in given]
+    return define(x, *given) if x.dtype.is_complex else precisely(define, x, *given)
 
 
 def _covariance(rows: Any, weights: list[Any], relative: bool, correction: int) -> Any:
@@ -155,12 +155,12 @@ def _covariance(rows: Any, weights: list[Any], relative: bool, correction: int) 
         count = rows.shape[1]
         centred = rows - sum_(rows, axis=1, keepdims=True) / max(count, 1)
         left = float(max(count - correction, 0))
-        return matmul(centred, centred.mT) / (left if count else math.nan)
+        return matmul(centred, centred.mH) / (left if count else math.nan)
     each = weights[0] if len(weights) == 1 else weights[0] * weights[1]
     total = sum_(each)
     centred = rows - sum_(rows * each, axis=1, keepdims=True) / total
     taken = sum_(each * weights[-1]) / total if relative else 1.0
-    return matmul(centred * each, centred.mT) / maximum(total - taken * correction, 0.0)
+    return matmul(centred * each, centred.mH) / maximum(total - taken * correction, 0.0)
 
 
 @composite(
@@ -173,5 +173,8 @@ def corrcoef(x: Any, /) -> Any:
     if not both.shape:
         return both / both
     size = both.shape[0]
-    own = sqrt(diagonal(both))
-    return clip(both / own.reshape((size, 1)) / own.reshape((1, size)), -1.0, 1.0)
+    own = sqrt(real(diagonal(both)))
+    found = both / own.reshape((size, 1)) / own.reshape((1, size))
+    if found.dtype.is_complex:
+        return complex_(*[clip(part(found), -1.0, 1.0) for part in (real, imag)])
+    return clip(found, -1.0, 1.0)

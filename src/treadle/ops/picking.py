@@ -155,7 +155,7 @@ def _reduced(
             met += [lines[line][at]] if include_self else []
             join = {"sum": np.sum, "mean": np.mean, "prod": np.prod, "amax": np.max, "amin": np.min}
             total = join[reduce](met)
-            whole = reduce == "mean" and out.dtype.kind != "f"
+            whole = reduce == "mean" and out.dtype.kind not in "fc"
             lines[line][at] = np.floor(total) if whole else total
     return out
 
@@ -192,10 +192,10 @@ def scatter_reduce(
     total = op(base, index, values, axis=axis)
     if reduce != "mean":
         return total
-    ones = cast(x.zeros_like(), int64) + 1
+    ones = cast(eq(x.zeros_like(), 0), int64)
     own = ones if include_self else scatter(ones, index, 0, axis=axis)
     count = cast(scatter_add(own, index, 1, axis=axis), x.dtype)
-    return div(total, count) if x.dtype.is_float else floor_divide(total, count)
+    return div(total, count) if x.dtype.is_inexact else floor_divide(total, count)
 
 
 @composite(

@@ -10,12 +10,13 @@ from treadle.base.shapes import axis_in
 from treadle.ops.composite import composite, take
 from treadle.ops.contract import gather, scatter, scatter_add
 from treadle.ops.defs import JUMPS, Samples
-from treadle.ops.elementwise import cast, eq, minimum, ne
+from treadle.ops.elementwise import cast, eq, imag, minimum, ne, real
 from treadle.ops.movement import concat, cut, pad
 from treadle.ops.ordering import searchsorted, sort
 from treadle.ops.picking import places_of
 from treadle.ops.scan import argsort, cumsum
 from treadle.ops.shaping import counting
+from treadle.ops.totals import any_
 
 
 def _drawn(rng: Any, kind: Any, shapes: Any) -> list[Any]:
@@ -28,6 +29,15 @@ def _drawn(rng: Any, kind: Any, shapes: Any) -> list[Any]:
 REPEATED = Samples(cases=(((3, 5), {}), ((0,), {}), ((), {}), ((200,), {})), draw=_drawn)
 
 
+def _order(x: Any) -> Any:
+    """Indices that sort along the first axis: complex numbers by real, then by imaginary parts."""
+    if not x.dtype.is_complex:
+        return argsort(x, axis=0)
+    first = argsort(imag(x), axis=0)
+    second = argsort(gather(real(x), first, axis=0), axis=0)
+    return gather(first, second, axis=0)
+
+
 class _Groups:
     """Equal elements of flattened x brought together."""
 
@@ -35,7 +45,7 @@ class _Groups:
         self.x = x
         flat = x.reshape(-1)
         self.size = flat.shape[0]
-        self.order = argsort(flat, axis=0)
+        self.order = _order(flat)
         self.ordered = take(flat, self.order, axis=0)
         before, after = (
             cut(self.ordered, 0, 0, max(0, self.size - 1)),
@@ -141,7 +151,7 @@ def _ranks(x: Any, axis: int) -> Any:
 
 def _dense(x: Any) -> Any:
     """For each column, how many smaller values there are: equal ones have the same number."""
-    order = argsort(x, axis=0)
+    order = _order(x)
     ordered = gather(x, order, axis=0)
     size = x.shape[0]
     changed = ne(cut(ordered, 0, min(1, size), size), cut(ordered, 0, 0, max(0, size - 1)))
@@ -182,6 +192,9 @@ def isin(x: Any, elements: Any, /, invert: bool = False) -> Any:
     if not math.prod(elements.shape):
         return (ne if invert else eq)(cast(x, bool_), ~cast(x, bool_))
     common = promote(x.dtype, elements.dtype)
+    if common.is_complex:  # each beside each: they have no order to search in
+        found = any_(eq(x.reshape((*x.shape, 1)), elements.reshape(-1)), axis=-1)
+        return ~found if invert else found
     x, ordered = cast(x, common), sort(cast(elements, common).reshape(-1), axis=0)
     place = minimum(searchsorted(ordered, x), ordered.shape[0] - 1)
     return (ne if invert else eq)(take(ordered, place, axis=0), x)

@@ -33,7 +33,7 @@ def _holed(rng: Any, kind: Any, shapes: Any) -> list[Any]:
 
 def _numbers(x: Any, other: float) -> Any:
     """x with a number in place of NaN."""
-    return where(isnan(x), other, x) if x.dtype.is_float else x
+    return where(isnan(x), other, x) if x.dtype.is_inexact else x
 
 
 @composite(

@@ -77,7 +77,7 @@ class Syntax:
             if isinstance(other, int) and 0 < other <= most:  # exact, and cheaper than a power
                 return self._multiplied(other)
             if self.dtype.is_complex and isinstance(other, int) and -most <= other < 0:
-                return 1.0 / self._multiplied(-other)  # type: ignore[no-any-return]
+                return 1.0 / self._multiplied(-other)
             if isinstance(other, float) and other == 0.5:
                 return e.sqrt(self)
             return self._apply(e.float_power, (self, other), None)

@@ -239,7 +239,7 @@ def _whole_product(split: Split, node: Node) -> Node | None:
 def _prod(split: Split, node: Node) -> list[Node]:
     """Halves multiplied by each other until one is left."""
     (x,) = node.operands
-    parts = split.pair(x)
+    parts: Any = split.pair(x)
     for axis in node.arg[0]:
         size = x.shape[axis]
         if not size:

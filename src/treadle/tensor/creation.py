@@ -26,7 +26,7 @@ from treadle.base.sizes import Size
 from treadle.ir.node import Type, iota, leaf, type_of
 from treadle.ir.node import full as full_node
 from treadle.ops.defs import ARRAYS, Kind, makes_tensors
-from treadle.ops.elementwise import div, where
+from treadle.ops.elementwise import complex_, div, where
 from treadle.tensor.gradients import owned
 from treadle.tensor.tensor import Tensor
 
@@ -273,7 +273,7 @@ def empty_like(
 
 
 def _filled(shape: Shape, value: complex, kind: DType, where_to: Where, grad: bool) -> Tensor:
-    stored = kind.nearest(value) if kind.is_storage else value
+    stored = kind.nearest(_number("full", fill_value=value)) if kind.is_storage else value
     made = owned(Tensor(full_node(stored, type_of(shape, kind, _device(where_to)))))
     return _followed(made, grad)
 
@@ -338,8 +338,14 @@ def linspace(
     >>> linspace(0, 1, 3).tolist()
     [0.0, 0.5, 1.0]
     """
-    start, stop = _number("linspace", start=start), _number("linspace", stop=stop)
-    kind = _kind(0.0, dtype)
+    start = _number("linspace", complex, start=start)
+    stop = _number("linspace", complex, stop=stop)
+    kind = _kind(start * 0.0 + stop, dtype)
+    if kind.is_complex:
+        options: Any = {"dtype": kind.part, "device": device, "endpoint": endpoint}
+        ends = ((start.real, stop.real), (start.imag, stop.imag))
+        made: Tensor = complex_(*[linspace(*pair, num, **options) for pair in ends])
+        return _followed(made, requires_grad)
     (count,) = _shape((num,))
     steps = count - 1 if endpoint else count
     largest = max(abs(start), abs(stop)) * steps * 2
