@@ -8,6 +8,7 @@ that have no kernels all are products with matrices of roots of unity.
 from __future__ import annotations
 
 import math
+from operator import index
 from typing import Any
 
 from treadle.base.dtypes import float32, float64
@@ -96,8 +97,8 @@ def _by_chirp(x: Any, axis: int, backward: bool, scale: float) -> Any:
     """2 j k = j^2 + k^2 - (k - j)^2: a convolution, by transforms of a better length."""
     n = x.shape[axis]
     size = _next_smooth(2 * n - 1)
-    index = x.iota_like(axis)
-    chirp = turns(index * index, 2 * n, x.dtype, backward)
+    place = x.iota_like(axis)
+    chirp = turns(place * place, 2 * n, x.dtype, backward)
     other = conjugated(chirp)
     mirrored = flip(cut(other, axis, 1, n), axis)
     edges = [(0, 0)] * x.ndim
@@ -156,7 +157,7 @@ def _floats(name: str) -> Any:
 def _dft(x: Any, axis: int, backward: bool = False, scale: float = 1.0) -> Any:
     """Of one point nothing is left to do; long lines are moved to where they are contiguous."""
     axis = axis_in("dft", axis, x.ndim - 1)
-    n = x.shape[axis]
+    n = index(x.shape[axis])
     if n == 1:
         return x * scale
     if not is_smooth(n):
@@ -193,7 +194,7 @@ dft: Op = Op(
 def _rdft(x: Any, axis: int, scale: float = 1.0) -> Any:
     """Neighbouring reals are one point; an odd number of them has imaginary parts of 0."""
     axis = axis_in("rdft", axis, x.ndim)
-    n = x.shape[axis]
+    n = index(x.shape[axis])
     if n % 2 or not is_smooth(n // 2) or x.device.backend in NO_KERNELS:
         wide = x.reshape((*x.shape, 1))
         whole = dft(paired(wide, wide.zeros_like()), axis, False, scale)
@@ -211,8 +212,8 @@ def _half(arg: Any, shapes: Any) -> Any:
 
 def weighted(x: Any, axis: int, weight: float) -> Any:
     """Pairs between the ends of half a spectrum, which stand for two each, times a weight."""
-    index, n = x.iota_like(axis), x.shape[axis]
-    ends = eq(index, 0) | eq(index, n - 1)
+    place, n = x.iota_like(axis), x.shape[axis]
+    ends = eq(place, 0) | eq(place, n - 1)
     return x * cast(where(ends, 1.0, weight), x.dtype)
 
 
@@ -244,6 +245,7 @@ rdft: Op = Op(
 def _irdft(x: Any, axis: int, n: int, scale: float = 1.0) -> Any:
     """The other half of the spectrum mirrors the first."""
     axis = axis_in("irdft", axis, x.ndim - 1)
+    index(x.shape[axis])  # n tells it, too
     if n % 2 or not is_smooth(n // 2) or x.device.backend in NO_KERNELS:
         mirrored = flip(conjugated(cut(x, axis, 1, (n + 1) // 2)), axis)
         whole = dft(concat([x, mirrored], axis=axis), axis, True, scale)

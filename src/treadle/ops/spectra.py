@@ -10,7 +10,6 @@ from typing import Any
 from treadle.base.dtypes import float32
 from treadle.base.errors import ArgumentError, DtypeError, OperandError, ShapeError, explain
 from treadle.base.shapes import axis_in
-from treadle.ops.defs import ARRAYS
 from treadle.ops.elementwise import cast, complex_, imag, real
 from treadle.ops.fourier import conjugated, dft, irdft, paired, parts, rdft
 from treadle.ops.movement import concat, cut, flip, pad
@@ -21,10 +20,8 @@ NORMS = ("backward", "ortho", "forward")
 def tensor_in(name: str, x: Any) -> Any:
     """The operand as a tensor of floats that there are kernels for, or of complex numbers."""
     if not hasattr(x, "_apply"):
-        if not hasattr(x, "__array_interface__"):
-            hint = "wrap it with td.tensor(...)"
-            raise OperandError(explain(name, "not a tensor", hint, got=type(x).__name__))
-        x = ARRAYS.made(x, None)
+        hint = "wrap it with td.tensor(...)"
+        raise OperandError(explain(name, "not a tensor", hint, got=type(x).__name__))
     narrow = not x.dtype.is_complex and (not x.dtype.is_float or x.dtype.is_storage)
     return cast(x, float32) if narrow else x
 
