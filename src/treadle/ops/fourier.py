@@ -139,7 +139,7 @@ def _product(x: Any, backward: bool, scale: float) -> Any:
 
 
 def _times(x: Any, matrix: Any) -> Any:
-    lines = x.reshape((-1, x.shape[-1]))
+    lines = x.reshape((math.prod(x.shape[:-1]), x.shape[-1]))
     return matrix_product(lines, matrix).reshape(x.shape)
 
 
