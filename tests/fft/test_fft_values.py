@@ -86,6 +86,14 @@ def test_layouts(shape, axis, kind):
     compare("irfft", z, kind, axis=axis)
 
 
+@pytest.mark.parametrize("shape", [(64, 1000), (3, 33000), (2, 65522)], ids=str)
+@pytest.mark.parametrize("kind", KINDS)
+def test_lines_that_do_not_fill_vectors_in_several_threads(shape, kind):
+    x = drawn(shape, kind, False)
+    found = td.fft.irfft(td.fft.rfft(td.tensor(x)), shape[1])
+    assert_near(found, x, kind, shape[1] ** 2)
+
+
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("name", [*REAL, *HALF])
 def test_norms(name, norm):

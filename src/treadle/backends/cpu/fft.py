@@ -122,10 +122,11 @@ def _in_lines(
     radices = _family([*radices_of(rows), *radices_of(columns)])
     parts = (d, radices, form, "lines", inverse)
     near = 4 * max(rows, columns) * lanes * d.size
-    matrix = (rows * stride + (2 * points if form == "backward" else 0)) * d.size
+    room = -(-(rows * stride + (2 * points if form == "backward" else 0)) // 64) * 64
+    numbers["room"] = room
     if least(lines) >= FEW or points < MUCH:
         step = _step("line", -(-lines // numbers["group"]), numbers, held)
-        return Work(text, parts, (step,), 0, near + matrix)
+        return Work(text, parts, (step,), 0, near + room * d.size)
 
     def step_of(symbol: str, count: int) -> Step:
         return _step(symbol, lines * count, numbers | {"total": lines * count, "group": 1}, held)
@@ -134,7 +135,7 @@ def _in_lines(
     fold = step_of("fold", numbers["chunks"])
     if form != "complex":
         steps.insert(0 if form == "backward" else 2, fold)
-    return Work(text, parts, tuple(steps), lines * matrix, near)
+    return Work(text, parts, tuple(steps), lines * room * d.size, near)
 
 
 @lru_cache(256)
