@@ -21,15 +21,20 @@ from treadle.ops.spectra import (
 
 Sizes = Sequence[int] | None
 Axes = Sequence[int] | int | None
-ONE_AXIS = (
+ONE_AXIS: tuple[Any, ...] = (
     ((6,), {}), ((3, 8), {"n": 5}), ((8, 3), {"axis": 0}), ((20, 16), {"norm": "forward"}),
     ((2, 9, 4), {"axis": 1, "norm": "ortho"}), ((2, 3), {"n": 12}), ((2, 67), {}),
 )  # fmt: skip
-AXES = (
+AXES: tuple[Any, ...] = (
     ((3, 4), {}), ((2, 3, 4), {"axes": (0, 2)}), ((4, 6), {"s": (3, 8), "axes": (0, 1)}),
     ((3, 5, 2), {"axes": (1,), "norm": "ortho"}), ((2, 4, 3), {"axes": (2, 0), "norm": "forward"}),
 )  # fmt: skip
-SHIFTED = (((7,), {}), ((4, 5), {}), ((4, 5), {"axes": 0}), ((2, 3, 4), {"axes": (0, -1)}))
+SHIFTED: tuple[Any, ...] = (
+    ((7,), {}),
+    ((4, 5), {}),
+    ((4, 5), {"axes": 0}),
+    ((2, 3, 4), {"axes": (0, -1)}),
+)
 OTHERWISE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 """The norm of a transform that is written as the inverse one."""
 
