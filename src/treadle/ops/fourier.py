@@ -12,6 +12,7 @@ from operator import index
 from typing import Any
 
 from treadle.base.dtypes import float32, float64
+from treadle.base.errors import ShapeError, explain
 from treadle.base.shapes import axis_in
 from treadle.ops import rules
 from treadle.ops.contract import matrix_product
@@ -154,9 +155,16 @@ def _floats(name: str) -> Any:
     return rule
 
 
+def _rank(name: str, x: Any) -> int:
+    """How many axes there are before that of the parts."""
+    if not x.shape or x.shape[-1] != 2:
+        raise ShapeError(explain(name, "the last axis has two parts", shape=x.shape))
+    return int(x.ndim - 1)
+
+
 def _dft(x: Any, axis: int, backward: bool = False, scale: float = 1.0) -> Any:
     """Of one point nothing is left to do; long lines are moved to where they are contiguous."""
-    axis = axis_in("dft", axis, x.ndim - 1)
+    axis = axis_in("dft", axis, _rank("dft", x))
     n = index(x.shape[axis])
     if n == 1:
         return x * scale
@@ -244,7 +252,7 @@ rdft: Op = Op(
 
 def _irdft(x: Any, axis: int, n: int, scale: float = 1.0) -> Any:
     """The other half of the spectrum mirrors the first."""
-    axis = axis_in("irdft", axis, x.ndim - 1)
+    axis = axis_in("irdft", axis, _rank("irdft", x))
     index(x.shape[axis])  # n tells it, too
     if n % 2 or not is_smooth(n // 2) or x.device.backend in NO_KERNELS:
         mirrored = flip(conjugated(cut(x, axis, 1, (n + 1) // 2)), axis)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from functools import lru_cache
-from math import prod
+from math import isqrt, prod
 from typing import Any
 
 import numpy as np
@@ -142,9 +142,10 @@ def _in_lines(
 def _split(n: int, lanes: int) -> tuple[int, int] | None:
     """Rows and columns of a line: neither less than a vector, both of several radices."""
     best, found = None, None
-    for rows in range(lanes, n // lanes + 1):
+    sides = [k for k in range(lanes, isqrt(n) + 1) if n % k == 0]
+    for rows in (*sides, *(n // k for k in sides)):
         columns = n // rows
-        if n % rows or min(len(radices_of(rows)), len(radices_of(columns))) < 2:
+        if min(len(radices_of(rows)), len(radices_of(columns))) < 2:
             continue
         waste = -(-rows // lanes) * -(-columns // lanes) * lanes * lanes / n
         uneven = max(rows, columns) / min(rows, columns)
