@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from treadle.autograd.backward import gradients
-from treadle.backends.cpu import gemm_tasks, jit
+from treadle.backends.cpu import fft, gemm_tasks, jit
 from treadle.backends.cpu.emit import kernel_text
 from treadle.backends.cpu.epilogue_emit import epilogue_text
 from treadle.backends.cpu.host import AARCH64, AVX2
@@ -18,6 +18,7 @@ from treadle.kernel.signature import Signature
 from treadle.ops import activations, neural
 from treadle.ops import elementwise as e
 from treadle.ops.contract import matrix_product, scatter_add
+from treadle.ops.fourier import rdft
 from treadle.ops.reduce import max_, sum_
 from treadle.passes.pipeline import simplify
 
@@ -82,6 +83,17 @@ def test_kernels_of_a_graph_compile_for_another_processor(name, target):
         text = emit(Signature(loops).text, style, TARGETS[target])
         image = jit.compile_object(text, TARGETS[target], style.effort)
         assert image[:4] == b"\x7fELF"
+        assert image[18:20] == MACHINES[target]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("shape", [(40, 30), (40, 2048), (1, 65536)], ids=str)
+@pytest.mark.parametrize("kind", [float32, float64], ids=lambda d: d.name)
+def test_transforms_compile_for_another_processor(kind, shape, target):
+    work = fft.plan(rdft(leaf(*shape, kind=kind), 1), TARGETS[target])
+    for step in work.steps:
+        text = work.text(*work.parts, step.symbol, TARGETS[target])
+        image = jit.compile_object(text, TARGETS[target], 2, True)
         assert image[18:20] == MACHINES[target]
 
 

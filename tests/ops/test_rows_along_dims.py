@@ -23,7 +23,10 @@ REFUSED = frozenset((
     "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d",
     "adaptive_max_pool3d", "resample", "interpolate", "pixel_shuffle", "pixel_unshuffle", "split",
     "chunk", "unstack", "group_norm", "median", "quantile", "searchsorted", "masked_select",
-    "nonzero", "argwhere", "unique", "unique_counts", "unique_inverse", "unique_all",
+    "nonzero", "argwhere", "unique", "unique_counts", "unique_inverse", "unique_all", "dft",
+    "rdft", "irdft", "stft", "istft", "fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fftn",
+    "ifftn", "rfftn", "irfftn", "hfftn", "ihfftn", "fft2", "ifft2", "rfft2", "irfft2", "hfft2",
+    "ihfft2", "fftshift", "ifftshift",
 ))  # fmt: skip
 
 

@@ -21,7 +21,10 @@ from treadle.tensor.methods import Methods
 from treadle.tensor.tensor import Tensor
 
 WORDED = ("treadle.ops.words", "accept_words")
-NAMESPACES = {"treadle.random": "random", "treadle.ops.linalg": "linalg"}
+NAMESPACES = {
+    "treadle.random": "random", "treadle.ops.linalg": "linalg", "treadle.ops.fft": "fft",
+    "treadle.tensor.frequencies": "fft",
+}  # fmt: skip
 """Packages of rows that users do not find at the top, and where they do."""
 
 
@@ -318,10 +321,13 @@ def own_targets(root: Path) -> list[Target]:
     """Treadle's own files: functions, methods, exports, two pages."""
     rows, source = own_rows(), root / "src" / "treadle"
     top = [row for row in rows if not row.space or row.is_written]
-    linalg = [row for row in rows if row.space == "linalg"]
+    spaces = {name: [row for row in rows if row.space == name] for name in ("linalg", "fft")}
     return [
         Target(source / "functions.py", tuple(function_pieces(top)), FUNCTIONS),
-        Target(source / "linalg" / "functions.py", tuple(function_pieces(linalg)), FUNCTIONS),
+        *(
+            Target(source / name / "functions.py", tuple(function_pieces(own)), FUNCTIONS)
+            for name, own in spaces.items()
+        ),
         Target(source / "tensor" / "methods.py", tuple(method_pieces(top)), METHODS),
         Target(source / "__init__.py", tuple(export_pieces(rows)), ""),
         Target(root / "docs" / "ops.md", tuple(page_pieces(rows)), "# Ops\n"),

@@ -8,9 +8,11 @@ that have no kernels all are products with matrices of roots of unity.
 from __future__ import annotations
 
 import math
+from operator import index
 from typing import Any
 
 from treadle.base.dtypes import float32, float64
+from treadle.base.errors import ShapeError, explain
 from treadle.base.shapes import axis_in
 from treadle.ops import rules
 from treadle.ops.contract import matrix_product
@@ -96,8 +98,8 @@ def _by_chirp(x: Any, axis: int, backward: bool, scale: float) -> Any:
     """2 j k = j^2 + k^2 - (k - j)^2: a convolution, by transforms of a better length."""
     n = x.shape[axis]
     size = _next_smooth(2 * n - 1)
-    index = x.iota_like(axis)
-    chirp = turns(index * index, 2 * n, x.dtype, backward)
+    place = x.iota_like(axis)
+    chirp = turns(place * place, 2 * n, x.dtype, backward)
     other = conjugated(chirp)
     mirrored = flip(cut(other, axis, 1, n), axis)
     edges = [(0, 0)] * x.ndim
@@ -138,7 +140,7 @@ def _product(x: Any, backward: bool, scale: float) -> Any:
 
 
 def _times(x: Any, matrix: Any) -> Any:
-    lines = x.reshape((-1, x.shape[-1]))
+    lines = x.reshape((math.prod(x.shape[:-1]), x.shape[-1]))
     return matrix_product(lines, matrix).reshape(x.shape)
 
 
@@ -153,10 +155,17 @@ def _floats(name: str) -> Any:
     return rule
 
 
+def _rank(name: str, x: Any) -> int:
+    """How many axes there are before that of the parts."""
+    if not x.shape or x.shape[-1] != 2:
+        raise ShapeError(explain(name, "the last axis has two parts", shape=x.shape))
+    return int(x.ndim - 1)
+
+
 def _dft(x: Any, axis: int, backward: bool = False, scale: float = 1.0) -> Any:
     """Of one point nothing is left to do; long lines are moved to where they are contiguous."""
-    axis = axis_in("dft", axis, x.ndim - 1)
-    n = x.shape[axis]
+    axis = axis_in("dft", axis, _rank("dft", x))
+    n = index(x.shape[axis])
     if n == 1:
         return x * scale
     if not is_smooth(n):
@@ -193,7 +202,7 @@ dft: Op = Op(
 def _rdft(x: Any, axis: int, scale: float = 1.0) -> Any:
     """Neighbouring reals are one point; an odd number of them has imaginary parts of 0."""
     axis = axis_in("rdft", axis, x.ndim)
-    n = x.shape[axis]
+    n = index(x.shape[axis])
     if n % 2 or not is_smooth(n // 2) or x.device.backend in NO_KERNELS:
         wide = x.reshape((*x.shape, 1))
         whole = dft(paired(wide, wide.zeros_like()), axis, False, scale)
@@ -211,8 +220,8 @@ def _half(arg: Any, shapes: Any) -> Any:
 
 def weighted(x: Any, axis: int, weight: float) -> Any:
     """Pairs between the ends of half a spectrum, which stand for two each, times a weight."""
-    index, n = x.iota_like(axis), x.shape[axis]
-    ends = eq(index, 0) | eq(index, n - 1)
+    place, n = x.iota_like(axis), x.shape[axis]
+    ends = eq(place, 0) | eq(place, n - 1)
     return x * cast(where(ends, 1.0, weight), x.dtype)
 
 
@@ -243,7 +252,8 @@ rdft: Op = Op(
 
 def _irdft(x: Any, axis: int, n: int, scale: float = 1.0) -> Any:
     """The other half of the spectrum mirrors the first."""
-    axis = axis_in("irdft", axis, x.ndim - 1)
+    axis = axis_in("irdft", axis, _rank("irdft", x))
+    index(x.shape[axis])  # n tells it, too
     if n % 2 or not is_smooth(n // 2) or x.device.backend in NO_KERNELS:
         mirrored = flip(conjugated(cut(x, axis, 1, (n + 1) // 2)), axis)
         whole = dft(concat([x, mirrored], axis=axis), axis, True, scale)

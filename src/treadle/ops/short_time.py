@@ -10,7 +10,8 @@ from treadle.ops.composite import composite
 from treadle.ops.defs import Samples
 from treadle.ops.elementwise import cast, real
 from treadle.ops.movement import cut, pad
-from treadle.ops.spectra import as_complex, as_pairs, fitted, from_half, half, tensor_in, whole
+from treadle.ops.parts import view_as_complex, view_as_real
+from treadle.ops.spectra import fitted, from_half, half, tensor_in, whole
 from treadle.ops.windows import fold, unfold
 
 
@@ -100,7 +101,7 @@ def stft(
     else:
         found = half(seen, last, n_fft, scale)
     found = found.transpose(-2, -1)
-    return as_pairs(found) if return_complex is False else found
+    return view_as_real(found) if return_complex is False else found
 
 
 def _istft_reference(
@@ -153,7 +154,7 @@ def istft(
     """
     x = tensor_in("istft", x)
     if not x.dtype.is_complex and x.ndim > 2 and x.shape[-1] == 2:
-        x = as_complex(x)
+        x = view_as_complex(x)
     if not x.dtype.is_complex or x.ndim not in (2, 3):
         hint = "(frequency, frame) or (batch, frequency, frame), complex or pairs: what stft gives"
         raise ShapeError(

@@ -10,10 +10,10 @@ from typing import Any
 from treadle.base.dtypes import float32
 from treadle.base.errors import ArgumentError, DtypeError, OperandError, ShapeError, explain
 from treadle.base.shapes import axis_in
-from treadle.ops.defs import ARRAYS
-from treadle.ops.elementwise import cast, complex_, imag, real
-from treadle.ops.fourier import conjugated, dft, irdft, paired, parts, rdft
+from treadle.ops.elementwise import cast
+from treadle.ops.fourier import conjugated, dft, irdft, rdft
 from treadle.ops.movement import concat, cut, flip, pad
+from treadle.ops.parts import view_as_complex, view_as_real
 
 NORMS = ("backward", "ortho", "forward")
 
@@ -21,10 +21,8 @@ NORMS = ("backward", "ortho", "forward")
 def tensor_in(name: str, x: Any) -> Any:
     """The operand as a tensor of floats that there are kernels for, or of complex numbers."""
     if not hasattr(x, "_apply"):
-        if not hasattr(x, "__array_interface__"):
-            hint = "wrap it with td.tensor(...)"
-            raise OperandError(explain(name, "not a tensor", hint, got=type(x).__name__))
-        x = ARRAYS.made(x, None)
+        hint = "wrap it with td.tensor(...)"
+        raise OperandError(explain(name, "not a tensor", hint, got=type(x).__name__))
     narrow = not x.dtype.is_complex and (not x.dtype.is_float or x.dtype.is_storage)
     return cast(x, float32) if narrow else x
 
@@ -36,19 +34,6 @@ def real_in(name: str, x: Any) -> Any:
         hint = "take x.real, or td.fft.fft for a whole spectrum"
         raise DtypeError(explain(name, "needs real numbers", hint, dtype=x.dtype.name))
     return x
-
-
-def as_pairs(x: Any) -> Any:
-    """Complex numbers, or reals, with their parts along a last axis."""
-    wide = (*x.shape, 1)
-    re, im = real(x).reshape(wide), imag(x).reshape(wide)
-    return paired(re, im)
-
-
-def as_complex(x: Any) -> Any:
-    """Pairs as complex numbers."""
-    re, im = (part.reshape(x.shape[:-1]) for part in parts(x))
-    return complex_(re, im)
 
 
 def length_in(name: str, n: Any, fallback: int) -> int:
@@ -92,21 +77,21 @@ def whole(x: Any, axis: int, n: int, backward: bool, scale: float) -> Any:
     """All of a spectrum; the second half of that of reals mirrors the first."""
     x = fitted(x, axis, n)
     if x.dtype.is_complex:
-        return as_complex(dft(as_pairs(x), axis, backward, scale))
+        return view_as_complex(dft(view_as_real(x), axis, backward, scale))
     half = rdft(x, axis, scale)
     mirrored = flip(cut(half, axis, 1, (n + 1) // 2), axis)
     first, last = (half, conjugated(mirrored)) if not backward else (conjugated(half), mirrored)
-    return as_complex(concat([first, last], axis=axis))
+    return view_as_complex(concat([first, last], axis=axis))
 
 
 def half(x: Any, axis: int, n: int, scale: float) -> Any:
     """Half the spectrum of reals."""
-    return as_complex(rdft(fitted(x, axis, n), axis, scale))
+    return view_as_complex(rdft(fitted(x, axis, n), axis, scale))
 
 
 def from_half(x: Any, axis: int, n: int, scale: float, conjugate: bool = False) -> Any:
     """n reals from half of their spectrum, or from its conjugate."""
-    found = as_pairs(fitted(x, axis, n // 2 + 1))
+    found = view_as_real(fitted(x, axis, n // 2 + 1))
     return irdft(conjugated(found) if conjugate else found, axis, n, scale)
 
 

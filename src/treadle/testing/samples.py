@@ -27,7 +27,7 @@ from treadle.base.dtypes import (
 )  # fmt: skip
 from treadle.base.errors import DtypeError, NotSupported, explain
 from treadle.ir.node import leaf, type_of
-from treadle.ops import linalg
+from treadle.ops import fft, linalg
 from treadle.ops.defs import TABLE, Elementwise, Kind, Op
 from treadle.ops.elementwise import bitcast, cast, threefry, where
 from treadle.testing.arrays import Array, array_type
@@ -47,7 +47,7 @@ ODD = (float("nan"), float("inf"), float("-inf"), -0.0, 0.0, 1.0, -1.0, 2.5)
 """Floats that need care."""
 
 CASTS = (cast, bitcast)  # rows that take a dtype
-LATE = (linalg,)  # parts that are not loaded at first, and with them their rows
+LATE = (fft, linalg)  # parts that are not loaded at first, and with them their rows
 
 
 @dataclass

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from functools import lru_cache
-from math import prod
+from math import isqrt, prod
 from typing import Any
 
 import numpy as np
@@ -122,10 +122,11 @@ def _in_lines(
     radices = _family([*radices_of(rows), *radices_of(columns)])
     parts = (d, radices, form, "lines", inverse)
     near = 4 * max(rows, columns) * lanes * d.size
-    matrix = (rows * stride + (2 * points if form == "backward" else 0)) * d.size
+    room = -(-(rows * stride + (2 * points if form == "backward" else 0)) // 64) * 64
+    numbers["room"] = room
     if least(lines) >= FEW or points < MUCH:
         step = _step("line", -(-lines // numbers["group"]), numbers, held)
-        return Work(text, parts, (step,), 0, near + matrix)
+        return Work(text, parts, (step,), 0, near + room * d.size)
 
     def step_of(symbol: str, count: int) -> Step:
         return _step(symbol, lines * count, numbers | {"total": lines * count, "group": 1}, held)
@@ -134,16 +135,17 @@ def _in_lines(
     fold = step_of("fold", numbers["chunks"])
     if form != "complex":
         steps.insert(0 if form == "backward" else 2, fold)
-    return Work(text, parts, tuple(steps), lines * matrix, near)
+    return Work(text, parts, tuple(steps), lines * room * d.size, near)
 
 
 @lru_cache(256)
 def _split(n: int, lanes: int) -> tuple[int, int] | None:
     """Rows and columns of a line: neither less than a vector, both of several radices."""
     best, found = None, None
-    for rows in range(lanes, n // lanes + 1):
+    sides = [k for k in range(lanes, isqrt(n) + 1) if n % k == 0]
+    for rows in (*sides, *(n // k for k in sides)):
         columns = n // rows
-        if n % rows or min(len(radices_of(rows)), len(radices_of(columns))) < 2:
+        if min(len(radices_of(rows)), len(radices_of(columns))) < 2:
             continue
         waste = -(-rows // lanes) * -(-columns // lanes) * lanes * lanes / n
         uneven = max(rows, columns) / min(rows, columns)

@@ -16,7 +16,7 @@ from treadle.base.target import Target
 
 NAMES = (
     "points in_outer out_outer passes plan twiddles folds columns rows column_blocks row_blocks "
-    "stride column_passes column_plan column_twiddles corner edge chunk chunks"
+    "stride room column_passes column_plan column_twiddles corner edge chunk chunks"
 )
 
 BLOCKS = ("i64 %number", "ptr %near", "ptr %far")  # which block, and places for its points
@@ -111,11 +111,7 @@ class Lines(Frame):
 
     def _matrix(self, line: Int) -> str:
         """Of a line, where all lie in memory; the points of a backward one follow it."""
-        w, p = self.w, self.p
-        size = w.mul(p["rows"], p["stride"])
-        if self.form == "backward":
-            size = w.add(size, w.mul(p["points"], 2))
-        return self.place(p.pointers["temporary"], w.mul(line, size))
+        return self.place(self.p.pointers["temporary"], self.w.mul(line, self.p["room"]))
 
     def _points(self, line: Int) -> str:
         return self.place(self._matrix(line), self.w.mul(self.p["rows"], self.p["stride"]))

@@ -29,7 +29,8 @@ NUMBERS = (
     "scale",  # what results are multiplied by, as the bits of a float64
     "passes", "plan", "twiddles",  # how many, and the addresses of what they are and need
     "folds",  # the address of the factors that make a transform of reals
-    "columns", "rows", "column_blocks", "row_blocks", "stride",  # of a long line as a matrix
+    "columns", "rows", "column_blocks", "row_blocks",  # of a long line as a matrix
+    "stride", "room",  # from row to row, and from matrix to matrix
     "column_passes", "column_plan", "column_twiddles", "corner", "edge",
     "chunk", "chunks",  # of a fold: points that are one item
 )  # fmt: skip
