@@ -64,7 +64,7 @@ class DataLoader:
         is_batched = batch_size is not None or batch_sampler is not None
         self._reading = Reading(dataset, collate_fn, batch_size, drop_last, is_batched)
         self._pool: Pool | None = None
-        self._progress = _Progress(max(1, num_workers))
+        self._progress = _Progress(self.workers)
 
     def __len__(self) -> int:
         """The number of batches of an epoch."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from operator import index as whole
 from typing import Any, Self
 
@@ -26,13 +26,17 @@ class _Row(Module):
             raise IndexingError(explain(type(self).__name__, "index is out of range", **facts))
         return names[k]
 
-    def _fill(self, modules: Iterable[Any]) -> None:
-        """These modules and no others, named by their numbers."""
+    def _checked(self, modules: Iterable[Any]) -> list[Module]:
         wanted = list(modules)
         for module in wanted:
             if not isinstance(module, Module):
                 got = type(module).__name__
                 raise OperandError(explain(type(self).__name__, "not a module", got=got))
+        return wanted
+
+    def _fill(self, modules: Iterable[Any]) -> None:
+        """These modules and no others, named by their numbers."""
+        wanted = self._checked(modules)
         for name in self._names():
             delattr(self, name)
         for k, module in enumerate(wanted):
@@ -45,7 +49,10 @@ class _Row(Module):
         return iter([self.__dict__[name] for name in self._names()])
 
     def __setitem__(self, index: int, module: Module) -> None:
-        setattr(self, self._name(index), module)
+        setattr(self, self._name(index), *self._checked([module]))
+
+    def __iadd__(self, modules: Iterable[Module]) -> Self:
+        return self.extend(modules)
 
     def __delitem__(self, index: int | slice) -> None:
         modules = list(self)
@@ -104,12 +111,15 @@ class Sequential(_Row):
     def __add__(self, other: Sequential) -> Sequential:
         return Sequential(*self, *other)
 
+    def __mul__(self, count: int) -> Sequential:
+        """The same modules again and again."""
+        return Sequential(*list(self) * whole(count))
+
+    __rmul__ = __mul__
+
     def extend(self, modules: Iterable[Module]) -> Self:
         """More at the end."""
-        for module in modules:
-            if not isinstance(module, Module):
-                got = type(module).__name__
-                raise OperandError(explain("Sequential", "not a module", got=got))
+        for module in self._checked(modules):
             self.add_module(str(len(self)), module)
         return self
 
@@ -154,10 +164,14 @@ class ModuleList(_Row):
         return f"{type(self).__name__}({''.join(lines)}\n)"
 
 
-class _Named(Module):
+class _Named(Module, MutableMapping[str, Any]):
     """What dicts of modules and of parameters share."""
 
     _kind: type = Module
+    __hash__ = Module.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
 
     def _items(self) -> dict[str, Any]:
         own = self.__dict__.items()
@@ -181,28 +195,8 @@ class _Named(Module):
     # fmt: off
     def __len__(self) -> int: return len(self._items())
     def __iter__(self) -> Iterator[str]: return iter(self._items())
-    def __contains__(self, key: object) -> bool: return key in self._items()
-    def keys(self) -> Any: return self._items().keys()
-    def values(self) -> Any: return self._items().values()
-    def items(self) -> Any: return self._items().items()
+    def __reversed__(self) -> Iterator[str]: return reversed(self._items())
     # fmt: on
-
-    def clear(self) -> None:
-        """Take all out."""
-        for name in list(self):
-            delattr(self, name)
-
-    def pop(self, key: str) -> Any:
-        """Take one out."""
-        found = self[key]
-        del self[key]
-        return found
-
-    def update(self, others: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
-        """Set several; those of the same name are replaced."""
-        pairs = others.items() if hasattr(others, "items") else others
-        for name, value in pairs:
-            self[name] = value
 
 
 class ModuleDict(_Named):
@@ -262,19 +256,25 @@ class ParameterList(Module):
         values = self._values()
         if isinstance(index, slice):
             return type(self)(values[index])
-        if not -len(values) <= whole(index) < len(values):
-            facts = {"index": index, "length": len(values)}
+        return values[self._place(index)]
+
+    def _place(self, index: int) -> int:
+        if not -len(self) <= whole(index) < len(self):
+            facts = {"index": index, "length": len(self)}
             raise IndexingError(explain("ParameterList", "index is out of range", **facts))
-        return values[index]
+        return index
 
     def __setitem__(self, index: int, value: Any) -> None:
         values: list[Any] = list(self)
-        values[index] = value
+        values[self._place(index)] = value
         self._fill(values)
 
     def append(self, value: Any) -> Self:
         """One more at the end."""
         return self.extend([value])
+
+    def __iadd__(self, values: Iterable[Any]) -> Self:
+        return self.extend(values)
 
     def extend(self, values: Iterable[Any]) -> Self:
         """More at the end."""

@@ -102,8 +102,6 @@ class Embedding(_Table):
 
     def forward(self, input: Tensor) -> Any:
         """The vectors at integer indices."""
-        if self.max_norm is None and not self.scale_grad_by_freq:
-            return f.embedding(input, self.weight, self.padding_idx)
         return f.embedding(
             input, self.weight, self.padding_idx, self.max_norm, self.norm_type,
             self.scale_grad_by_freq,
