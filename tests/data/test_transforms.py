@@ -9,7 +9,7 @@ import pytest
 
 import treadle as td
 from treadle import data
-from treadle.base.errors import ArgumentError, DtypeError, ShapeError
+from treadle.base.errors import ArgumentError, DtypeError, OperandError, ShapeError
 from treadle.data import seeds
 from treadle.data import transforms as T
 from treadle.data.transforms import colour, resampling
@@ -365,3 +365,16 @@ def test_outside_of_a_loader_the_global_seed_decides():
 def test_what_cannot_be_right_is_refused(make, error, said):
     with pytest.raises(error, match=said):
         make()
+
+
+@pytest.mark.parametrize("change", [T.Resize(4), T.Resize((4, 5)), T.RandomResizedCrop(4)])
+@pytest.mark.parametrize("shape", [(3, 0, 4), (3, 4, 0), (2, 3, 0, 0)])
+def test_an_image_without_pixels_is_refused(change, shape):
+    with pytest.raises(ShapeError, match="an image without pixels"):
+        change(np.zeros(shape, np.uint8))
+
+
+@pytest.mark.parametrize("kind", [T.Compose, T.RandomApply])
+def test_transforms_are_functions(kind):
+    with pytest.raises(OperandError, match=f"{kind.__name__}: not a function"):
+        kind([4, 5])

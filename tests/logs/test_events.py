@@ -207,6 +207,33 @@ def test_what_cannot_be_written(tmp_path):
 # ---- CSV
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda w: w.add_histogram("a", [1.0, 2.0], bins="no such rule"),
+        lambda w: w.add_histogram("a", [1.0, 2.0], bins=-3),
+        lambda w: w.add_text("a", 3),
+        lambda w: w.add_scalar(3, 1.0),
+        lambda w: w.add_scalar("a", 1.0, "first"),
+    ],
+    ids=["rule", "bins", "text", "tag", "step"],
+)
+def test_arguments_that_are_none_are_refused_and_nothing_is_written(call, tmp_path):
+    with td.logs.SummaryWriter(tmp_path) as writer:
+        before = writer.path.read_bytes()
+        with pytest.raises(ArgumentError):
+            call(writer)
+        assert writer.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("values", [[1e300, -1e300], [1.7e308], [5e-324], [0.0]])
+def test_histograms_of_any_finite_numbers(values, tmp_path):
+    with td.logs.SummaryWriter(tmp_path) as writer:
+        before = len(writer.path.read_bytes())
+        writer.add_histogram("a", values)
+        assert len(writer.path.read_bytes()) > before
+
+
 def test_lines_of_numbers(tmp_path):
     path = tmp_path / "new" / "log.csv"
     with td.logs.CSVLogger(path) as log:

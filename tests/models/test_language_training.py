@@ -249,6 +249,15 @@ def test_sound_of_another_length_is_refused():
         listening()(td.zeros(1, 8, 2), batch((1, 3)))
 
 
+@pytest.mark.parametrize("name", ["Bert", "GPT2", "Llama"])
+def test_tokens_without_a_batch_are_refused(name):
+    config = {"vocab_size": TOKENS, "n_embd": 8, "n_layer": 1, "n_head": 2, "hidden_size": 8,
+              "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}  # fmt: skip
+    model = getattr(td.models, name).from_config(config)
+    with pytest.raises(ShapeError, match=rf"{name}: tokens are \(batch, length\)"):
+        model(td.tensor([1, 2, 3]))
+
+
 def test_sizes_of_translations_go_no_further_than_the_positions():
     model = translating(20)
     assert len(model.translate([[3] * 18], 1, TOKENS, 19)[0]) == 19

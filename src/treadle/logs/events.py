@@ -66,11 +66,15 @@ class SummaryWriter:
             wrong = "values are some finite numbers"
             raise ArgumentError(explain("add_histogram", wrong, tag=tag, count=array.size))
         edges = _edges(array) if isinstance(bins, str) and bins == "tensorflow" else bins
-        counts, limits = np.histogram(array, edges)
+        try:
+            counts, limits = np.histogram(array, edges)
+        except (ValueError, TypeError) as error:  # NumPy's, of bins that are none
+            raise ArgumentError(explain("add_histogram", f"bins: {error}", bins=bins)) from error
         used = np.flatnonzero(counts)
         first = max(0, int(used[0]) - 1)  # an empty one before, so that the first has a left end
         last = int(used[-1]) + 1
-        facts = (array.min(), array.max(), array.size, array.sum(), (array * array).sum())
+        with np.errstate(over="ignore"):  # a sum that is beyond all numbers is infinite
+            facts = (array.min(), array.max(), array.size, array.sum(), (array * array).sum())
         message = b"".join(double(k, float(fact)) for k, fact in enumerate(facts, 1))
         message += doubles(6, limits[first + 1 : last + 1]) + doubles(7, counts[first:last])
         self._add(tag, block(5, message), global_step, walltime)
@@ -80,6 +84,9 @@ class SummaryWriter:
         walltime: float | None = None,
     ) -> None:  # fmt: skip
         """A text, shown as Markdown."""
+        if not isinstance(text_string, str):
+            got = type(text_string).__name__
+            raise ArgumentError(explain("add_text", "not a text", got=got))
         shape = block(2, whole(1, 1))
         tensor = whole(1, STRING) + block(2, shape) + block(8, text_string)
         plugin = block(1, block(1, "text"))
@@ -96,6 +103,9 @@ class SummaryWriter:
         self._add(tag, block(4, facts + block(4, png(pixels))), global_step, walltime)
 
     def _add(self, tag: str, value: bytes, step: int | None, walltime: float | None) -> None:
+        if not isinstance(tag, str) or not (step is None or hasattr(step, "__int__")):
+            wrong = "a tag is text, a step a whole number or None"
+            raise ArgumentError(explain("SummaryWriter", wrong, tag=repr(tag), step=repr(step)))
         event = double(1, time.time() if walltime is None else walltime)
         if step is not None:
             event += whole(2, int(step))
@@ -142,6 +152,8 @@ def _narrow(value: float) -> float:
 
 def _edges(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Limits that grow by a tenth, on both sides of zero, to beyond the largest value."""
-    most = max(1e20, float(np.abs(array).max()) * 1.2)
-    growing = 1e-12 * 1.1 ** np.arange(np.ceil(np.log(most / 1e-12) / np.log(1.1)) + 1)
+    most = np.log(max(1e20, float(np.abs(array).max()))) + np.log(1.2)
+    with np.errstate(over="ignore"):
+        growing = 1e-12 * 1.1 ** np.arange(np.ceil((most - np.log(1e-12)) / np.log(1.1)) + 1)
+    growing = np.minimum(growing, np.finfo(np.float64).max)
     return np.concatenate([-growing[::-1], [0.0], growing])

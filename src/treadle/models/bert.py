@@ -56,7 +56,7 @@ class Embeddings(Module):
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor | None) -> Tensor:
         """(batch, length, hidden_size)."""
-        require_positions("Bert", input_ids.shape[1], self.position_embeddings.num_embeddings)
+        require_positions("Bert", input_ids, self.position_embeddings.num_embeddings)
         places = arange(input_ids.shape[1], device=input_ids.device)
         kinds = zeros(1, 1, dtype="int64", device=input_ids.device)
         x = self.word_embeddings(input_ids) + self.position_embeddings(places)

@@ -118,7 +118,7 @@ class Transformer(Module):
 
     def forward(self, input_ids: Tensor, past: Past) -> Tensor:
         """(batch, length, n_embd)."""
-        require_positions("GPT2", input_ids.shape[1], self.wpe.num_embeddings)
+        require_positions("GPT2", input_ids, self.wpe.num_embeddings)
         x = self.drop(self.wte(input_ids) + self.wpe(past.positions(input_ids)))
         for block in self.h:
             x = block(x, past)

@@ -103,9 +103,13 @@ def tie(layer: Any, table: Any) -> None:
     layer.weight = table.weight
 
 
-def require_positions(what: str, length: int, most: int) -> None:
-    """Refuse a text longer than a table of positions: there is nothing to look up behind it."""
-    if length > most:
+def require_positions(what: str, tokens: Tensor, most: int | None = None) -> None:
+    """Refuse what is not (batch, length), or longer than a table of positions."""
+    if tokens.ndim < 2:
+        hint = "tokens.unsqueeze(0) is a batch of one"
+        raise ShapeError(explain(what, "tokens are (batch, length)", hint, shape=tokens.shape))
+    length = tokens.shape[1]
+    if most is not None and length > most:
         wrong = "the text is longer than the positions that the model has"
         raise ShapeError(explain(what, wrong, "cut the text", tokens=length, positions=most))
 

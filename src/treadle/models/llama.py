@@ -9,7 +9,7 @@ from typing import Any, Self
 from treadle.io import open as open_file
 from treadle.models.activations import activation
 from treadle.models.cache import Cache, Past
-from treadle.models.language import LanguageModel, tie
+from treadle.models.language import LanguageModel, require_positions, tie
 from treadle.models.llama_config import LlamaConfig
 from treadle.models.llama_gguf import config_of, weights_of
 from treadle.models.rotary import rotated
@@ -91,6 +91,7 @@ class Body(Module):
 
     def forward(self, input_ids: Tensor, past: Past) -> Tensor:
         """(batch, length, hidden_size)."""
+        require_positions("Llama", input_ids)
         x = self.embed_tokens(input_ids)
         turned = self.rotary_emb(past.positions(input_ids), x.dtype)
         for layer in self.layers:

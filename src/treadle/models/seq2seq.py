@@ -62,7 +62,7 @@ class PositionalEncoding(Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The same shape (batch, length, emb_size)."""
-        require_positions("Seq2SeqTransformer", x.shape[1], self.pos_embedding.shape[0])
+        require_positions("Seq2SeqTransformer", x, self.pos_embedding.shape[0])
         return self.dropout(x + self.pos_embedding[: x.shape[1], 0])
 
 

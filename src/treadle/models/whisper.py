@@ -175,7 +175,7 @@ class Decoder(Module):
 
     def forward(self, input_ids: Tensor, past: Past, sound: Sequence[Pair]) -> Tensor:
         """(batch, length, d_model)."""
-        require_positions("Whisper", input_ids.shape[1], self.embed_positions.num_embeddings)
+        require_positions("Whisper", input_ids, self.embed_positions.num_embeddings)
         x = self.embed_tokens(input_ids) + self.embed_positions(past.positions(input_ids))
         x = self.drop(x)
         for number, layer in enumerate(self.layers):

@@ -41,7 +41,7 @@ class Compose(Transform):
     def __init__(self, transforms: Sequence[Callable[[Any], Any]]) -> None:
         self.transforms = list(transforms)
         for transform in self.transforms:
-            require_function("Compose", transform)
+            require_function(type(self).__name__, transform)
 
     def __call__(self, sample: Any) -> Any:
         for transform in self.transforms:
@@ -63,17 +63,17 @@ class Lambda(Transform):
         return self.lambd(sample)
 
 
-class RandomApply(Transform):
+class RandomApply(Compose):
     """Transforms one after the other, all of them with chance p, else none."""
 
     def __init__(self, transforms: Sequence[Callable[[Any], Any]], p: float = 0.5) -> None:
-        self.transforms, self.p = list(transforms), chance("RandomApply", p)
+        super().__init__(transforms)
+        self.p = chance("RandomApply", p)
 
     def __call__(self, sample: Any) -> Any:
-        if generator().random() < self.p:
-            for transform in self.transforms:
-                sample = transform(sample)
-        return sample
+        return super().__call__(sample) if generator().random() < self.p else sample
+
+    __repr__ = Transform.__repr__
 
 
 class ToImage(Transform):
@@ -177,6 +177,14 @@ def image_in(what: str, sample: Any) -> Array:
     if array.ndim < 3:
         hint = "(channels, height, width): ToTensor() makes it of a picture"
         raise ShapeError(explain(what, "not an image", hint, shape=array.shape))
+    return array
+
+
+def pixels_in(what: str, sample: Any) -> Array:
+    """An image (..., C, H, W) with a pixel or more, that others can be made of."""
+    array = image_in(what, sample)
+    if 0 in array.shape[-2:]:
+        raise ShapeError(explain(what, "an image without pixels", shape=array.shape))
     return array
 
 

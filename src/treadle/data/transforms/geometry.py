@@ -10,10 +10,10 @@ import numpy as np
 
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.data.seeds import generator
-from treadle.data.transforms.general import Array, Transform, chance, image_in
+from treadle.data.transforms.general import Array, Transform, chance, image_in, pixels_in
 from treadle.data.transforms.resampling import mode_in, resized, turned
 
-PAD_MODES = {"constant": "constant", "edge": "edge", "reflect": "reflect", "symmetric": "symmetric"}
+PAD_MODES = ("constant", "edge", "reflect", "symmetric")
 Size = int | Sequence[int]
 
 
@@ -29,7 +29,7 @@ class Resize(Transform):
         self.interpolation, self.antialias = mode_in("Resize", interpolation), antialias
 
     def __call__(self, sample: Any) -> Array:
-        image = image_in("Resize", sample)
+        image = pixels_in("Resize", sample)
         height, width = image.shape[-2:]
         if len(self.size) == 2:
             new = self.size
@@ -122,7 +122,7 @@ class RandomResizedCrop(Transform):
                 raise ArgumentError(explain(what, wrong, got=(low, high)))
 
     def __call__(self, sample: Any) -> Array:
-        image = image_in("RandomResizedCrop", sample)
+        image = pixels_in("RandomResizedCrop", sample)
         top, left, height, width = self._box(*image.shape[-2:])
         part = image[..., top : top + height, left : left + width]
         return resized(part, self.size, self.interpolation, self.antialias)
@@ -232,4 +232,4 @@ def pad_mode_in(what: str, mode: str) -> str:
     if mode not in PAD_MODES:
         hint = ", ".join(PAD_MODES)
         raise ArgumentError(explain(what, "unknown padding_mode", hint, got=repr(mode)))
-    return PAD_MODES[mode]
+    return mode
