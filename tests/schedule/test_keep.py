@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 import treadle as td
+from treadle.base.dtypes import float32
+from treadle.base.target import Takes
 from treadle.ir.graph import structure
+from treadle.ir.node import placeholder, type_of
+from treadle.kernel.plan import plan_steps
+from treadle.ops import elementwise as e
+from treadle.ops.reduce import max_, sum_
+from treadle.passes.pipeline import simplify
 from treadle.runtime.realize import compile_graph
 
 CHAINS = {
@@ -58,3 +65,15 @@ def test_what_is_woven_of_several_arrays_is_computed_once():
     (traced,) = [t for known in function.entries.values() for t in known]
     programs = [built.loops for step in traced.program.steps for built in step.programs()]
     assert sum("div(" in str(loops) for loops in programs) == 1
+
+
+def test_of_something_huge_the_values_of_its_rows_are_kept_instead():
+    def written(rows, columns):
+        x = placeholder(type_of((rows, columns), float32))
+        z = e.exp(x - max_(x, axis=1, keepdims=True))
+        total = sum_(sum_(z, axis=1))  # nobody has it before all rows are done
+        steps = plan_steps(simplify([sum_(z * total, axis=1)]), {}, Takes())
+        return {n.op.name for step in steps for n in step.writes if n.type.size > rows}
+
+    assert written(1 << 10, 1 << 10) == {"exp"}
+    assert written(1 << 14, 1 << 13) == set()

@@ -30,6 +30,8 @@ FREE_FLOPS = 200.0  # what may be spent where nothing is read at all, as for ran
 FEW = 8  # elements side by side: more are a vector
 MOST_PARTS = 8  # of a concat: whoever reads it where it stands looks for the part of each element
 WRITTEN_OUT = (m.concat, m.pad, shear)  # views that have no strides
+HUGE = 1 << 28  # bytes: what memory is spared then counts
+MANY = 64  # elements for each one of a row
 MOST_READS = 32  # elements: of those who read more, nobody asks how many
 Reads = frozenset[tuple[Node, object]]
 """Arrays in memory, and the views through which an element of each is read."""
@@ -63,19 +65,33 @@ def keep(
             crossing |= {base: 1 for base in bases_of(node) if base not in crossing}
     kept: set[Node] = set()
     again: dict[Node, tuple[float, Reads]] = {}
+    by_rows: dict[Node, tuple[float, Reads]] = {}  # the same if all reductions were kept
     for node in order:
         if node in hidden:
-            again[node] = NEVER
+            again[node] = by_rows[node] = NEVER
             continue
         again[node] = _again(node, again)
+        reduces = node.op.kind is Kind.REDUCE and node not in forced
+        by_rows[node] = (0.0, frozenset([(node, None)])) if reduces else _again(node, by_rows)
         cluster = of.get(node)
         alone = cluster is not None and (cluster.members[node] == COLUMN or node.op.kind in APART)
         times = crossing.get(node, 0)
         needed = node in forced or (times and (alone or not _is_cheap(node, times, *again[node])))
-        if needed and node.op is not LEAF:
+        if needed and node not in forced and not alone and _is_better_by_rows(node, times, by_rows):
+            kept |= {x for x, _ in by_rows[node][1] if x.op is not LEAF}
+            again[node] = by_rows[node]
+        elif needed and node.op is not LEAF:
             kept.add(node)
-            again[node] = (0.0, frozenset([(node, None)]))
+            again[node] = by_rows[node] = (0.0, frozenset([(node, None)]))
     return frozenset(kept)
+
+
+def _is_better_by_rows(node: Node, times: int, by_rows: dict[Node, tuple[float, Reads]]) -> bool:
+    """Is it so large that its reductions, a number for each row, are rather kept instead of it?"""
+    cost, reads = by_rows[node]
+    rows = [x for x, _ in reads if x.op.kind is Kind.REDUCE]
+    small = all(MANY * most(x.type.size) <= most(node.type.size) for x in rows)
+    return most(node.type.nbytes) >= HUGE and small and _is_cheap(node, times, cost, reads)
 
 
 def _is_cheap(node: Node, times: int, cost: float, reads: Reads) -> bool:
