@@ -46,6 +46,8 @@ CASES = {
     "many tiles": lambda: [n(300, 16, 16) @ n(300, 16, 24)],
     "epilogue": lambda: [activations.gelu(n(72, 64) @ n(64, 80) + n(80))],
     "reduced": lambda: [sum_(activations.relu(n(72, 64) @ n(64, 80)), axis=0)],
+    "pieces": lambda: [n(72, 2048) @ n(2048, 80)],
+    "pieces and an epilogue": lambda: [activations.gelu(n(72, 2048) @ n(2048, 80) + n(80))],
     "slices": lambda: [
         slice_(n(72, 128), [(8, 64, 1), (64, 128, 1)])
         @ slice_(n(64, 96), [(0, 64, 1), (16, 80, 1)])
@@ -73,6 +75,14 @@ def test_operands_are_brought_where_they_lie_in_lines():
         plan, _ = plan_of(build())
         brought = any("tensordesc" in kind for x in plan.launches for _, kind in x.source.types)
         assert brought is (name != "columns that lie apart"), name
+
+
+def test_few_tiles_are_cut_along_their_depth():
+    plan, _ = plan_of(CASES["pieces"]())
+    cut = [dict(x.source.types) for x in plan.launches if "finished" in dict(x.source.types)]
+    assert len(cut) == 1
+    plan, _ = plan_of([n(4096, 1024) @ n(1024, 4096)])
+    assert "finished" not in dict(plan.launches[-1].source.types)
 
 
 def test_older_devices_read_by_pointers():

@@ -60,16 +60,6 @@ def precision_of(dtype: DType) -> str:
     return f', input_precision="{"tf32" if quick else "ieee"}"'
 
 
-def choose_tile(m: int, n: int, batch: int, tiles: Sequence[Tile], processors: int) -> Tile:
-    """The tile of least estimated time: waves of programs, each as long as its tile is large."""
-
-    def time(tile: Tile) -> float:
-        programs = -(-m // tile.m) * -(-n // tile.n) * batch
-        return -(-programs // processors) * tile.m * tile.n / tile.speed
-
-    return min(tiles, key=time)
-
-
 class Matmul:
     """One product on its way to text."""
 
@@ -82,7 +72,7 @@ class Matmul:
         rank = len(self.batch)
         self.left, self.right = self.a.batch(rank), self.b.batch(rank)
         tiles = self.tiles()
-        tile = choose_tile(self.m, self.n, prod(self.batch), tiles, processors)
+        tile = self.choose(tiles)
         self.tile = settled(machine, self._question, tile, tiles, "m", "n", "k")
         loops = product.epilogue.loops if product.epilogue else None
         self.signature = Signature(loops) if loops else None
@@ -95,6 +85,19 @@ class Matmul:
         dtype = self.node.dtype
         return NARROW if dtype.size == 2 else DOUBLE if dtype is float64 else SINGLE
 
+    def choose(self, tiles: Sequence[Tile]) -> Tile:
+        """The tile of least estimated time: of waves of programs, as long as a tile is large."""
+
+        def time(tile: Tile) -> float:
+            waves = -(-self._count(tile) // self.processors)
+            return waves * tile.m * tile.n / tile.speed
+
+        return min(tiles, key=time)
+
+    def _count(self, tile: Tile) -> int:
+        """Tiles there are."""
+        return -(-self.m // tile.m) * -(-self.n // tile.n) * prod(self.batch)
+
     def _question(self) -> str:
         """What the product is known by to a search."""
         sides = [(x.operand.base.dtype.name, x.strides, x.places is None) for x in (self.a, self.b)]
@@ -103,7 +106,7 @@ class Matmul:
         after = of_loops(epilogue.loops) if epilogue else ""
         return f"product {self.node.dtype.name} {sizes} {sides}\n{after}"
 
-    def turn(self, step: int) -> tuple[list[Launch], dict[str, int]]:
+    def before(self, step: int) -> tuple[list[Launch], dict[str, int]]:
         """Launches that come before it, and temporary memory they need: none, as a rule."""
         del step
         return [], {}
@@ -119,7 +122,7 @@ class Matmul:
         return Launch(source, (self._programs(), 1), self.arguments.values, size)
 
     def _programs(self) -> int:
-        return -(-self.m // self.tile.m) * -(-self.n // self.tile.n) * prod(self.batch)
+        return self._count(self.tile)
 
     def _signature(self) -> Signature:
         return needed("matmul", self.signature, "epilogue")

@@ -79,7 +79,7 @@ class Plan(Driver):
         choices.begin_step(step)
         made = product_of(product, self.processors, self.machine, self.architecture)
         if product.node.type.size:
-            before, sizes = made.turn(step)
+            before, sizes = made.before(step)
             self.reserve(sizes, step)
             self.launches += [*before, made.launch()]
         self._mark(step)

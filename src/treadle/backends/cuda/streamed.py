@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -12,7 +13,7 @@ from treadle.backends.cuda.launch import Arguments, Launch, Tensor
 from treadle.backends.cuda.matmul import Matmul, Tile, precision_of
 from treadle.backends.cuda.narrow import memory_type
 from treadle.backends.cuda.ops import with_helpers
-from treadle.base.dtypes import DType, float32
+from treadle.base.dtypes import DType, float32, int32
 from treadle.base.knobs import TF32
 from treadle.base.shapes import Shape
 from treadle.kernel.steps import ProductStep
@@ -21,10 +22,18 @@ TILES = (
     Tile(128, 256, 64, 8, 3, 1.0), Tile(128, 128, 64, 4, 3, 0.9), Tile(64, 128, 128, 4, 4, 0.7),
     Tile(64, 64, 128, 4, 4, 0.5), Tile(32, 64, 128, 4, 4, 0.28), Tile(16, 64, 256, 4, 3, 0.17),
 )  # fmt: skip
+LONG = (  # where much is done with a finished tile: its registers are needed
+    Tile(128, 128, 64, 8, 3, 0.9), Tile(64, 128, 64, 4, 3, 0.75), Tile(64, 64, 128, 4, 4, 0.5),
+    Tile(32, 64, 128, 4, 4, 0.28), Tile(16, 64, 256, 4, 3, 0.17),
+)  # fmt: skip
 QUICK = (  # float32 by tensor cores
     Tile(128, 128, 32, 8, 4, 1.0), Tile(64, 128, 32, 4, 4, 0.8), Tile(64, 64, 64, 4, 4, 0.6),
     Tile(32, 64, 64, 4, 4, 0.3), Tile(16, 64, 64, 4, 4, 0.17),
 )  # fmt: skip
+MUCH = 20  # expressions of an epilogue
+FEWEST_STEPS = 8  # along k, of a piece
+MOST_PIECES = 8
+LEAVING = 0.03  # of the time of a tile: what it costs to leave a piece and to add it up
 FULL = 64  # rows that the tensor cores take at once: of fewer the transposed product is computed
 SIDE = 64  # of a square that is turned
 SMALL = 128 * 128  # elements of a tile: two programs fit on a processor
@@ -94,10 +103,36 @@ class Streamed(Matmul):
     def __init__(self, product: ProductStep, processors: int, machine: Machine) -> None:
         super().__init__(product, processors, machine)
         self.x, self.y = matrices_of(product)
+        self.pieces = self._pieces(self.tile)
+        self.work = self.counts = ""
 
     def tiles(self) -> tuple[Tile, ...]:
         """Those that keep the copy engine and the tensor cores busy."""
-        return TILES
+        epilogue = self.product.epilogue
+        return LONG if epilogue and len(epilogue.loops.order()) > MUCH else TILES
+
+    def choose(self, tiles: Sequence[Tile]) -> Tile:
+        """The tile of least estimated time, cut along k where that gives all something to do."""
+        return min(tiles, key=lambda t: self._part(t, self._pieces(t)) * t.m * t.n / t.speed)
+
+    def _part(self, tile: Tile, pieces: int) -> float:
+        """Waves of programs in pieces, as many whole tiles."""
+        waves = -(-self._count(tile) * pieces // self.processors)
+        return waves / pieces + LEAVING * (pieces - 1)
+
+    def _pieces(self, tile: Tile) -> int:
+        """How many pieces k is cut into."""
+        most = min(MOST_PIECES, self.k // (tile.k * FEWEST_STEPS))
+        return min(range(1, max(1, most) + 1), key=lambda pieces: self._part(tile, pieces))
+
+    def before(self, step: int) -> tuple[list[Launch], dict[str, int]]:
+        """Counters of finished pieces set to 0, and room for pieces."""
+        if self.pieces == 1:
+            return [], {}
+        self.work, self.counts = f"pieces of {step}", f"finished of {step}"
+        count, tile = self._count(self.tile), self.tile
+        room = count * self.pieces * tile.m * tile.n * float32.size
+        return [_zeros(self.counts, count)], {self.work: room, self.counts: count * int32.size}
 
     def _result(self) -> Tensor | None:
         """Where finished tiles go as they are, if the copy engine can bring them there."""
@@ -107,8 +142,8 @@ class Streamed(Matmul):
         return None if self.product.epilogue else tensor_of(self.node, self.node.dtype, 0, axes)
 
     def _programs(self) -> int:
-        tiles, t = super()._programs(), self.tile
-        return min(tiles, self.processors * (2 if t.m * t.n <= SMALL else 1))
+        tiles, t = self._count(self.tile) * self.pieces, self.tile
+        return min(tiles, self.processors * (2 if t.m * t.n <= SMALL and t.warps <= 4 else 1))
 
     def _collect(self) -> None:
         add, dtype, t = self.arguments, self.node.dtype, self.tile
@@ -120,7 +155,11 @@ class Streamed(Matmul):
             add.loops(self.product.epilogue, self._signature(), self.wide)
         elif self._result() is None:
             add.memory("c", dtype, self.node)
+        if self.pieces > 1:
+            add.memory("work", float32, self.work)
+            add.memory("finished", int32, self.counts)
         numbers = {"M": self.m, "N": self.n, "K": self.k}
+        numbers |= {"span": -(-self.k // (t.k * self.pieces)) * t.k} if self.pieces > 1 else {}
         numbers |= {f"g{d}": size for d, size in enumerate(self.batch)}
         for name, value in numbers.items():
             add.integer(name, value, self.wide)
@@ -130,10 +169,17 @@ class Streamed(Matmul):
     def _body(self) -> list[str]:
         lines = ["down = tl.cdiv(M, BM)", "along = tl.cdiv(N, BN)"]
         tiles = " * ".join(["down", "along", *(f"g{d}" for d in range(len(self.batch)))])
+        tiles += f" * {self.pieces}" * (self.pieces > 1)
         lines.append(f"for program in tl.range(tl.program_id(0), {tiles}, tl.num_programs(0)):")
-        inside = [*self._place(), *self._items(), *self._loop()]
+        several, finish = self.pieces > 1, self._finish()
+        cut = [f"piece = program % {self.pieces}", f"program = program // {self.pieces}",
+               "tile = program"] if several else []  # fmt: skip
+        inside = [*cut, *self._place(), *self._items(), *self._loop()]
+        if several:
+            inside += PIECES.format(pieces=self.pieces).strip().splitlines()
+            finish = ["    " + line for line in finish]
         lines += ["    " + line for line in inside]
-        return ["    " + line for line in lines] + ["    " + line for line in self._finish()]
+        return ["    " + line for line in [*lines, *finish]]
 
     def _items(self) -> list[str]:
         """Places along the batch axes."""
@@ -145,9 +191,12 @@ class Streamed(Matmul):
     def _loop(self) -> list[str]:
         swapped = self.tile.m < FULL
         sides = "y, tl.trans(x)" if swapped else "x, tl.trans(y)"
+        low, high = "0", "K"
+        if self.pieces > 1:
+            low, high = "piece * span", "tl.minimum(K, piece * span + span)"
         return [
             f"acc = tl.zeros(({'BN, BM' if swapped else 'BM, BN'}), tl.float32)",
-            "for start in range(0, K, BK):",
+            f"for start in range({low}, {high}, BK):",
             f"    x = {_brought('a', self.x, 'high * BM', 'BM')}",
             f"    y = {_brought('b', self.y, 'wide * BN', 'BN')}",
             f"    acc = tl.dot({sides}, acc{precision_of(self.node.dtype)})",
@@ -176,6 +225,35 @@ def _brought(name: str, matrix: Matrix, place: str, length: str) -> str:
     return text if along else f"tl.trans({text})"
 
 
+PIECES = """
+places = work + tile * {pieces} * BM * BN + tl.arange(0, BM)[:, None] * BN
+places += tl.arange(0, BN)[None, :]
+tl.store(places + piece * BM * BN, acc)
+tl.debug_barrier()
+came = tl.atomic_add(finished + tile, 1, sem="acq_rel")
+if came == {pieces} - 1:
+    acc = tl.load(places, cache_modifier=".cg")
+    for other in range(1, {pieces}):
+        acc += tl.load(places + other * BM * BN, cache_modifier=".cg")
+"""
+"""Each piece is left in memory; who comes last adds them up, always in the same order."""
+
+ZEROS = """
+@triton.jit
+def kernel(y, n, BM: tl.constexpr):
+    at = tl.program_id(0) * BM + tl.arange(0, BM)
+    tl.store(y + at, tl.zeros((BM,), tl.int32), mask=at < n)
+"""
+
+
+def _zeros(buffer: str, count: int) -> Launch:
+    arguments = Arguments()
+    arguments.memory("y", int32, buffer)
+    arguments.integer("n", count, False)
+    source = arguments.source(with_helpers(ZEROS), {"BM": 1024}, 4)
+    return Launch(source, (-(-count // 1024), 1), arguments.values, count)
+
+
 class Quick(Streamed):
     """A float32 product by tensor cores, which read both operands along k: others are turned."""
 
@@ -183,9 +261,9 @@ class Quick(Streamed):
         """Those of elements twice as wide."""
         return QUICK
 
-    def turn(self, step: int) -> tuple[list[Launch], dict[str, int]]:
+    def before(self, step: int) -> tuple[list[Launch], dict[str, int]]:
         """What has to be done before, and memory for it."""
-        launches, sizes = [], {}
+        launches, sizes = super().before(step)
         for name in ("x", "y"):
             matrix = getattr(self, name)
             if matrix.strides[1] == 1:
