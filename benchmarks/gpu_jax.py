@@ -102,6 +102,6 @@ MAKERS: dict[str, Callable[[Row, bool], Made]] = {
     "conv": _function(_convolve),
     "cumsum": _function(jnp.cumsum),
     "sort": _function(jnp.sort),
-    "topk": _function(lambda x: jax.lax.top_k(x, 100)),
+    "topk": _function(lambda x: jax.lax.top_k(x, 100)[0]),
     "entropy": _entropy,
 }

@@ -168,7 +168,7 @@ MAKERS: dict[str, Callable[[Row, bool], Made]] = {
     "conv": _function(lambda x, w: F.conv2d(x, w, padding=1)),
     "cumsum": _function(lambda x: torch.cumsum(x, 0)),
     "sort": _function(lambda x: torch.sort(x)[0]),
-    "topk": _function(lambda x: torch.topk(x, 100)),
+    "topk": _function(lambda x: torch.topk(x, 100)[0]),
     "entropy": _entropy,
     "mlp": _mlp,
     "gpt2": _gpt2,

@@ -127,7 +127,7 @@ MAKERS: dict[str, Callable[[Row, bool], Made]] = {
     "conv": _function(lambda x, w: td.conv2d(x, w, padding=1)),
     "cumsum": _function(lambda x: td.cumsum(x, axis=0)),
     "sort": _function(td.sort),
-    "topk": _function(lambda x: td.topk(x, 100)),
+    "topk": _function(lambda x: td.topk(x, 100)[0]),
     "entropy": _entropy,
     "mlp": _mlp,
     "gpt2": _gpt2,
