@@ -12,6 +12,7 @@ from cuda_cases import normal
 from triton.tools.disasm import get_sass
 from triton_host import INTERPRETED, check, plan_of
 
+from treadle.backends.cuda import streamed
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.program import Plan
 from treadle.base.dtypes import bfloat16
@@ -48,6 +49,11 @@ CASES = {
     "reduced": lambda: [sum_(activations.relu(n(72, 64) @ n(64, 80)), axis=0)],
     "pieces": lambda: [n(72, 2048) @ n(2048, 80)],
     "pieces and an epilogue": lambda: [activations.gelu(n(72, 2048) @ n(2048, 80) + n(80))],
+    "long epilogue in slices": lambda: [
+        y := activations.gelu(n(264, 64) @ n(64, 520) + n(520)) * n(264, 520),
+        sum_(y, axis=0),
+        sum_(activations.gelu(n(264, 64) @ n(64, 520)), axis=1),
+    ],
     "slices": lambda: [
         slice_(n(72, 128), [(8, 64, 1), (64, 128, 1)])
         @ slice_(n(64, 96), [(0, 64, 1), (16, 80, 1)])
@@ -68,6 +74,15 @@ def test_compiled(name):
     plan, _ = plan_of(CASES[name]())
     for launch in plan.launches:
         assert code_of(launch.source, 90).shared <= 227 << 10
+
+
+@interpreted
+def test_slices_of_large_tiles_interpreted(monkeypatch):
+    monkeypatch.setattr(streamed, "TILES", streamed.TILES[:1])
+    roots = CASES["long epilogue in slices"]()
+    plan, _ = plan_of(roots)
+    assert sum("split()" in launch.source.text for launch in plan.launches) == 2
+    check(roots, 3e-3)
 
 
 def test_operands_are_brought_where_they_lie_in_lines():

@@ -55,7 +55,7 @@ class Emitter:
         self.outer = frozenset(kernel.outer[form.split :])
         self.inner = frozenset(kernel.inner)
         self.row_mask = self.column_mask = ""
-        self.tile = ""
+        self.tile, self.tile_shape = "", "(BM, BN)"
         self.partial: dict[Store, str] = {}
         self.axis = 0 if kernel.across else 1  # of a tile: where columns run
         self.shape = "(COLUMNS, ROWS)" if kernel.across else "(ROWS, COLUMNS)"
@@ -281,7 +281,7 @@ class Emitter:
         pointer = self._pointer(s.buffer, s.position)
         mask = self._mask(axes, only=self.value(s.only) if s.only else "")
         if self.tile and not (axes & self.outer and axes & self.inner):
-            pointer += " + tl.zeros((BM, BN), tl.int32)"  # one row or column of a tile is stored
+            pointer += f" + tl.zeros({self.tile_shape}, tl.int32)"  # one row or column is stored
             mask = mask_of([self.row_mask, self.column_mask])
         if s.mode in ("set", "over"):
             self.line(f"tl.store({pointer}, {stored(value, d)}{mask})")

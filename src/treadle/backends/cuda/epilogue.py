@@ -19,6 +19,7 @@ class Finished:
     column: str
     down: str
     across: str
+    shape: str = "(BM, BN)"
 
 
 class EpilogueEmitter(Emitter):
@@ -26,7 +27,7 @@ class EpilogueEmitter(Emitter):
 
     def __init__(self, kernel: Kernel, form: Form, at: Finished) -> None:
         super().__init__(kernel, form)
-        self.tile, self.at = at.tile, at
+        self.tile, self.at, self.tile_shape = at.tile, at, at.shape
 
     def run(self, row_check: str, column_check: str) -> list[str]:
         """Stores of the tile, and what it leaves of reductions."""

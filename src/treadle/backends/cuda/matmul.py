@@ -256,12 +256,44 @@ class Matmul:
             return self._stored(row, option)
         form = Form("map", 0, 0, False, 0, exact_m, exact_n, wide=self.wide)
         block = "(batch * down + high)" if self.batch else "high"
-        at = Finished("acc", row, "n", block, "wide")
-        emitter = EpilogueEmitter(parse(self._signature().text), form, at)
-        return emitter.run("m < M", "n < N")
+        kernel, count = parse(self._signature().text), self.slices()
+        if count == 1:
+            at = Finished("acc", row, "n", block, "wide")
+            return EpilogueEmitter(kernel, form, at).run("m < M", "n < N")
+        width = self.tile.n // count
+        names, lines = _sliced("acc", self.tile.n, count)
+        for k, name in enumerate(names):
+            n = f"n{k}"
+            lines.append(f"    {n} = wide * BN + {k * width} + tl.arange(0, {width})[None, :]")
+            at = Finished(name, row, n, block, f"(wide * {count} + {k})", f"(BM, {width})")
+            found = EpilogueEmitter(kernel, form, at).run("m < M", f"{n} < N")
+            if not exact_n and k:  # no block of reductions has a place for what is not there
+                lines.append(f"    if wide * BN + {k * width} < N:")
+                found = ["    " + line for line in found]
+            lines += found
+        return lines
+
+    def slices(self) -> int:
+        """How many parts of its columns a finished tile is looked at in, one after the other."""
+        return 1
 
     def _stored(self, row: str, option: str) -> list[str]:
         return [f"    tl.store(c + ({row}) * N + n, acc{option})"]
+
+
+def _sliced(name: str, width: int, count: int) -> tuple[list[str], list[str]]:
+    """Names of neighbouring columns of a tile, and the lines that give them these."""
+    if count == 1:
+        return [name], []
+    half = width // 2
+    both = [f"{name}0", f"{name}1"]
+    lines = [f"    {both[0]}, {both[1]} = {name}.reshape(BM, 2, {half}).permute(0, 2, 1).split()"]
+    names = []
+    for part in both:
+        below, more = _sliced(part, half, count // 2)
+        names += below
+        lines += more
+    return names, lines
 
 
 def _times(name: str, value: int) -> str:

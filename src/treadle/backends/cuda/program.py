@@ -83,7 +83,7 @@ class Plan(Driver):
             self.reserve(sizes, step)
             self.launches += [*before, made.launch()]
         self._mark(step)
-        return made.tile.m, made.tile.n
+        return made.tile.m, made.tile.n // made.slices()
 
     def add_chain(self, step: ChainStep, number: int) -> None:
         """Chained products as a kernel."""

@@ -22,18 +22,15 @@ TILES = (
     Tile(128, 256, 64, 8, 3, 1.0), Tile(128, 128, 64, 4, 3, 0.9), Tile(64, 128, 128, 4, 4, 0.7),
     Tile(64, 64, 128, 4, 4, 0.5), Tile(32, 64, 128, 4, 4, 0.28), Tile(16, 64, 256, 4, 3, 0.17),
 )  # fmt: skip
-LONG = (  # where much is done with a finished tile: its registers are needed
-    Tile(128, 128, 64, 8, 3, 0.9), Tile(64, 128, 64, 4, 3, 0.75), Tile(64, 64, 128, 4, 4, 0.5),
-    Tile(32, 64, 128, 4, 4, 0.28), Tile(16, 64, 256, 4, 3, 0.17),
-)  # fmt: skip
 QUICK = (  # float32 by tensor cores
     Tile(128, 128, 32, 8, 4, 1.0), Tile(64, 128, 32, 4, 4, 0.8), Tile(64, 64, 64, 4, 4, 0.6),
     Tile(32, 64, 64, 4, 4, 0.3), Tile(16, 64, 64, 4, 4, 0.17),
 )  # fmt: skip
-MUCH = 20  # expressions of an epilogue
+LITTLE = 8  # expressions of an epilogue that are computed for a whole tile
+HELD = 32  # elements of a tile in each thread: more leave no registers for what becomes of them
 FEWEST_STEPS = 8  # along k, of a piece
 MOST_PIECES = 8
-LEAVING = 0.03  # of the time of a tile: what it costs to leave a piece and to add it up
+LEAVING = 600  # steps along k that take as long as to leave a piece and to add it up
 FULL = 64  # rows that the tensor cores take at once: of fewer the transposed product is computed
 SIDE = 64  # of a square that is turned
 SMALL = 128 * 128  # elements of a tile: two programs fit on a processor
@@ -108,8 +105,17 @@ class Streamed(Matmul):
 
     def tiles(self) -> tuple[Tile, ...]:
         """Those that keep the copy engine and the tensor cores busy."""
-        epilogue = self.product.epilogue
-        return LONG if epilogue and len(epilogue.loops.order()) > MUCH else TILES
+        return TILES
+
+    def slices(self) -> int:
+        """So many that a thread has registers for what becomes of its elements."""
+        epilogue, t = self.product.epilogue, self.tile
+        if epilogue is None or len(epilogue.loops.order()) <= LITTLE:
+            return 1
+        count = 1
+        while t.m * t.n // (32 * t.warps * count) > HELD and t.n // count > HELD:
+            count *= 2
+        return count
 
     def choose(self, tiles: Sequence[Tile]) -> Tile:
         """The tile of least estimated time, cut along k where that gives all something to do."""
@@ -118,11 +124,12 @@ class Streamed(Matmul):
     def _part(self, tile: Tile, pieces: int) -> float:
         """Waves of programs in pieces, as many whole tiles."""
         waves = -(-self._count(tile) * pieces // self.processors)
-        return waves / pieces + LEAVING * (pieces - 1)
+        return waves * (1 / pieces + (LEAVING / self.k if pieces > 1 else 0.0))
 
     def _pieces(self, tile: Tile) -> int:
         """How many pieces k is cut into."""
         most = min(MOST_PIECES, self.k // (tile.k * FEWEST_STEPS))
+        most = most if self._count(tile) < 2 * self.processors else 1
         return min(range(1, max(1, most) + 1), key=lambda pieces: self._part(tile, pieces))
 
     def before(self, step: int) -> tuple[list[Launch], dict[str, int]]:
