@@ -298,6 +298,8 @@ def test_random_numbers(kind):
     moved = td.random.normal((100, 100), mean=2 - 1j, deviation=0.1, dtype=kind).numpy()
     assert abs(moved.mean() - (2 - 1j)) < 0.01
     assert abs(np.var(moved) - 0.01) < 0.002
+    wide = td.random.uniform((50, 50), low=-2.0, high=td.tensor(1.0), dtype=kind).numpy()
+    assert -2 <= wide.real.min() < wide.imag.max() < 1
     flat = td.rand(100, 100, dtype=kind).numpy()
     assert abs(flat.mean() - (0.5 + 0.5j)) < 0.02
     assert flat.imag.min() >= 0
@@ -416,3 +418,16 @@ def test_batches_of_functions():
     np.testing.assert_allclose(slopes, 2 * z, rtol=1e-13)
     _, change = td.jvp(lambda v: td.sin(v).real, [x], [x])
     np.testing.assert_allclose(change.numpy(), (np.cos(z) * z).real, rtol=1e-12)
+
+
+def test_layers():
+    layer = td.nn.Linear(4, 2, dtype="complex64")
+    x = data((3, 4))
+    weight, bias = layer.weight.numpy(), layer.bias.numpy()
+    np.testing.assert_allclose(layer(td.tensor(x)).numpy(), x @ weight.T + bias, rtol=1e-5)
+    abs(layer(td.tensor(x))).sum().backward()
+    assert layer.weight.grad.dtype is td.complex64
+    assert td.nn.utils.clip_grad_norm_(layer.parameters(), 0.1).item() > 0
+    assert layer.to(td.complex128).weight.dtype is td.complex128
+    assert layer.to(td.float32).weight.dtype is td.complex128
+    assert td.nn.Linear(2, 2).to("complex64").weight.dtype is td.complex64
