@@ -71,6 +71,9 @@ def test_what_would_lose_the_imaginary_part_is_refused():
     for call in (x.float, lambda: x.cast("int32"), lambda: x.to("float64")):
         with pytest.raises(DtypeError, match="imaginary"):
             call()
+    for wanted in ("float32", "int8"):
+        with pytest.raises(DtypeError, match="imaginary"):
+            td.tensor([1j], dtype=wanted)
     assert x.bool().tolist() == [True]
     with pytest.raises(ArgumentError, match="fit"):
         td.full((2,), 1j, dtype="float32")
