@@ -123,6 +123,13 @@ def test_whole_powers_are_products():
     np.testing.assert_allclose((x**100).numpy(), x.numpy() ** 100, rtol=1e-13)
 
 
+def test_rounding_is_that_of_the_parts():
+    z = np.array([1.256 - 2.5j, -0.5 + 1234.5678j])
+    for decimals in (0, 1, 2, -2):
+        found = td.round(td.tensor(z), decimals).numpy()
+        np.testing.assert_allclose(found, np.round(z, decimals), rtol=1e-15)
+
+
 def test_numbers_that_change_compile_nothing_new(monkeypatch):
     made = []
     compiling = realizing.compile_graph
@@ -401,11 +408,11 @@ def test_loops_and_branches():
         found, wanted = td.scan(body, z, rest), unrolled(td.tensor(start))
         for a, b in zip(found, wanted, strict=True):
             np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-12)
-    slope = td.grad(lambda z: abs(td.scan(body, z, td.tensor(xs))[1]).sum())
-    other = td.grad(lambda z: abs(unrolled(z)[1]).sum())
-    np.testing.assert_allclose(
-        slope(td.tensor(start)).numpy(), other(td.tensor(start)).numpy(), rtol=1e-11
-    )
+    wanted = td.grad(lambda z: abs(unrolled(z)[1]).sum())(td.tensor(start)).numpy()
+    for where_to in ("cpu", "reference"):
+        z, rest = (td.tensor(x).to(where_to) for x in (start, xs))
+        slope = td.grad(lambda z, rest: abs(td.scan(body, z, rest)[1]).sum())(z, rest)
+        np.testing.assert_allclose(slope.numpy(), wanted, rtol=1e-11)
     for answer in (True, False):
         chosen = td.cond(td.tensor(answer), lambda z: z * 1j, td.conj, td.tensor(start))
         wanted = start * 1j if answer else start.conj()
