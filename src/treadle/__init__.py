@@ -109,7 +109,10 @@ from treadle.functions import (
 )
 from treadle.tensor.creation import (
     arange, as_tensor, asarray, empty, empty_like, eye, from_dlpack, from_numpy, full, full_like,
-    linspace, logspace, ones, ones_like, tensor, zeros, zeros_like,
+    ones, ones_like, tensor, zeros, zeros_like,
+)
+from treadle.tensor.spacing import (
+    linspace, logspace,
 )
 from treadle.tensor.tapers import (
     bartlett_window, blackman_window, hamming_window, hann_window, kaiser_window,
@@ -119,8 +122,8 @@ from treadle.tensor.triangles import (
 )
 # <sums huxhai45agyebfofbrmow44qq2ny3wdyhau5i5xcwoasde463myv4tbxf3fh44q2k5zvgopxi57tgzhr>
 # <sums 6dgttckeoirsb7kgw6tq7kbpyj67bsgwmasx7yl6nb6rdadpjkypkvaann4irpbx47v2gse3bbj2iafr>
-# <sums t63n3khyaxt73kkdpzkzthkgbhxkdehsnszsusulnddxueifrcrxobnhp4io46ac2qorkab6crgoxqox>
-# </gen imports 46ac2dzid6irzoe46ac23y4esqit4g46ac2>
+# <sums t63n3khyaxt73kkdpzkzthkgbhxkdehsnszsusulnddxueifrcrxobnhp4io46ac2qorkab6crgvvjgy>
+# </gen imports 46ac2ywxecy5dlx46ac2dzid6irzoe46ac23y4esqit4g46ac2>
 
 # <gen names>
 __all__ += [

@@ -71,6 +71,9 @@ def test_what_would_lose_the_imaginary_part_is_refused():
     for call in (x.float, lambda: x.cast("int32"), lambda: x.to("float64")):
         with pytest.raises(DtypeError, match="imaginary"):
             call()
+    for wanted in ("float32", "int8"):
+        with pytest.raises(DtypeError, match="imaginary"):
+            td.tensor([1j], dtype=wanted)
     assert x.bool().tolist() == [True]
     with pytest.raises(ArgumentError, match="fit"):
         td.full((2,), 1j, dtype="float32")
@@ -118,6 +121,13 @@ def test_whole_powers_are_products():
     assert (x**-2).tolist() == [-0.5j, -1, 0.25]
     assert (x**0).tolist() == [1, 1, 1]
     np.testing.assert_allclose((x**100).numpy(), x.numpy() ** 100, rtol=1e-13)
+
+
+def test_rounding_is_that_of_the_parts():
+    z = np.array([1.256 - 2.5j, -0.5 + 1234.5678j])
+    for decimals in (0, 1, 2, -2):
+        found = td.round(td.tensor(z), decimals).numpy()
+        np.testing.assert_allclose(found, np.round(z, decimals), rtol=1e-15)
 
 
 def test_numbers_that_change_compile_nothing_new(monkeypatch):
@@ -298,6 +308,8 @@ def test_random_numbers(kind):
     moved = td.random.normal((100, 100), mean=2 - 1j, deviation=0.1, dtype=kind).numpy()
     assert abs(moved.mean() - (2 - 1j)) < 0.01
     assert abs(np.var(moved) - 0.01) < 0.002
+    wide = td.random.uniform((50, 50), low=-2.0, high=td.tensor(1.0), dtype=kind).numpy()
+    assert -2 <= wide.real.min() < wide.imag.max() < 1
     flat = td.rand(100, 100, dtype=kind).numpy()
     assert abs(flat.mean() - (0.5 + 0.5j)) < 0.02
     assert flat.imag.min() >= 0
@@ -396,11 +408,11 @@ def test_loops_and_branches():
         found, wanted = td.scan(body, z, rest), unrolled(td.tensor(start))
         for a, b in zip(found, wanted, strict=True):
             np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-12)
-    slope = td.grad(lambda z: abs(td.scan(body, z, td.tensor(xs))[1]).sum())
-    other = td.grad(lambda z: abs(unrolled(z)[1]).sum())
-    np.testing.assert_allclose(
-        slope(td.tensor(start)).numpy(), other(td.tensor(start)).numpy(), rtol=1e-11
-    )
+    wanted = td.grad(lambda z: abs(unrolled(z)[1]).sum())(td.tensor(start)).numpy()
+    for where_to in ("cpu", "reference"):
+        z, rest = (td.tensor(x).to(where_to) for x in (start, xs))
+        slope = td.grad(lambda z, rest: abs(td.scan(body, z, rest)[1]).sum())(z, rest)
+        np.testing.assert_allclose(slope.numpy(), wanted, rtol=1e-11)
     for answer in (True, False):
         chosen = td.cond(td.tensor(answer), lambda z: z * 1j, td.conj, td.tensor(start))
         wanted = start * 1j if answer else start.conj()
@@ -416,3 +428,16 @@ def test_batches_of_functions():
     np.testing.assert_allclose(slopes, 2 * z, rtol=1e-13)
     _, change = td.jvp(lambda v: td.sin(v).real, [x], [x])
     np.testing.assert_allclose(change.numpy(), (np.cos(z) * z).real, rtol=1e-12)
+
+
+def test_layers():
+    layer = td.nn.Linear(4, 2, dtype="complex64")
+    x = data((3, 4))
+    weight, bias = layer.weight.numpy(), layer.bias.numpy()
+    np.testing.assert_allclose(layer(td.tensor(x)).numpy(), x @ weight.T + bias, rtol=1e-5)
+    abs(layer(td.tensor(x))).sum().backward()
+    assert layer.weight.grad.dtype is td.complex64
+    assert td.nn.utils.clip_grad_norm_(layer.parameters(), 0.1).item() > 0
+    assert layer.to(td.complex128).weight.dtype is td.complex128
+    assert layer.to(td.float32).weight.dtype is td.complex128
+    assert td.nn.Linear(2, 2).to("complex64").weight.dtype is td.complex64

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from treadle.autograd.backward import gradients
+from treadle.autograd.backward import pulled
 from treadle.autograd.residuals import reached, residuals
 from treadle.autograd.steps import Outside, Sum, along, total
 from treadle.base.errors import CompilerError, GradientError, explain
@@ -121,12 +121,12 @@ def _derivative(spec: Loop, given: Sequence[int], simplify: Simplify) -> Derivat
     """Differentiate a body, and decide what is kept, what is stacked and what is summed."""
     region = spec.body
     params, results, first = region.params, region.results, spec.carries + spec.xs
-    smooth = [k for k, x in enumerate(params) if x.dtype.is_float]
+    smooth = [k for k, x in enumerate(params) if x.dtype.is_inexact]
     carries = [k for k in smooth if k < spec.carries]
     cots = {k: placeholder(results[k].type) for k in carries}
     along_ys = {k: placeholder(results[k].type) for k in given if k >= spec.carries}
     cots |= along_ys
-    found = gradients([results[k] for k in cots], [params[k] for k in smooth], list(cots.values()))
+    found = pulled([results[k] for k in cots], [params[k] for k in smooth], list(cots.values()))
     there = [k for k, x in zip(smooth, found, strict=True) if x is not None]
     simple = simplify([*results, *(x for x in found if x is not None)])
     slope = dict(zip(there, simple[len(results) :], strict=True))
@@ -233,7 +233,7 @@ def _of_branch(g: Node, node: Node, index: Node, *operands: Node) -> tuple[Node 
     """The gradient of the branch that was taken, which computes again what it needs of it."""
     spec: Branch = node.arg
     given = _by_result(g)
-    smooth = [k for k, x in enumerate(operands) if x.dtype.is_float]
+    smooth = [k for k, x in enumerate(operands) if x.dtype.is_inexact]
     types = [operands[k].type for k in smooth]
     bodies = []
     on, GRADIENTS.on = GRADIENTS.on, False
@@ -241,7 +241,7 @@ def _of_branch(g: Node, node: Node, index: Node, *operands: Node) -> tuple[Node 
         for body in spec.bodies:
             cots = [placeholder(x.type) for x in given.values()]
             ends = [body.results[k] for k in given]
-            found = gradients(ends, [body.params[k] for k in smooth], cots)
+            found = pulled(ends, [body.params[k] for k in smooth], cots)
             slopes = [full(0, t) if x is None else x for x, t in zip(found, types, strict=True)]
             bodies.append(region_of([*body.params, *cots], slopes))
     finally:

@@ -27,8 +27,8 @@ def target_of(args: Sequence[Any], options: dict[str, Any]) -> tuple[Any, DType 
     if options:
         raise ArgumentError(explain("to", "takes a device and a dtype", got=sorted(options)))
     dtype = None if dtype is None else dtype_of(dtype)
-    if dtype is not None and not dtype.is_float:
-        raise DtypeError(explain("to", "a module's dtype is a float", dtype=dtype.name))
+    if dtype is not None and not dtype.is_inexact:
+        raise DtypeError(explain("to", "a module's dtype is a float, or complex", dtype=dtype.name))
     return device, dtype
 
 
@@ -41,7 +41,10 @@ def _names_dtype(name: str) -> bool:
 
 
 def moved(tensors: Sequence[Tensor], device: Any, dtype: DType | None) -> None:
-    """Give tensors and their gradients a value elsewhere, floats in another dtype."""
+    """Give tensors and their gradients a value elsewhere, floats in another dtype.
+
+    Complex numbers stay complex: a float would not hold them.
+    """
     if device is not None:
         realize(*tensors)  # all at once, not one by one on the way
     for x in tensors:
@@ -52,6 +55,7 @@ def moved(tensors: Sequence[Tensor], device: Any, dtype: DType | None) -> None:
 
 
 def _placed(x: Tensor, device: Any, dtype: DType | None) -> Tensor:
-    if dtype is not None and x.dtype.is_float and x.dtype is not dtype:
+    fits = dtype is not None and (x.dtype.is_float or (x.dtype.is_complex and dtype.is_complex))
+    if fits and x.dtype is not dtype:
         x = x.cast(dtype)
     return x if device is None else x.to(device)

@@ -83,10 +83,10 @@ def _extreme_grad(better: Op, g: Any, a: Any, b: Any) -> tuple[Any, Any]:
 def _round(x: Any, decimals: int = 0) -> Any:
     if not hasattr(decimals, "__index__"):
         raise ArgumentError(explain("round", "decimals is an integer", got=repr(decimals)))
-    if not decimals or (decimals > 0 and not x.dtype.is_float):
+    if not decimals or (decimals > 0 and not x.dtype.is_inexact):
         return (x,), None
     scale = 10.0 ** abs(decimals)
-    if not x.dtype.is_float:
+    if not x.dtype.is_inexact:
         return cast(round_(cast(x, "float64") / scale) * scale, x.dtype)
     return round_(x * scale) / scale if decimals > 0 else round_(x / scale) * scale
 

@@ -7,9 +7,10 @@ from typing import Any
 from treadle.base.errors import DtypeError, ShapeError, explain
 from treadle.ops.composite import composite
 from treadle.ops.defs import JUMPS, Samples
-from treadle.ops.elementwise import complex_, cos, eq, imag, real, sin
+from treadle.ops.elementwise import cast, complex_, cos, eq, imag, real, sin
 from treadle.ops.movement import concat, cut
 from treadle.ops.numeric import atan2
+from treadle.ops.rules import pair
 
 POINTS = Samples(cases=(((3, 5), {}), ((4,), {}), ((), {}), ((0, 2), {})), smooth=False)
 
@@ -33,7 +34,9 @@ def polar(abs: Any, angle: Any, /) -> Any:  # noqa: A002 - PyTorch's name
     >>> td.polar(td.tensor([2.0]), td.tensor([0.0])).tolist()
     [(2+0j)]
     """
-    return complex_(abs * cos(angle), abs * sin(angle))
+    (kind, _), _ = pair("polar", (abs.dtype, angle.dtype))
+    size, turn = cast(abs, kind), cast(angle, kind)
+    return complex_(size * cos(turn), size * sin(turn))
 
 
 @composite(lambda np, x: np.imag(x) == 0, grad=JUMPS)

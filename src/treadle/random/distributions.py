@@ -94,17 +94,22 @@ def uniform(
     shape: Any, low: Any = 0.0, high: Any = 1.0, dtype: Any = "float32", device: Where = CPU,
     key: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """Floats in [low, high), equally likely; of a complex dtype both parts, in [0, 1)."""
-    draw = Draw("uniform", shape, dtype, device, key, complexes=(low, high) == (0.0, 1.0))
+    """Floats in [low, high), equally likely; of a complex dtype, both parts."""
+    draw = Draw("uniform", shape, dtype, device, key, complexes=True)
     low, high = (parameter("uniform", *x, draw) for x in (("low", low), ("high", high)))
+    kind = draw.result.part
     if (low, high) == (0.0, 1.0):
-        kind = draw.result.part
         return draw.made(draw.of_parts(lambda: draw.bits.fraction(kind)))
     if isinstance(low, float) and isinstance(high, float) and low > high:
         raise ArgumentError(explain("uniform", "low is above high", low=low, high=high))
-    samples = draw.made(draw.fraction() * (high - low) + low)._node
-    # What is rounded to high belongs to low: half a step is rounded to each of them.
-    return draw.made(where(cast(samples, draw.dtype) >= high, low, samples))
+
+    def part() -> Node:
+        samples = cast(draw.fraction() * (high - low) + low, kind)
+        # What is rounded to high belongs to low: half a step is rounded to each of them.
+        found: Node = where(cast(samples, draw.dtype) >= high, low, samples)
+        return found
+
+    return draw.made(draw.of_parts(part))
 
 
 @makes_tensors(Kind.RANDOM)

@@ -20,18 +20,19 @@ from treadle.base.dtypes import (
     int64,
     uint64,
 )  # fmt: skip
-from treadle.base.errors import ArgumentError, ExchangeError, explain
+from treadle.base.errors import ArgumentError, DtypeError, ExchangeError, explain
 from treadle.base.shapes import Shape, sizes_in
 from treadle.base.sizes import Size
 from treadle.ir.node import Type, iota, leaf, type_of
 from treadle.ir.node import full as full_node
 from treadle.ops.defs import ARRAYS, Kind, makes_tensors
-from treadle.ops.elementwise import complex_, div, where
 from treadle.tensor.gradients import owned
 from treadle.tensor.tensor import Tensor
 
 Where = str | Device | None
 Number = bool | int | float
+PYTHON = {float64: float32, complex128: complex64}
+"""Numbers of Python's as NumPy takes them, and as the default has them."""
 
 
 @makes_tensors(Kind.CREATION)
@@ -43,10 +44,10 @@ def tensor(
     >>> tensor([[1, 2], [3, 4]]).shape
     (2, 2)
     """
-    return _followed(_array_of("tensor", data, dtype, device, copy=True), requires_grad)
+    return followed(_array_of("tensor", data, dtype, device, copy=True), requires_grad)
 
 
-def _followed(made: Tensor, requires_grad: bool) -> Tensor:
+def followed(made: Tensor, requires_grad: bool) -> Tensor:
     return made.requires_grad_() if requires_grad else made
 
 
@@ -130,14 +131,16 @@ def _from_array(
     if wanted is not None and dtype(wanted).is_integer and not hasattr(data, "dtype"):
         array = _integers(data, dtype(wanted), array)
     if array.dtype == object or array.dtype.kind not in "biufcV":
-        raise ArgumentError(explain(what, *_no_number(data, array)))
+        raise ArgumentError(explain(what, *_nonumber_in(data, array)))
     kind = dtype(array.dtype.name)
     if wanted is not None:
         kind = dtype(wanted)
-    elif kind is float64 and not isinstance(data, np.ndarray | np.generic):
-        kind = float32  # Python floats take the default
-    elif kind is complex128 and not isinstance(data, np.ndarray | np.generic):
-        kind = complex64
+    elif not isinstance(data, np.ndarray | np.generic):
+        kind = PYTHON.get(kind, kind)
+    if array.dtype.kind == "c" and not kind.is_complex and kind is not bool_:
+        hint = "pass the real parts: x.real"
+        facts = {"own": array.dtype.name, "asked": kind.name}
+        raise DtypeError(explain(what, "would lose the imaginary part", hint, **facts))
     target = device(where)
     type_ = type_of(tuple(array.shape), kind, target)
     buffer = backend_of(target).upload(array, type_, bool(copy))
@@ -160,7 +163,7 @@ def _unshared(array: Any, type_: Type) -> str:
     return f"its elements are not aligned to {array.itemsize} bytes"
 
 
-def _no_number(data: Any, array: Any) -> tuple[str, str]:
+def _nonumber_in(data: Any, array: Any) -> tuple[str, str]:
     """What is wrong with data that is no array of numbers, and a hint."""
     odd = next((x for x in array.flat if not isinstance(x, int | float | complex)), None)
     if array.dtype == object and odd is None and None not in array.flat:
@@ -186,7 +189,7 @@ def _integers(data: Any, kind: DType, plain: Any) -> Any:
         return plain
 
 
-def _shape(shape: tuple[Any, ...]) -> Shape:
+def shape_in(shape: tuple[Any, ...]) -> Shape:
     sizes = shape[0] if len(shape) == 1 and hasattr(shape[0], "__iter__") else shape
     result = tuple(sizes_in("shape", sizes))
     if any(size < 0 for size in result):
@@ -207,8 +210,8 @@ def full(
     >>> full((2,), 7).tolist()
     [7, 7]
     """
-    value = _number("full", complex, fill_value=fill_value)
-    return _filled(_shape((shape,)), value, _kind(value, dtype), device, requires_grad)
+    value = number_in("full", complex, fill_value=fill_value)
+    return _filled(shape_in((shape,)), value, kind_in(value, dtype), device, requires_grad)
 
 
 @makes_tensors(Kind.CREATION)
@@ -217,7 +220,7 @@ def zeros(
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """Zeros; the shape as one tuple or as several sizes."""
-    return _filled(_shape((shape, *sizes)), 0, _kind(0.0, dtype), device, requires_grad)
+    return _filled(shape_in((shape, *sizes)), 0, kind_in(0.0, dtype), device, requires_grad)
 
 
 @makes_tensors(Kind.CREATION)
@@ -226,7 +229,7 @@ def ones(
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """Ones; the shape as one tuple or as several sizes."""
-    return _filled(_shape((shape, *sizes)), 1, _kind(0.0, dtype), device, requires_grad)
+    return _filled(shape_in((shape, *sizes)), 1, kind_in(0.0, dtype), device, requires_grad)
 
 
 @makes_tensors(Kind.CREATION)
@@ -244,8 +247,8 @@ def full_like(
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """One value in x's shape, and in its dtype and on its device if no other is named."""
-    value = _number("full_like", complex, fill_value=fill_value)
-    return _followed(x.full_like(value, dtype=dtype, device=device), requires_grad)
+    value = number_in("full_like", complex, fill_value=fill_value)
+    return followed(x.full_like(value, dtype=dtype, device=device), requires_grad)
 
 
 @makes_tensors(Kind.CREATION)
@@ -273,19 +276,19 @@ def empty_like(
 
 
 def _filled(shape: Shape, value: complex, kind: DType, where_to: Where, grad: bool) -> Tensor:
-    stored = kind.nearest(_number("full", fill_value=value)) if kind.is_storage else value
-    made = owned(Tensor(full_node(stored, type_of(shape, kind, _device(where_to)))))
-    return _followed(made, grad)
+    stored = kind.nearest(number_in("full", fill_value=value)) if kind.is_storage else value
+    made = owned(Tensor(full_node(stored, type_of(shape, kind, device_in(where_to)))))
+    return followed(made, grad)
 
 
-def _kind(value: complex, wanted: Any) -> DType:
+def kind_in(value: complex, wanted: Any) -> DType:
     if wanted is not None:
         return dtype(wanted)
     kinds = ((bool, bool_), (int, int64), (complex, complex64))
     return next((kind for python, kind in kinds if isinstance(value, python)), float32)
 
 
-def _number(what: str, widest: type = float, **given: Any) -> Any:
+def number_in(what: str, widest: type = float, **given: Any) -> Any:
     """An argument that is a Python number, or has one."""
     ((name, value),) = given.items()
     value = value.item() if hasattr(value, "item") else value
@@ -310,75 +313,25 @@ def arange(
     if stop is None:
         start, stop = 0, start
     if isinstance(stop, Size) and not start and step == 1:
-        kind = _kind(0, dtype)
-        return _followed(_ramp(stop, 0, 1, int64, device).cast(kind), requires_grad)
-    start, stop = _number("arange", start=start), _number("arange", stop=stop)
-    step = _number("arange", step=step)
+        kind = kind_in(0, dtype)
+        return followed(ramp(stop, 0, 1, int64, device).cast(kind), requires_grad)
+    start, stop = number_in("arange", start=start), number_in("arange", stop=stop)
+    step = number_in("arange", step=step)
     if step == 0 or not all(map(math.isfinite, (start, stop, step))):
         facts = {"start": start, "stop": stop, "step": step}
         raise ArgumentError(explain("arange", "finite numbers, and a step that is not 0", **facts))
     count = max(0, -int(-(stop - start) // step))
     whole = all(isinstance(x, int) for x in (start, stop, step))
-    kind = _kind(0 if whole else 0.0, dtype)
+    kind = kind_in(0 if whole else 0.0, dtype)
     if whole and kind is uint64:  # half of them are no int64: counted with wrap-around
         start, step = start % (1 << 64), step % (1 << 64)
     wide = uint64 if whole and kind is uint64 else int64 if whole else float64
-    return _followed(_ramp(count, start, step, wide, device).cast(kind), requires_grad)
+    return followed(ramp(count, start, step, wide, device).cast(kind), requires_grad)
 
 
-@makes_tensors(Kind.CREATION)
-def linspace(
-    start: Number, stop: Number, /, num: int = 50, *, dtype: Any = None, device: Where = None,
-    endpoint: bool = True, requires_grad: bool = False,
-) -> Tensor:  # fmt: skip
-    """num numbers at equal steps from start to stop, which is left out if endpoint is false.
-
-    Integers are those numbers without what stands behind the point.
-
-    >>> linspace(0, 1, 3).tolist()
-    [0.0, 0.5, 1.0]
-    """
-    start = _number("linspace", complex, start=start)
-    stop = _number("linspace", complex, stop=stop)
-    kind = _kind(start * 0.0 + stop, dtype)
-    if kind.is_complex:
-        options: Any = {"dtype": kind.part, "device": device, "endpoint": endpoint}
-        ends = ((start.real, stop.real), (start.imag, stop.imag))
-        made: Tensor = complex_(*[linspace(*pair, num, **options) for pair in ends])
-        return _followed(made, requires_grad)
-    (count,) = _shape((num,))
-    steps = count - 1 if endpoint else count
-    largest = max(abs(start), abs(stop)) * steps * 2
-    if kind.is_integer and isinstance(largest, int) and steps > 0 and largest < 1 << 63:
-        whole = _ramp(
-            count, start * steps, stop - start, int64, device
-        )  # exact: nothing is rounded
-        return div(whole, steps, rounding_mode="trunc").cast(kind)
-    ramp = _ramp(count, start, (stop - start) / max(steps, 1), float64, device)
-    if endpoint and count > 1:  # rounded steps need not end where they should
-        last = ramp._node.iota_like(0) >= count - 1
-        ramp = Tensor(where(last, float(stop), ramp._node))
-    return _followed(ramp.cast(kind), requires_grad)
-
-
-@makes_tensors(Kind.CREATION)
-def logspace(
-    start: Number, stop: Number, /, num: int = 50, *, base: float = 10.0, dtype: Any = None,
-    device: Where = None, endpoint: bool = True, requires_grad: bool = False,
-) -> Tensor:  # fmt: skip
-    """base to the powers of linspace(start, stop, num).
-
-    >>> logspace(0, 2, 3).tolist()
-    [1.0, 10.0, 100.0]
-    """
-    powers = linspace(start, stop, num, dtype=float64, device=device, endpoint=endpoint)
-    made = (float(_number("logspace", base=base)) ** powers).cast(_kind(0.0, dtype))
-    return _followed(made, requires_grad)
-
-
-def _ramp(count: int, start: Number, step: Number, kind: DType, where_to: Where) -> Tensor:
+def ramp(count: int, start: Number, step: Number, kind: DType, where_to: Where) -> Tensor:
     """start + step * i, computed in a wide dtype."""
-    steps = Tensor(iota((count,), 0, _device(where_to))).cast(kind)
+    steps = Tensor(iota((count,), 0, device_in(where_to))).cast(kind)
     return steps * step + start if (start, step) != (0, 1) else steps
 
 
@@ -388,15 +341,15 @@ def eye(
     device: Where = None, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """Ones on the k-th diagonal, zeros elsewhere."""
-    rows, columns = _shape((n_rows, n_rows if n_cols is None else n_cols))
+    rows, columns = shape_in((n_rows, n_rows if n_cols is None else n_cols))
     place = CPU if device is None else device
-    row = Tensor(iota((rows, 1), 0, _device(place)))
-    column = Tensor(iota((1, columns), 1, _device(place)))
-    made = (row + _number("eye", k=k) == column).cast(_kind(0.0, dtype))
-    return _followed(made, requires_grad)
+    row = Tensor(iota((rows, 1), 0, device_in(place)))
+    column = Tensor(iota((1, columns), 1, device_in(place)))
+    made = (row + number_in("eye", k=k) == column).cast(kind_in(0.0, dtype))
+    return followed(made, requires_grad)
 
 
-def _device(where_to: Where) -> Device:
+def device_in(where_to: Where) -> Device:
     return present(where_to or CPU)
 
 
