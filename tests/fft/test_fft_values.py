@@ -12,7 +12,7 @@ from treadle.ops import fourier
 NORMS = ("backward", "ortho", "forward")
 KINDS = {"float32": np.complex64, "float64": np.complex128}
 LENGTHS = (*range(1, 41), 61, 64, 67, 100, 128, 210, 243, 256, 1009)
-LONG = (2048, 2310, 6561, 16384, 65536, 61 * 61 * 16, 65537)
+LONG = (2048, 2310, 6561, 16384, 65536, 61 * 61 * 16, 65537, 53 * 59 * 61)
 WHOLE, REAL, HALF = ("fft", "ifft"), ("fft", "ifft", "rfft", "ihfft"), ("irfft", "hfft")
 
 

@@ -109,8 +109,9 @@ def _in_lines(
     folds = fold_table(2 * points, d)
     blocks = {"column_blocks": -(-columns // lanes), "row_blocks": -(-rows // lanes)}
     stride = 2 * lanes * (blocks["column_blocks"] + 1)
+    room = -(-(rows * stride + (2 * points if form == "backward" else 0)) // 64) * 64
     numbers = numbers | blocks | {
-        "rows": rows, "columns": columns, "stride": stride, "total": lines,
+        "rows": rows, "columns": columns, "stride": stride, "room": room, "total": lines,
         "group": max(1, BLOCK // points), "folds": folds.ctypes.data,
         "column_passes": len(radices_of(rows)), "passes": len(radices_of(columns)),
         "corner": corner.ctypes.data, "edge": edge.ctypes.data,
@@ -122,8 +123,6 @@ def _in_lines(
     radices = _family([*radices_of(rows), *radices_of(columns)])
     parts = (d, radices, form, "lines", inverse)
     near = 4 * max(rows, columns) * lanes * d.size
-    room = -(-(rows * stride + (2 * points if form == "backward" else 0)) // 64) * 64
-    numbers["room"] = room
     if least(lines) >= FEW or points < MUCH:
         step = _step("line", -(-lines // numbers["group"]), numbers, held)
         return Work(text, parts, (step,), 0, near + room * d.size)
