@@ -20,10 +20,10 @@ from treadle.ops.defs import Kind, Op, Samples
 from treadle.ops.elementwise import cast, cos, eq, sin, where
 from treadle.ops.movement import concat, cut, flip, inverse, pad, permute
 
-LARGEST_PRIME = 61  # of lengths that kernels take
+LARGEST_PRIME = 251  # of lengths that kernels take
 FEWEST = 4  # prime factors of a long line, which is a matrix of lines of two at least
 LONG = 2048  # points: longer lines are transformed where they are contiguous
-DIRECT = 64  # points of a transform that is one product
+DIRECT = 256  # points of a transform that is one product
 NO_KERNELS = ("cuda",)
 
 
@@ -195,7 +195,7 @@ dft: Op = Op(
         (shape, {"axis": axis, "backward": bool(k % 2), "scale": 0.5})
         for k, (shape, axis) in enumerate((
             ((8, 2), 0), ((3, 12, 2), 1), ((20, 16, 2), 1), ((15, 18, 2), 0), ((3, 7, 5, 2), 1),
-            ((22, 2), 0), ((1, 2), 0), ((2, 67, 2), 1), ((0, 4, 2), 1), ((17, 64, 2), 1),
+            ((22, 2), 0), ((1, 2), 0), ((2, 257, 2), 1), ((0, 4, 2), 1), ((17, 64, 2), 1),
         ))
     )),
 )  # fmt: skip
@@ -246,7 +246,7 @@ rdft: Op = Op(
         (shape, {"axis": axis, "scale": 0.5})
         for shape, axis in (
             ((8,), 0), ((3, 12), 1), ((20, 16), 1), ((20, 18), 0), ((3, 14, 5), 1), ((7,), 0),
-            ((2,), 0), ((1,), 0), ((2, 134), 1), ((0, 4), 1), ((17, 64), 1),
+            ((2,), 0), ((1,), 0), ((2, 514), 1), ((0, 4), 1), ((17, 64), 1),
         )
     )),
 )  # fmt: skip
@@ -288,7 +288,7 @@ irdft: Op = Op(
         for shape, axis, n in (
             ((5, 2), 0, 8), ((3, 7, 2), 1, 12), ((20, 9, 2), 1, 16), ((10, 18, 2), 0, 18),
             ((3, 8, 5, 2), 1, 14), ((4, 2), 0, 7), ((2, 2), 0, 2), ((1, 2), 0, 1),
-            ((2, 68, 2), 1, 134), ((0, 3, 2), 1, 4), ((17, 33, 2), 1, 64),
+            ((2, 258, 2), 1, 514), ((0, 3, 2), 1, 4), ((17, 33, 2), 1, 64),
         )
     )),
 )  # fmt: skip

@@ -25,7 +25,7 @@ from treadle.base.dtypes import DType
 from treadle.base.sizes import least, most
 from treadle.base.target import Target
 from treadle.ir.node import Node
-from treadle.ops.fourier import dft, rdft
+from treadle.ops.fourier import LARGEST_PRIME, dft, rdft
 
 FORMS = {dft: "complex", rdft: "forward"}
 ALL = (2, 3, 4, 5, 7, 8, 11)  # where 11 stands for every larger prime
@@ -176,7 +176,7 @@ def radices_of(n: int) -> list[int]:
         take = 3 if twos == 3 or twos > 4 else 2 if twos >= 2 else 1
         found.append(1 << take)
         twos -= take
-    for prime in range(3, 64, 2):
+    for prime in range(3, LARGEST_PRIME + 1, 2):
         while n % prime == 0:
             found.append(prime)
             n //= prime
