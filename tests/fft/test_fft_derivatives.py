@@ -9,7 +9,7 @@ import treadle as td
 
 CALLS = {
     "rfft": (lambda x: td.fft.rfft(x, axis=0), lambda x: np.fft.rfft(x, axis=1)),
-    "prime": (lambda x: td.fft.fft(x, n=67), lambda x: np.fft.fft(x, n=67)),
+    "prime": (lambda x: td.fft.fft(x, n=257), lambda x: np.fft.fft(x, n=257)),
     "irfft": (lambda x: td.fft.irfft(td.complex(x, 2 * x)), lambda x: np.fft.irfft(x * (1 + 2j))),
     "fftn": (lambda x: td.fft.fftn(x), lambda x: np.fft.fftn(x, axes=(1, 2))),
 }

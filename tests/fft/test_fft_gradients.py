@@ -28,8 +28,8 @@ CALLS = {
     "ihfft": (lambda x: td.fft.ihfft(x), False),
     "fftn": (lambda z: td.fft.fftn(z), True), "rfftn": (lambda x: td.fft.rfftn(x), False),
     "irfftn": (lambda z: td.fft.irfftn(z, (4, 6)), True),
-    "prime": (lambda z: td.fft.fft(z, 67), True),
-    "prime of reals": (lambda x: td.fft.rfft(x, 134), False),
+    "prime": (lambda z: td.fft.fft(z, 257), True),
+    "prime of reals": (lambda x: td.fft.rfft(x, 514), False),
     "stft": (lambda x: td.stft(x, 4, window=td.hann_window(4, dtype=td.float64)), False),
 }  # fmt: skip
 

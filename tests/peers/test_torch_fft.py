@@ -16,7 +16,7 @@ NORMS = (None, "ortho", "forward")
 ONE, MANY = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"), ("fftn", "ifftn", "rfftn", "irfftn")
 OF_REALS, TO_REALS = ("rfft", "ihfft", "rfftn", "ihfftn"), ("irfft", "hfft", "irfftn", "hfftn")
 LENGTHS = (None, 1, 5, 12)
-SHAPES = (((6,), 0), ((3, 67), -1), ((8, 3), 0), ((2, 9, 4), 1), ((20, 16), -1))
+SHAPES = (((6,), 0), ((3, 257), -1), ((8, 3), 0), ((2, 9, 4), 1), ((20, 16), -1))
 EPS = {"float32": 3e-6, "float64": 1e-13}
 WINDOWS = {
     "hann_window": {}, "hamming_window": {"alpha": 0.6, "beta": 0.4}, "blackman_window": {},

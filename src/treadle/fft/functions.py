@@ -21,7 +21,7 @@ def fft(
 
     x is cut off, or continued by zeros, to n elements. norm is "backward" (the default: inverse
     transforms divide by n), "ortho" (both divide by its root) or "forward". Lengths without prime
-    factors above 61 are fast, others take a few times as long. Integers and halves become float32.
+    factors above 251 are fast, others take a few times as long. Integers and halves become float32.
 
     >>> import treadle as td
     >>> td.fft.fft(td.tensor([1.0, 2.0, 3.0, 4.0])).real.tolist()
@@ -30,7 +30,7 @@ def fft(
     if words:
         return fft_rows.fft(x, n, axis, norm, **words)
     return fft_rows.fft(x, n, axis, norm)
-    # </gen fft do6meohwoeq76qktr7azpvsmkul672tjhthl4qa5pvsmkymuw3hmxc4u6itfuqcdkmusmvtzd5cdw6gg>
+    # </gen fft do6meohwoeq76qktr7azpvsmkul672tjhth5xd5qpvsmkymuw3hmxc4u6itfuqcdkmusmvtzd5cdw6gg>
 
 
 # <gen ifft>

@@ -20,18 +20,20 @@ from treadle.ops.defs import Kind, Op, Samples
 from treadle.ops.elementwise import cast, cos, eq, sin, where
 from treadle.ops.movement import concat, cut, flip, inverse, pad, permute
 
-LARGEST_PRIME = 61  # of lengths that kernels take
+LARGEST_PRIME = 251  # of lengths that kernels take
+FEWEST = 4  # prime factors of a long line, which is a matrix of lines of two at least
 LONG = 2048  # points: longer lines are transformed where they are contiguous
-DIRECT = 64  # points of a transform that is one product
+DIRECT = 256  # points of a transform that is one product
 NO_KERNELS = ("cuda",)
 
 
-def is_smooth(n: int) -> bool:
-    """Are all prime factors of a length small?"""
+def has_kernels(n: int) -> bool:
+    """Are all prime factors of a length small, and enough of them to cut a long line twice?"""
+    rest, count = n, 0
     for prime in range(2, LARGEST_PRIME + 1):
-        while n % prime == 0:
-            n //= prime
-    return n == 1
+        while rest % prime == 0:
+            rest, count = rest // prime, count + 1
+    return rest == 1 and (n <= LONG or count >= FEWEST)
 
 
 def _next_smooth(n: int) -> int:
@@ -168,7 +170,7 @@ def _dft(x: Any, axis: int, backward: bool = False, scale: float = 1.0) -> Any:
     n = index(x.shape[axis])
     if n == 1:
         return x * scale
-    if not is_smooth(n):
+    if not has_kernels(n):
         return _by_chirp(x, axis, backward, scale)
     if x.device.backend in NO_KERNELS:
         return _by_products(x, axis, backward, scale)
@@ -193,7 +195,7 @@ dft: Op = Op(
         (shape, {"axis": axis, "backward": bool(k % 2), "scale": 0.5})
         for k, (shape, axis) in enumerate((
             ((8, 2), 0), ((3, 12, 2), 1), ((20, 16, 2), 1), ((15, 18, 2), 0), ((3, 7, 5, 2), 1),
-            ((22, 2), 0), ((1, 2), 0), ((2, 67, 2), 1), ((0, 4, 2), 1), ((17, 64, 2), 1),
+            ((22, 2), 0), ((1, 2), 0), ((2, 257, 2), 1), ((0, 4, 2), 1), ((17, 64, 2), 1),
         ))
     )),
 )  # fmt: skip
@@ -203,7 +205,7 @@ def _rdft(x: Any, axis: int, scale: float = 1.0) -> Any:
     """Neighbouring reals are one point; an odd number of them has imaginary parts of 0."""
     axis = axis_in("rdft", axis, x.ndim)
     n = index(x.shape[axis])
-    if n % 2 or not is_smooth(n // 2) or x.device.backend in NO_KERNELS:
+    if n % 2 or not has_kernels(n // 2) or x.device.backend in NO_KERNELS:
         wide = x.reshape((*x.shape, 1))
         whole = dft(paired(wide, wide.zeros_like()), axis, False, scale)
         return cut(whole, axis, 0, n // 2 + 1)
@@ -244,7 +246,7 @@ rdft: Op = Op(
         (shape, {"axis": axis, "scale": 0.5})
         for shape, axis in (
             ((8,), 0), ((3, 12), 1), ((20, 16), 1), ((20, 18), 0), ((3, 14, 5), 1), ((7,), 0),
-            ((2,), 0), ((1,), 0), ((2, 134), 1), ((0, 4), 1), ((17, 64), 1),
+            ((2,), 0), ((1,), 0), ((2, 514), 1), ((0, 4), 1), ((17, 64), 1),
         )
     )),
 )  # fmt: skip
@@ -254,7 +256,7 @@ def _irdft(x: Any, axis: int, n: int, scale: float = 1.0) -> Any:
     """The other half of the spectrum mirrors the first."""
     axis = axis_in("irdft", axis, _rank("irdft", x))
     index(x.shape[axis])  # n tells it, too
-    if n % 2 or not is_smooth(n // 2) or x.device.backend in NO_KERNELS:
+    if n % 2 or not has_kernels(n // 2) or x.device.backend in NO_KERNELS:
         mirrored = flip(conjugated(cut(x, axis, 1, (n + 1) // 2)), axis)
         whole = dft(concat([x, mirrored], axis=axis), axis, True, scale)
         return parts(whole)[0].reshape(whole.shape[:-1])
@@ -286,7 +288,7 @@ irdft: Op = Op(
         for shape, axis, n in (
             ((5, 2), 0, 8), ((3, 7, 2), 1, 12), ((20, 9, 2), 1, 16), ((10, 18, 2), 0, 18),
             ((3, 8, 5, 2), 1, 14), ((4, 2), 0, 7), ((2, 2), 0, 2), ((1, 2), 0, 1),
-            ((2, 68, 2), 1, 134), ((0, 3, 2), 1, 4), ((17, 33, 2), 1, 64),
+            ((2, 258, 2), 1, 514), ((0, 3, 2), 1, 4), ((17, 33, 2), 1, 64),
         )
     )),
 )  # fmt: skip

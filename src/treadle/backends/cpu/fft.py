@@ -25,7 +25,7 @@ from treadle.base.dtypes import DType
 from treadle.base.sizes import least, most
 from treadle.base.target import Target
 from treadle.ir.node import Node
-from treadle.ops.fourier import dft, rdft
+from treadle.ops.fourier import LARGEST_PRIME, dft, rdft
 
 FORMS = {dft: "complex", rdft: "forward"}
 ALL = (2, 3, 4, 5, 7, 8, 11)  # where 11 stands for every larger prime
@@ -109,8 +109,9 @@ def _in_lines(
     folds = fold_table(2 * points, d)
     blocks = {"column_blocks": -(-columns // lanes), "row_blocks": -(-rows // lanes)}
     stride = 2 * lanes * (blocks["column_blocks"] + 1)
+    room = -(-(rows * stride + (2 * points if form == "backward" else 0)) // 64) * 64
     numbers = numbers | blocks | {
-        "rows": rows, "columns": columns, "stride": stride, "total": lines,
+        "rows": rows, "columns": columns, "stride": stride, "room": room, "total": lines,
         "group": max(1, BLOCK // points), "folds": folds.ctypes.data,
         "column_passes": len(radices_of(rows)), "passes": len(radices_of(columns)),
         "corner": corner.ctypes.data, "edge": edge.ctypes.data,
@@ -122,8 +123,6 @@ def _in_lines(
     radices = _family([*radices_of(rows), *radices_of(columns)])
     parts = (d, radices, form, "lines", inverse)
     near = 4 * max(rows, columns) * lanes * d.size
-    room = -(-(rows * stride + (2 * points if form == "backward" else 0)) // 64) * 64
-    numbers["room"] = room
     if least(lines) >= FEW or points < MUCH:
         step = _step("line", -(-lines // numbers["group"]), numbers, held)
         return Work(text, parts, (step,), 0, near + room * d.size)
@@ -177,7 +176,7 @@ def radices_of(n: int) -> list[int]:
         take = 3 if twos == 3 or twos > 4 else 2 if twos >= 2 else 1
         found.append(1 << take)
         twos -= take
-    for prime in range(3, 64, 2):
+    for prime in range(3, LARGEST_PRIME + 1, 2):
         while n % prime == 0:
             found.append(prime)
             n //= prime

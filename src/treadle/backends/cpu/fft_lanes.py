@@ -84,15 +84,12 @@ class Lanes(Frame):
         turn = (lambda x: x) if self.form == "backward" else self.turned
         if self.mode == "across":
             base = self._first("in", item)
-            apart = 0 if self.form == "forward" else 1
             with w.loop(0, count) as (j, _, _):
-                at = w.add(base, w.mul(j, p["in_point"]))
-                source = p.pointers["source"]
-                if apart:
-                    x = parted(self.load(source, at), self.load(source, w.add(at, self.lanes)))
-                else:
-                    im = self.load(source, w.add(at, p["in_imaginary"]))
-                    x = Pair(self.load(source, at), im)
+                at, source = w.add(base, w.mul(j, p["in_point"])), p.pointers["source"]
+                reals = self.form == "forward"
+                further = p["in_imaginary"] if reals else self.lanes
+                low, high = self.load(source, at), self.load(source, w.add(at, further))
+                x = Pair(low, high) if reals else parted(low, high)
                 self.put(turn(x.scaled(scale)), place, j)
         elif self.mode == "along":
             self._tiles(item, place, count, "in")
@@ -107,14 +104,11 @@ class Lanes(Frame):
             base = self._first("out", item)
             with w.loop(0, count) as (j, _, _):
                 at, out = w.add(base, w.mul(j, p["out_point"])), p.pointers["out"]
-                x = turn(self.get(place, j))
-                if self.form == "backward":
-                    self.store(x.re, out, at)
-                    self.store(x.im, out, w.add(at, p["out_imaginary"]))
-                else:
-                    low, high = mixed(x)
-                    self.store(low, out, at)
-                    self.store(high, out, w.add(at, self.lanes))
+                x, reals = turn(self.get(place, j)), self.form == "backward"
+                low, high = (x.re, x.im) if reals else mixed(x)
+                self.store(low, out, at)
+                further = p["out_imaginary"] if reals else self.lanes
+                self.store(high, out, w.add(at, further))
         elif self.mode == "along":
             self._tiles(item, place, count, "out")
         else:

@@ -36,7 +36,7 @@ NUMBERS = (
 )  # fmt: skip
 
 RECORD = 5  # words of a pass: radix, m, s, where its factors and its roots are
-MOST_RADIX = 64
+MOST_RADIX = 256
 
 Load = Callable[[Int], Pair]
 Store = Callable[[Int, Pair], None]
