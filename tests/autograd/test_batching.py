@@ -33,8 +33,12 @@ def kind_of(op):
 
 def parallel(op, rng):
     """Calls of a row, each with as many draws of its operands as there are samples."""
-    kind = kind_of(op)
-    for group in zip(*(cases(op, kind, rng) for _ in range(SAMPLES)), strict=True):
+    kind, step = (
+        kind_of(op),
+        1 if op.samples.cases else 2,
+    )  # elementwise: every second shape will do
+    groups = zip(*(cases(op, kind, rng) for _ in range(SAMPLES)), strict=True)
+    for group in itertools.islice(groups, 0, None, step):
         if sum(x.size for x in group[0].operands) <= LARGEST:
             yield group
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import zlib
 
 import numpy as np
@@ -62,7 +63,8 @@ def times(a, b):
 @pytest.mark.parametrize(("name", "kind"), NAMES, ids="-".join)
 def test_pushing_forward_is_the_transpose_of_pulling_back(name, kind):
     rng = np.random.default_rng(zlib.crc32(name.encode()))
-    for case in cases(ROWS[name], dtype(kind), rng):
+    step = 1 if ROWS[name].samples.cases else 3  # elementwise: every third shape will do
+    for case in itertools.islice(cases(ROWS[name], dtype(kind), rng), 0, None, step):
         places = [k for k, x in enumerate(case.operands) if x.dtype.kind in "fc"]
         if sum(x.size for x in case.operands) > LARGEST or not places:
             continue
