@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import zlib
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 
 import treadle as td
 from treadle.base.dtypes import complex128, dtype, float64
-from treadle.base.errors import ShapeError
+from treadle.base.errors import DtypeError, ShapeError
+from treadle.ops.defs import Kind
 from treadle.testing.samples import REFERENCE, cases, public_rows, takes
 
 ROWS = public_rows()
@@ -24,8 +26,10 @@ def samples_fit(op, kind):
 
 
 NAMES = [
-    (name, kind.name) for name, op in ROWS.items() for kind in (float64, complex128)
+    pytest.param(name, kind.name, id=f"{name}-{kind.name}")
+    for name, op in ROWS.items() for kind in (float64, complex128)
     if not isinstance(op.grad, str) and samples_fit(op, kind) and name not in LATER
+    and (op.grad is not None or op.kind is not Kind.ROUTINE)
 ]  # fmt: skip
 LARGEST = 4000
 
@@ -59,16 +63,21 @@ def times(a, b):
     return np.sum(np.conj(a.numpy()) * b.numpy()).real
 
 
-@pytest.mark.parametrize(("name", "kind"), NAMES, ids="-".join)
+@pytest.mark.parametrize(("name", "kind"), NAMES)
 def test_pushing_forward_is_the_transpose_of_pulling_back(name, kind):
     rng = np.random.default_rng(zlib.crc32(name.encode()))
-    for case in cases(ROWS[name], dtype(kind), rng):
+    step = 1 if ROWS[name].samples.cases else 3  # elementwise: every third shape will do
+    for case in itertools.islice(cases(ROWS[name], dtype(kind), rng), 0, None, step):
         places = [k for k, x in enumerate(case.operands) if x.dtype.kind in "fc"]
         if sum(x.size for x in case.operands) > LARGEST or not places:
             continue
         f = moving(case, places)
         xs = [td.tensor(case.operands[k], device=REFERENCE) for k in places]
         tangents = tensors(rng, xs)
+        try:
+            f(*xs)
+        except DtypeError:  # an option that is not for complex numbers
+            continue
         y, change = td.jvp(f, xs, tangents)
         (cotangent,) = tensors(rng, [y])
         _, pullback = td.vjp(f, *xs)

@@ -46,8 +46,12 @@ def v_like(x):
     return td.tensor(V, device=x.device)
 
 
+def scales_like(x):
+    return td.tensor(SCALES, device=x.device)
+
+
 def scaled(x):
-    return td.tensor(SCALES, device=x.device).reshape(-1, 1) * x
+    return scales_like(x).reshape(-1, 1) * x
 
 
 def looped(f):
@@ -86,6 +90,9 @@ TRANSFORMS = {
                 lambda f: along(along(f))),
     "vmap": (lambda f: lambda x: td.vmap(f)(scaled(x)).sum(), looped),
     "vmap along 1": (lambda f: lambda x: td.vmap(f, in_axes=1)(scaled(x).T).sum(), looped),
+    "scan": (lambda f: lambda x: td.scan(
+        lambda total, s: (total + f(x * s), None), td.zeros_like(x[0]), scales_like(x))[0], looped),
+    "cond": (lambda f: lambda x: td.cond(x[0] < 9.0, f, lambda x: x.sum(), x), same),
     "checkpoint": (lambda f: lambda x: td.checkpoint(f, x), same),
     "compile": (td.compile, same),
     "custom gradient": (through_custom, same),

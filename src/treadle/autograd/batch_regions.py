@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from treadle.autograd.batch_rules import RULES, repeated
 from treadle.autograd.batching import Batch
+from treadle.autograd.custom import marks_of
 from treadle.base.dtypes import int64
-from treadle.ir.graph import substitute
 from treadle.ir.node import Node, apply, const, placeholder, type_of
 from treadle.ir.region import (
     BRANCH,
@@ -49,15 +49,22 @@ def _turned(x: Node) -> Node:
 class _Body:
     """A body for all samples, of whose parameters some differ from sample to sample."""
 
-    def __init__(self, region: Region, size: int, differs: Sequence[bool]) -> None:
-        self.region, self.batch = region, Batch(size)
+    def __init__(
+        self, region: Region, size: int, differs: Sequence[bool], places: Sequence[Node] = ()
+    ) -> None:
+        self.region, self.batch = region, Batch(size, inside=True)
         pairs = zip(region.params, differs, strict=True)
-        self.batch.whole |= {x: _whole(x, size) for x, own in pairs if own}
+        whole = {x: _whole(x, size) for x, own in pairs if own and not places}
+        self.batch.whole |= whole or dict(zip(region.params, places, strict=False))
         self.results = self.batch.find(region.results)
 
     def params(self) -> list[Node]:
         """Its parameters, with the batch's axis where they have one."""
         return [self.batch.whole.get(x, x) for x in self.region.params]
+
+    def marks(self) -> list[tuple[object, ...]]:
+        """What tells it apart from bodies of the same ops."""
+        return marks_of(self.batch.whole.values())
 
     def result(self, k: int) -> Node:
         """A result, with the batch's axis if it has one."""
@@ -93,7 +100,8 @@ def batched_loop(size: int, node: Node, xs: Sequence[Node], batched: Sequence[bo
     if ends:
         start = begins[0] if batched[-1] else repeated(begins[0], size)
         return _until_all_end(spec, params, [*results, body.whole(last)], [*given, start])
-    region = region_of(params, [*results, *[body.result(last)] * spec.flagged])
+    ending = [body.result(last)] * spec.flagged
+    region = region_of(params, [*results, *ending], body.marks())
     return apply_region(spec._replace(body=region), (*given, *begins))
 
 
@@ -120,19 +128,21 @@ def batched_branch(size: int, node: Node, xs: Sequence[Node], batched: Sequence[
     """The branch whose operands are those of all samples; all of them where samples choose."""
     spec: Branch = node.arg
     index, *given = xs
-    bodies = [_Body(body, size, batched[1:]) for body in spec.bodies]
     if not batched[0]:
+        bodies = [_Body(body, size, batched[1:]) for body in spec.bodies]
         count = range(len(spec.bodies[0].results))
         differs = [any(body.results[k] is not None for body in bodies) for k in count]
         wanted = [[x.whole(k) if differs[k] else x.result(k) for k in count] for x in bodies]
         pairs = zip(bodies, wanted, strict=True)
-        regions = [region_of(body.params(), results) for body, results in pairs]
+        regions = [region_of(body.params(), results, body.marks()) for body, results in pairs]
         return apply_region(Branch(tuple(regions)), (index, *given))
-    params = [placeholder(x.type) for x in xs]
+    own = zip(given, batched[1:], strict=True)
+    given = [x if has else repeated(x, size) for x, has in own]
+    params = [placeholder(x.type) for x in (index, *given)]
+    bodies = [_Body(body, size, [True] * len(given), params[1:]) for body in spec.bodies]
     found: list[Node] = []
     for k, body in enumerate(bodies):
         ends = [body.whole(n) for n in range(len(body.region.results))]
-        ends = substitute(ends, dict(zip(body.params(), params[1:], strict=True)))
         here = eq(params[0], k) if k < len(bodies) - 1 else params[0] >= k
         here = params[0] <= 0 if not k else here
         found = [
@@ -140,7 +150,8 @@ def batched_branch(size: int, node: Node, xs: Sequence[Node], batched: Sequence[
             for new, old in zip(ends, found or ends, strict=True)
         ]
     one = const(0, int64, index.device)
-    return apply_region(Branch((region_of(params, found),)), (one, index, *given))
+    marks = [mark for body in bodies for mark in body.marks()]
+    return apply_region(Branch((region_of(params, found, marks),)), (one, index, *given))
 
 
 def batched_result(size: int, node: Node, xs: Sequence[Node], batched: Sequence[bool]) -> Node:

@@ -27,8 +27,9 @@ from treadle.ops.reduce import sum_
 class Batch:
     """Samples of one size of batch, and what was made of them so far."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, inside: bool = False) -> None:
         self.size = size
+        self.inside = inside  # a loop's body, where no node says whether it needs a gradient
         self.whole: dict[Node, Node] = {}
         """What depends on samples, and the same for all of them: the batch's axis comes first."""
 
@@ -73,7 +74,8 @@ class Batch:
         op = node.op
         if op is rerouted:
             y, *xs = node.operands
-            return self._rerouted(self.expanded(y), xs, route_of(node).pull)
+            route = route_of(node)
+            return self._rerouted(self.expanded(y), xs, route.pull, route.told)
         rule = RULES.get(op) or RULES.get(op.kind)
         if rule is not None:
             batched = [x in self.whole for x in node.operands]
@@ -86,12 +88,16 @@ class Batch:
             raise NotSupported(explain("vmap", f"{op} has no rule for a batch", hint))
         made = self.expanded(definition(node))
         pull = op.grad
-        if not node.needs_grad or not callable(pull):
+        if not callable(pull) or not (node.needs_grad or self.inside):
             return made
         return self._rerouted(made, node.operands, lambda g: pull(g, node, *node.operands))
 
     def _rerouted(
-        self, y: Node, xs: Sequence[Node], pull: Callable[[Node], Sequence[Node | None]]
+        self,
+        y: Node,
+        xs: Sequence[Node],
+        pull: Callable[[Node], Sequence[Node | None]],
+        told: object = None,
     ) -> Node:
         """y for all samples, whose gradient by xs is that of one sample, for all of them."""
 
@@ -102,7 +108,7 @@ class Batch:
                 for x, part in zip(xs, parts, strict=True)
             ]
 
-        return reroute(y, [self.whole.get(x, x) for x in xs], Route(pulled))
+        return reroute(y, [self.whole.get(x, x) for x in xs], Route(pulled, None, told))
 
     def _cotangent(self, x: Node, part: Node) -> Node:
         """The cotangent of x for all samples; of what they share, the sum of theirs."""

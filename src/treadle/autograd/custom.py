@@ -6,7 +6,7 @@ node, so that programs that differ in it alone are one program.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -20,10 +20,12 @@ class Route(NamedTuple):
 
     - **pull**: from its cotangent to those of xs
     - **push**: from the tangents of xs to its own, where somebody has said so; None is no change
+    - **told**: what tells it apart from routes of nodes that are equal otherwise
     """
 
     pull: Callable[[Node], Sequence[Node | None]]
     push: Callable[[Sequence[Node | None]], Node | None] | None = None
+    told: object = None
 
 
 ROUTES: WeakKeyDictionary[Node, Route] = WeakKeyDictionary()
@@ -35,6 +37,12 @@ def reroute(y: Node, xs: Sequence[Node], route: Route) -> Node:
     node = apply(rerouted, (y, *xs))
     ROUTES[node] = route
     return node
+
+
+def marks_of(nodes: Iterable[Node]) -> list[tuple[Any, ...]]:
+    """What tells nodes of this op apart besides their operands."""
+    found = [(node, ROUTES[node].told) for node in nodes if node in ROUTES]
+    return [(node, id(told)) for node, told in found if told is not None]
 
 
 def route_of(node: Node) -> Route:

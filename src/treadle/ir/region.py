@@ -42,9 +42,9 @@ _REGIONS: weakref.WeakValueDictionary[Structure, Region] = weakref.WeakValueDict
 
 
 def region_of(
-    params: Sequence[Node], results: Sequence[Node], marks: Iterable[tuple[Node, ...]] = ()
+    params: Sequence[Node], results: Sequence[Node], marks: Iterable[tuple[object, ...]] = ()
 ) -> Region:
-    """The one region of this structure; marks are nodes between whom there is more than ops say."""
+    """The one region of this structure; marks are nodes of whom there is more than ops say."""
     number = {node: k for k, node in enumerate(params)}
     parts: list[object] = [len(params), *(node.type for node in params)]
     for node in toposort(results, number.__contains__):
@@ -55,7 +55,7 @@ def region_of(
             number[node] = len(number)
     parts += ("results", *[number[node] for node in results])
     for mark in marks:
-        parts += ("mark", *[number.get(node, -1) for node in mark])
+        parts += ("mark", *[number.get(x, -1) if isinstance(x, Node) else x for x in mark])
     key = tuple(parts)
     found = _REGIONS.get(key)
     if found is None:

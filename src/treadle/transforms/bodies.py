@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from treadle.autograd.checkpoint import SEGMENTS, Segment
+from treadle.autograd.custom import ROUTES, Route, marks_of
 from treadle.base.device import CPU
 from treadle.base.dtypes import bool_, complex64, float32, int64, uint32
 from treadle.base.errors import ArgumentError, explain
 from treadle.base.trees import Structure, flatten, unflatten
-from treadle.ir.graph import toposort
+from treadle.ir.graph import rebuild, toposort
 from treadle.ir.node import (
     CONST,
     IOTA,
@@ -161,9 +162,31 @@ def enclosed(params: Sequence[Node], results: Sequence[Node]) -> tuple[Region, l
     marks = [(node, SEGMENTS[node]) for node in inside if node in SEGMENTS]
     for node, segment in marks:
         SEGMENTS[done[node]] = Segment(*(tuple(map(found, part)) for part in segment))
+    for node in inside:
+        if node in ROUTES:
+            ROUTES[done[node]] = _moved(ROUTES[node], done)
     places = [*(done[x] for x in params), *closed.values()]
     keys = [(done[node], *map(found, (*s.arguments, *s.others))) for node, s in marks]
-    return region_of(places, ends, keys), list(closed)
+    return region_of(places, ends, [*keys, *marks_of(done.values())]), list(closed)
+
+
+def _moved(route: Route, done: dict[Node, Node]) -> Route:
+    """The same gradient for copies: what it is made of is theirs, but for what it is given."""
+
+    def theirs(parts: Sequence[Node | None], given: Sequence[Node | None]) -> list[Node | None]:
+        made = done | {x: x for x in given if x is not None}
+        for node in toposort([x for x in parts if x is not None], made.__contains__):
+            if node not in made:
+                made[node] = rebuild(node, tuple([made[x] for x in node.operands]))
+        return [None if x is None else made[x] for x in parts]
+
+    def pull(g: Node) -> list[Node | None]:
+        return theirs(route.pull(g), [g])
+
+    def push(tangents: Sequence[Node | None]) -> Node | None:
+        return None if route.push is None else theirs([route.push(tangents)], tangents)[0]
+
+    return Route(pull, None if route.push is None else push, route.told)
 
 
 def drawn(first: Node, number: Any) -> Node:

@@ -147,7 +147,7 @@ class _Routed:
                 parts = self._fitted(pullback(unflatten(self.shape, cotangents)))
                 return [None if part is None else turned(part) for part in parts]
 
-            return Route(pull)
+            return Route(pull, None, self)
 
         return self._with(route)
 
@@ -173,7 +173,7 @@ class _Routed:
                 by = [x._node for x in ones]
                 return pulled([change(k, ones)], by, [g], ends.__contains__)
 
-            return Route(pull, push)
+            return Route(pull, push, self)
 
         return self._with(route)
 

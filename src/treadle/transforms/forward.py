@@ -10,7 +10,8 @@ from treadle.autograd.forward import Changes, push
 from treadle.base.errors import ArgumentError, ShapeError, explain, require_function
 from treadle.base.trees import Structure, flatten, unflatten
 from treadle.ir.graph import toposort
-from treadle.ir.node import Node, apply, full, placeholder
+from treadle.ir.node import Node, full, placeholder, record
+from treadle.ir.recording import GRADIENTS, RECORDING
 from treadle.tensor.gradients import needs_none
 from treadle.tensor.tensor import Tensor
 from treadle.transforms.grad import (
@@ -114,11 +115,15 @@ class _Moving:
 
 
 def _replayed(roots: Sequence[Node], given: dict[Node, Node]) -> list[Node]:
-    """Roots recorded again with other nodes for some sources."""
-    made = dict(given)
+    """Roots recorded again with other nodes of the same types for some sources."""
+    made, on = dict(given), GRADIENTS.on
     for node in toposort(roots, lambda n: n in made or n.buffer is not None):
         if node not in made and any([x in made for x in node.operands]):  # noqa: C419 - faster
-            made[node] = apply(node.op, tuple([made.get(x, x) for x in node.operands]), node.arg)
+            operands = tuple([made.get(x, x) for x in node.operands])
+            follows = on and node.call.smooth and any([x.needs_grad for x in operands])  # noqa: C419
+            copy = made[node] = record(node.call, operands, follows)
+            if RECORDING.watched:
+                RECORDING.note(copy)
             if node in ROUTES:
-                ROUTES[made[node]] = ROUTES[node]
+                ROUTES[copy] = ROUTES[node]
     return [made.get(root, root) for root in roots]
