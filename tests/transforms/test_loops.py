@@ -417,3 +417,24 @@ def test_one_program_for_any_number_of_steps(steps):
             compiled(c, named).numpy(), slope(c, xs).numpy(), rtol=1e-11, atol=1e-13
         )
     assert sum(map(len, compiled.entries.values())) == 1
+
+
+def test_tuned_loops_give_the_same():
+    xs, w = map(td.tensor, draws(7, (5, 40, 30), (30, 30)))
+
+    def run(xs):
+        return td.scan(lambda c, x: (td.tanh(c @ w + x), c.sum()), xs[0], xs)[1]
+
+    found = td.tune(run, xs, seconds=1)(xs)
+    close([found.numpy()], [run(xs).numpy()])
+
+
+def test_pictures_and_reports_know_loops():
+    def run(x):
+        y = td.scan(lambda c, _: (c * 2, None), x, None, length=3)[0]
+        return td.cond(y.sum() > 0, td.sin, td.cos, y)
+
+    assert "loop" in td.graph(run(td.ones(2)))
+    assert "svg" in td.draw(run(td.ones(2)))._repr_svg_()
+    rows = td.explain(run, td.ones(2)).rows
+    assert [row.kind for row in rows].count("region") == 2
