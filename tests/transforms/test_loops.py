@@ -17,6 +17,7 @@ from treadle.ir.parser import parse_graph
 from treadle.ir.printer import graph_text
 from treadle.ir.region import LOOP
 from treadle.ir.verify import RECORDED, verify
+from treadle.runtime import realize
 from treadle.testing.arrays import by_reference
 from treadle.testing.gradcheck import gradcheck
 
@@ -438,3 +439,23 @@ def test_pictures_and_reports_know_loops():
     assert "svg" in td.draw(run(td.ones(2)))._repr_svg_()
     rows = td.explain(run, td.ones(2)).rows
     assert [row.kind for row in rows].count("region") == 2
+
+
+@pytest.mark.parametrize("piece", [3, 5, 8])
+def test_long_graphs_are_cut_around_loops(monkeypatch, piece):
+    """A piece never ends between a loop and its results."""
+    monkeypatch.setattr(realize, "SMALLEST", piece)
+    monkeypatch.setattr(realize, "LARGEST", 2 * piece)
+    x, xs = map(td.tensor, draws(8, (3,), (4, 3)))
+    expected = x.numpy()
+    total = x
+    for k in range(6):
+        total, ys = td.scan(lambda c, x: (td.sin(c) + x, c), total, xs)
+        total = total * 0.5 + ys.sum(axis=0) + k
+        kept = []
+        for row in xs.numpy():
+            kept.append(expected)
+            expected = np.sin(expected) + row
+        expected = expected * 0.5 + np.sum(kept, axis=0) + k
+    assert realize.in_pieces([total._node])
+    np.testing.assert_allclose(total.numpy(), expected, rtol=1e-12)
