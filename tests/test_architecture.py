@@ -24,7 +24,7 @@ MODULES = sorted(SRC.rglob("*.py"))
 FILE_LINES = 400
 FUNCTION_LINES = 60
 COMPILER = ("base", "ir", "passes", "autograd", "schedule", "kernel")
-COMPILER_LINES = 12500
+COMPILER_LINES = 13500
 LINES_OF_A_ROW = 25.5  # on average, with its reference, samples, gradient and documentation
 IMPORT_MILLISECONDS = 60
 
