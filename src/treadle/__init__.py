@@ -27,20 +27,20 @@ from treadle.tensor.namespace import (
 from treadle.tensor.picture import draw, graph
 from treadle.tensor.precision import get_matmul_precision, set_matmul_precision
 from treadle.tensor.tensor import Tensor, realize
-from treadle.transforms.branches import cond, switch, while_loop
 from treadle.transforms.checkpoint import checkpoint
 from treadle.transforms.compile import compile
 from treadle.transforms.explain import explain
 from treadle.transforms.grad import grad, value_and_grad, vjp
-from treadle.transforms.loops import fori_loop, map, scan
 from treadle.transforms.tune import tune
 
 if TYPE_CHECKING:
     from treadle import amp, cuda, data, fft, io, linalg, logs, models, nn, optim
     from treadle.io import load, save
+    from treadle.transforms.branches import cond, switch, while_loop
     from treadle.transforms.custom import custom_gradient, custom_jvp, custom_vjp
     from treadle.transforms.forward import jvp, linearize
     from treadle.transforms.jacobian import hessian, jacfwd, jacobian, jacrev
+    from treadle.transforms.loops import fori_loop, map, scan
     from treadle.transforms.vmap import vmap
 
 __version__ = "0.1.0"
@@ -192,11 +192,13 @@ __all__ += [
 
 LATE = ("amp", "cuda", "data", "fft", "io", "linalg", "logs", "models", "nn", "optim")
 FROM = {
-    "custom_gradient": "transforms.custom", "custom_jvp": "transforms.custom",
-    "custom_vjp": "transforms.custom", "hessian": "transforms.jacobian",
+    "cond": "transforms.branches", "custom_gradient": "transforms.custom",
+    "custom_jvp": "transforms.custom", "custom_vjp": "transforms.custom",
+    "fori_loop": "transforms.loops", "hessian": "transforms.jacobian",
     "jacfwd": "transforms.jacobian", "jacobian": "transforms.jacobian",
-    "jacrev": "transforms.jacobian", "jvp": "transforms.forward",
-    "linearize": "transforms.forward", "load": "io", "save": "io", "vmap": "transforms.vmap",
+    "jacrev": "transforms.jacobian", "jvp": "transforms.forward", "linearize": "transforms.forward",
+    "load": "io", "map": "transforms.loops", "save": "io", "scan": "transforms.loops",
+    "switch": "transforms.branches", "vmap": "transforms.vmap", "while_loop": "transforms.branches",
 }
 """Parts, and names of others, that are loaded when somebody asks for them."""
 

@@ -17,6 +17,7 @@ from treadle.ir.parser import parse_graph
 from treadle.ir.printer import graph_text
 from treadle.ir.region import LOOP
 from treadle.ir.verify import RECORDED, verify
+from treadle.runtime import realize
 from treadle.testing.arrays import by_reference
 from treadle.testing.gradcheck import gradcheck
 
@@ -417,3 +418,44 @@ def test_one_program_for_any_number_of_steps(steps):
             compiled(c, named).numpy(), slope(c, xs).numpy(), rtol=1e-11, atol=1e-13
         )
     assert sum(map(len, compiled.entries.values())) == 1
+
+
+def test_tuned_loops_give_the_same():
+    xs, w = map(td.tensor, draws(7, (5, 40, 30), (30, 30)))
+
+    def run(xs):
+        return td.scan(lambda c, x: (td.tanh(c @ w + x), c.sum()), xs[0], xs)[1]
+
+    found = td.tune(run, xs, seconds=1)(xs)
+    close([found.numpy()], [run(xs).numpy()])
+
+
+def test_pictures_and_reports_know_loops():
+    def run(x):
+        y = td.scan(lambda c, _: (c * 2, None), x, None, length=3)[0]
+        return td.cond(y.sum() > 0, td.sin, td.cos, y)
+
+    assert "loop" in td.graph(run(td.ones(2)))
+    assert "svg" in td.draw(run(td.ones(2)))._repr_svg_()
+    rows = td.explain(run, td.ones(2)).rows
+    assert [row.kind for row in rows].count("region") == 2
+
+
+@pytest.mark.parametrize("piece", [3, 5, 8])
+def test_long_graphs_are_cut_around_loops(monkeypatch, piece):
+    """A piece never ends between a loop and its results."""
+    monkeypatch.setattr(realize, "SMALLEST", piece)
+    monkeypatch.setattr(realize, "LARGEST", 2 * piece)
+    x, xs = map(td.tensor, draws(8, (3,), (4, 3)))
+    expected = x.numpy()
+    total = x
+    for k in range(6):
+        total, ys = td.scan(lambda c, x: (td.sin(c) + x, c), total, xs)
+        total = total * 0.5 + ys.sum(axis=0) + k
+        kept = []
+        for row in xs.numpy():
+            kept.append(expected)
+            expected = np.sin(expected) + row
+        expected = expected * 0.5 + np.sum(kept, axis=0) + k
+    assert realize.in_pieces([total._node])
+    np.testing.assert_allclose(total.numpy(), expected, rtol=1e-12)

@@ -56,7 +56,7 @@ def push(order: Sequence[Node], changes: Changes) -> None:
 def _change(node: Node, tangents: Sequence[Node | None]) -> Node | None:
     """The change of one node; None if there is none."""
     op = node.op
-    if op.kind is Kind.REGION:
+    if op.kind in (Kind.REGION, Kind.RESULT):
         return pushed(node, tangents, push)
     if not node.dtype.is_inexact:
         return None

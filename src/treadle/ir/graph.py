@@ -251,7 +251,7 @@ def _worth_keeping(outside: list[Node], roots: set[Node]) -> list[Node]:
         # Read once: another thread may take them away.
         while node.buffer is None and node.op.flops == 0.0 and len(below := node.operands) == 1:
             node = below[0]  # noqa: PLW2901
-        for kept in results_held(node) if node in RESULTS else (node,):
+        for kept in results_held(node) if node.op.kind is Kind.REGION else (node,):
             if kept.buffer is None and kept.operands and kept not in roots:
                 found[kept] = None
     return list(found)
@@ -263,4 +263,5 @@ RESULTS: WeakKeyDictionary[Node, dict[int, ref[Node]]] = WeakKeyDictionary()
 
 def results_held(node: Node) -> list[Node]:
     """Results of a node that are held by somebody, whoever looks at one of them."""
-    return [x for reference in RESULTS[node].values() if (x := reference()) is not None]
+    known = RESULTS.get(node, {})
+    return [x for reference in known.values() if (x := reference()) is not None]

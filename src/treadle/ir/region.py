@@ -20,7 +20,7 @@ from treadle.ops.defs import Kind, Op
 
 LOOP = Op("loop", Kind.REGION, "Runs a body again and again: arg is a Loop.", public=False)
 BRANCH = Op("branch", Kind.REGION, "Runs one of several bodies: arg is a Branch.", public=False)
-PROJECT = Op("project", Kind.REGION, "One result of a loop or branch: arg is its number.",
+PROJECT = Op("project", Kind.RESULT, "One result of a loop or branch: arg is its number.",
              grad="its loop has one", public=False)  # fmt: skip
 
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from treadle.base.sizes import most
 from treadle.ir.graph import toposort
 from treadle.ir.node import LEAF, WITHIN, Node
-from treadle.ir.region import PROJECT, Loop, Spec, bodies_of
+from treadle.ir.region import Loop, Spec, bodies_of
 from treadle.kernel.steps import CopyStep, ScatterStep, Step
 from treadle.ops.contract import SCATTERS
 from treadle.ops.defs import Kind
 
-QUIET = (Kind.SOURCE, Kind.MOVEMENT)
+QUIET = (Kind.SOURCE, Kind.MOVEMENT, Kind.RESULT)
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def flops_of(node: Node) -> float:
     if node.op is LEAF or node.op.kind in (*QUIET, Kind.GATHER):
         return 0.0
     if node.op.kind is Kind.REGION:
-        return 0.0 if node.op is PROJECT else _flops_inside(node.arg)
+        return _flops_inside(node.arg)
     if node.op.kind is Kind.CONTRACT:
         return 2.0 * most(node.type.size * node.operands[0].shape[-1])
     if node.op.kind is Kind.REDUCE:

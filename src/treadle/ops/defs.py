@@ -37,6 +37,7 @@ class Kind(Enum):
     ROUTINE = "whole lines or matrices, in the last axes, by an algorithm"
     COMPOSITE = "defined by other ops"
     REGION = "runs graphs of its own"
+    RESULT = "one of the results of such graphs"
     CREATION = "makes a tensor from numbers"
     RANDOM = "makes a tensor from random bits"
 

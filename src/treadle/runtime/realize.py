@@ -204,11 +204,16 @@ def _pieces(roots: Sequence[Node]) -> list[list[Node]]:
             if x in last:
                 last[x] = k
     last |= {root: len(order) for root in roots if root in last}
+    results: dict[Node, list[Node]] = {}  # of loops, which have no value themselves
+    for node in order:
+        if node.op.kind is Kind.RESULT:
+            results.setdefault(node.operands[0], []).append(node)
     start, pieces = 0, []
     for end in _cuts(order, last):
         read = {_below(x): None for x in order[start:end] if last[x] >= end}
         read |= {root: None for root in roots if start <= place.get(root, -1) < end}
-        pieces.append([node for node in read if node.operands])
+        wanted = [x for node in read if node.operands for x in results.get(node, (node,))]
+        pieces.append(list(dict.fromkeys(wanted)))
         start = end
     return pieces[::-1]
 

@@ -23,7 +23,7 @@ FULL, ROW, COLUMN = "full", "row", "column"
 Folding = tuple[tuple[int, bool], ...]
 APART = {
     Kind.CONTRACT: "product", Kind.SCATTER: "scatter", Kind.SCAN: "scan", Kind.ROUTINE: "routine",
-    Kind.REGION: "region",
+    Kind.REGION: "region", Kind.RESULT: "region",
 }  # fmt: skip
 """Kinds of ops that are kernels of their own, and what those kernels are called."""
 ROUTINES = (Kind.SCAN, Kind.ROUTINE)

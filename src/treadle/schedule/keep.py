@@ -8,7 +8,6 @@ from typing import Any
 
 from treadle.base.sizes import Size, most
 from treadle.ir.node import LEAF, Node
-from treadle.ir.region import PROJECT
 from treadle.ops import movement as m
 from treadle.ops.contract import gather
 from treadle.ops.defs import Kind
@@ -53,7 +52,7 @@ def keep(
     for node in order:
         if node.op.kind is Kind.SCATTER:
             forced |= {base for x in node.operands for base in bases_of(x)}
-        elif node.op.kind in ROUTINES or (node.op.kind is Kind.REGION and node.op is not PROJECT):
+        elif node.op.kind in ROUTINES or node.op.kind is Kind.REGION:
             forced |= {without_reshape(x) for x in node.operands}
         elif node.op is gather:
             forced |= set(bases_of(node.operands[0]))

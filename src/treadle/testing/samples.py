@@ -105,7 +105,8 @@ def _reference(op: Op) -> Callable[..., Any]:
 
 def public_rows() -> dict[str, Op]:
     """The rows that users call."""
-    sources = (Kind.SOURCE, Kind.REGION, Kind.CREATION, Kind.RANDOM)  # tested by what they make
+    # Tested by what they make.
+    sources = (Kind.SOURCE, Kind.REGION, Kind.RESULT, Kind.CREATION, Kind.RANDOM)
     return {name: op for name, op in TABLE.items() if op.kind not in sources}
 
 

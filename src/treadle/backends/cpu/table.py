@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from array import array
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from treadle.backends import choices
@@ -56,6 +57,7 @@ class Table(Driver):
     """The kernels of a graph: a program's, or those of a body in it.
 
     - **still**: leaves that are the same at every step of a loop
+    - **within**: of a body, the number of the program's step that it is a part of
     - **streams**: may large results go around the caches?
     """
 
@@ -66,12 +68,12 @@ class Table(Driver):
 
     def __init__(
         self, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node],
-        still: Container[Node] = (), streams: bool = False,
+        still: Container[Node] = (), streams: bool = False, within: int | None = None,
     ) -> None:  # fmt: skip
         super().__init__(roots, leaves, replaces)
         self.target = host_target()
         self.pool = Pool.get()
-        self.scratch_bytes, self.still = 0, still
+        self.scratch_bytes, self.still, self.within = 0, still, within
         self.streamed = {
             root for root in self.roots
             if streams and root not in self.replaces
@@ -90,7 +92,7 @@ class Table(Driver):
 
     def add_loops(self, built: Built, step: int) -> None:
         """A loop program as a kernel."""
-        choices.begin_step(step)
+        self._begin(step)
         self.reserve(built.join(), step)
         target = self.target
         arguments = enumerate(zip(built.loops.arguments, built.buffers, strict=True))
@@ -115,7 +117,7 @@ class Table(Driver):
 
     def add_product(self, product: ProductStep, step: int) -> tuple[int, int]:
         """A product as one kernel, and those before it that pack an operand for all."""
-        choices.begin_step(step)
+        self._begin(step)
         made = ProductWords(product, self.still)
         problem, plan = made.plan(self.target)
         size = most(product.node.type.size * max(1, problem.k))
@@ -176,7 +178,7 @@ class Table(Driver):
 
     def add_chain(self, step: ChainStep, number: int) -> None:
         """Chained products as one kernel that calls the programs of their tiles."""
-        choices.begin_step(number)
+        self._begin(number)
         chain = step.chain
         cut = chain_plan.cut(chain, self.target)
         self.scratch_bytes = max(self.scratch_bytes, cut.nbytes)
@@ -221,11 +223,16 @@ class Table(Driver):
 
     def add_region(self, region: RegionStep, step: int) -> None:
         """A loop or branch as an entry that walks the tables of its bodies."""
-        nested = Nested(region, step, Table)
+        within = step if self.within is None else self.within
+        nested = Nested(region, step, partial(Table, within=within))
         self.nested += nested.tables
         self.reserve(nested.temporaries, step)
         self.scratch_bytes = max(self.scratch_bytes, nested.scratch_bytes)
         self.entries.append(Entry(None, "", 1, nested.words, step, nested.size))
+
+    def _begin(self, step: int) -> None:
+        """What is asked from here on concerns a step of the program."""
+        choices.begin_step(step if self.within is None else self.within)
 
     # ---- the table
 

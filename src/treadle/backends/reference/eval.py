@@ -71,7 +71,7 @@ def evaluate(
                 result = values(node)
             else:
                 result = _node(node, [found[x] for x in node.operands], precise)
-            if node.op.kind is Kind.REGION and node.buffer is None:
+            if node.op.kind is Kind.REGION:
                 found[node] = result
                 continue
             found[node] = np.asarray(converted(result, _kind(node, precise)))
@@ -100,6 +100,8 @@ def converted(x: Array, kind: Any) -> Array:
 
 def _node(node: Node, operands: list[Array], precise: bool) -> Array:
     op = node.op
+    if op is PROJECT:
+        return operands[0][node.arg]
     if op.kind is Kind.REGION:
         return _results(node, operands, precise)
     if op in SPECIAL:
@@ -132,9 +134,7 @@ def _definition(node: Node, values: dict[Node, Array], precise: bool) -> Array:
 
 
 def _results(node: Node, operands: list[Array], precise: bool) -> Array:
-    """All results of a loop or branch, or the one that is wanted."""
-    if node.op is PROJECT:
-        return operands[0][node.arg]
+    """All results of a loop or branch."""
 
     def run(body: Region, given: Sequence[Array]) -> list[Array]:
         values = dict(zip(body.params, given, strict=True))

@@ -101,6 +101,19 @@ def layers(x, weight, compiled=False):
     return f(x), before
 """
 
+SCANNED = """
+def scanned(f, x, unroll=1, compiled=False):
+    def run(x):
+        def step(c, k):
+            after = c * 0.5 + td.tanh(f(c)) * (k + 1)
+            return after, (c, after.sum())
+
+        last, (seen, sums) = td.scan(step, x, td.arange(3).cast(x.dtype), unroll=unroll)
+        return last, seen + sums.reshape(3, *(1,) * x.ndim)
+
+    return (td.compile(run) if compiled else run)(x)
+"""
+
 
 @dataclass(frozen=True)
 class Scene:
@@ -135,6 +148,11 @@ SCENES = (
     Scene("layers", LAYERS, "layers({0}, {1})", "({0} @ {1}.mT * 2, {0} @ {1}.mT)", 2),
     Scene("layers", LAYERS, "layers({0}, {1}, compiled=True)", "({0} @ {1}.mT * 2, {0} @ {1}.mT)",
           2),
+    Scene("scanned", SCANNED, "scanned({f}, {0})", "scanned({f}, {0}, unroll=True)", 2, True),
+    Scene("scanned", SCANNED, "scanned({f}, {0}, compiled=True)",
+          "scanned({f}, {0}, unroll=True)", 2, True),
+    Scene("scanned", SCANNED, "(td.grad(lambda x: scanned({f}, x)[1].sum())({0}),)",
+          "(td.grad(lambda x: scanned({f}, x, unroll=True)[1].sum())({0}),)", 1, True),
 )  # fmt: skip
 HEADS = {scene.name: scene.lines for scene in SCENES} | {"slopes": SLOPES}
 ALL_LINES = "\n".join(dict.fromkeys(HEADS.values()))
