@@ -28,6 +28,7 @@ from treadle.ops.linalg.factors import (
     triangular_solve,
 )
 from treadle.ops.movement import cut, summed_to
+from treadle.ops.numeric import sign
 from treadle.ops.predicates import isnan
 from treadle.ops.reduce import max_, sum_
 from treadle.ops.scan import argsort
@@ -342,6 +343,9 @@ def lu_solve(lu: Any, pivots: Any, b: Any, /, left: bool = True, adjoint: bool =
 def _sign(exchanged: Any, pivots: Any) -> Any:
     """The sign of a determinant: of the exchanges, and of the pivots."""
     moved = cast(ne(exchanged, exchanged.iota_like(exchanged.ndim - 1)), int64)
+    if pivots.dtype.is_complex:
+        turned = 1.0 - 2.0 * cast(sum_(moved, axis=-1) % 2, pivots.dtype.part)
+        return prod_(sign(pivots), axis=-1) * turned
     minus = sum_(moved + cast(pivots < 0, int64), axis=-1) % 2
     return 1.0 - 2.0 * cast(minus, pivots.dtype)
 
@@ -354,7 +358,7 @@ def _det_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
     lu, order, exchanged = lu_parts(lu_pack(x), n, n)
     pivots = diagonal(lu, 0, -2, -1)
     least = max_(abs_(lu), axis=(-2, -1)).reshape((*x.shape[:-2], 1))
-    least = maximum(least, 1e-30) * 2.0**-x.dtype.mantissa
+    least = maximum(least, 1e-30) * 2.0**-x.dtype.part.mantissa
     small = abs_(pivots) < least
     more = where(small, least, pivots)
     regular_ = where(ne(eye_like(lu), 0), more.reshape((*more.shape, 1)), lu)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from treadle.backends.cpu.linalg.given import given
 from treadle.backends.cpu.linalg.product import PACK, product
 from treadle.backends.cpu.linalg.triangular import solve_lower
 from treadle.backends.cpu.linalg.turning import turn
-from treadle.backends.cpu.linalg.vectors import combine, fill, scale
+from treadle.backends.cpu.linalg.vectors import combine, dot, fill, scale
 from treadle.backends.cpu.routine import Work
 from treadle.backends.cpu.written import Array
 from treadle.backends.cpu.written_builtins import real_part, sqrt
@@ -58,13 +59,25 @@ def triangle(n: int, u: Array, ld: int, to: Array) -> None:
             to[i * ld + j] = u[j * ld + i]
 
 
+def hermitian_factor(a: Array, out: Array, n: int, item: int) -> None:
+    """A whole matrix of complex numbers, row by row."""
+    source = a + item * n * n
+    factor = out + item * n * n
+    for i in range(n):
+        row = factor + i * n
+        for j in range(i):
+            other = factor + j * n
+            row[j] = (source[i * n + j] - dot(j, other, row)) / other[j]
+        row[i] = sqrt(real_part(source[i * n + i] - dot(i, row, row)))
+        fill(n - i - 1, 0.0, row + (i + 1))
+
+
 def plan(node: Node, target: Target) -> Work:
     """One block for each matrix."""
-    *batch, n, _ = node.shape
-    items = 1
-    for size in batch:
-        items *= size
-    step = step_of(cholesky_factor, items if n else 0, n=n)
-    parts = ("linalg.cholesky", ("a",), node.dtype, False)
-    size = node.dtype.size
-    return Work(text, parts, (step,), n * n * items * size, PACK * size, n * n * n * items)
+    x = given(node)
+    n, items = x.n, x.items if x.n else 0
+    parts = x.parts("linalg.cholesky", node)
+    if x.is_complex:
+        return Work(text, parts, (step_of(hermitian_factor, items, n=n),), size=n**3 * items)
+    step = step_of(cholesky_factor, items, n=n)
+    return Work(text, parts, (step,), n * n * items * x.size, PACK * x.size, n**3 * items)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
+from treadle.backends.cpu.linalg.given import given
 from treadle.backends.cpu.linalg.product import PACK, product
 from treadle.backends.cpu.linalg.triangular import solve_lower
 from treadle.backends.cpu.linalg.turning import turn
@@ -179,11 +180,11 @@ def plan(node: Node, target: Target) -> Work:
         *batch, n = node.shape
         step = step_of(row_order, prod(batch), n=n)
         return Work(text, ("linalg.lu", ("a",), node.dtype, False), (step,))
-    *batch, m, n = node.operands[0].shape
-    items, size = prod(batch), node.dtype.size
-    parts = ("linalg.lu", ("a",), node.dtype, False)
+    x = given(node)
+    items, m, n, size = x.items, x.m, x.n, x.size
+    parts = x.parts("linalg.lu", node)
     scratch = (PACK + PANEL * m) * size
-    if not m * n:
+    if not m:
         items = 0
     if n <= SMALL and m <= 4 * SMALL:
         step = step_of(lu_small, items, m=m, n=n)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from treadle.backends.cpu.linalg.given import given
 from treadle.backends.cpu.linalg.product import PACK, product
 from treadle.backends.cpu.linalg.vectors import combine, copy, scale
 from treadle.backends.cpu.routine import Work
@@ -65,12 +66,10 @@ def triangular_solve(
 
 def plan(node: Node, target: Target) -> Work:
     """One block for each system."""
-    *batch, n, k = node.shape
-    items = 1
-    for size in batch:
-        items *= size
-    upper, turned, unit = node.arg
-    numbers = {"n": n, "k": k, "upper": int(upper), "turned": int(turned), "unit": int(unit)}
-    step = step_of(triangular_solve, items if n * k else 0, **numbers)
-    parts = ("linalg.triangular", ("a", "b"), node.dtype, False)
-    return Work(text, parts, (step,), 0, PACK * node.dtype.size, n * n * k * items)
+    x = given(node)
+    k = node.shape[-2 if x.is_complex else -1]
+    upper, turned, unit = x.options
+    numbers = {"n": x.n, "k": k, "upper": upper, "turned": turned, "unit": unit}
+    step = step_of(triangular_solve, x.items if x.n * k else 0, **numbers)
+    parts = x.parts("linalg.triangular", node, ("a", "b"))
+    return Work(text, parts, (step,), 0, PACK * x.size, x.n * x.n * k * x.items)

@@ -247,6 +247,15 @@ def combine(
         axpy(n, factor * x[p * step], rows + p * ld, y)
 
 
+@vectorised(_combine)
+def turned_combine(
+    n: int, count: int, factor: Scalar, x: Array, step: int, rows: Array, ld: int, y: Array
+) -> None:
+    """The same with the conjugates of x."""
+    for p in range(count):
+        axpy(n, factor * conjugate(x[p * step]), rows + p * ld, y)
+
+
 def _largest(name: str, dtype: DType, target: Target) -> Sequence[Writer]:
     r = Rows(name, "n:i x:p", dtype, target, "i64")
     w, lanes, vector = r.w, r.tile.lanes, r.tile.vector
