@@ -155,7 +155,13 @@ def definite(rng: Any, kind: Any, shapes: Any) -> list[Any]:
     return found
 
 
-SQUARES = (((3, 3), {}), ((1, 1), {}), ((2, 5, 5), {}), ((0, 0), {}), ((3, 0, 0), {}))
+SQUARES: tuple[Any, ...] = (
+    ((3, 3), {}),
+    ((1, 1), {}),
+    ((2, 5, 5), {}),
+    ((0, 0), {}),
+    ((3, 0, 0), {}),
+)
 MATRICES = Samples(cases=SQUARES, bench=((512, 512),), draw=regular)
 
 

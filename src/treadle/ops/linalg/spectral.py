@@ -29,7 +29,7 @@ from treadle.ops.linalg.solving import solve
 from treadle.ops.movement import concat, cut
 from treadle.ops.shaping import diagonal, triu
 
-RECTANGLES = (*SQUARES, ((3, 5), {}), ((2, 5, 3), {}), ((4, 0), {}), ((0, 3), {}))
+RECTANGLES: tuple[Any, ...] = (*SQUARES, ((3, 5), {}), ((2, 5, 3), {}), ((4, 0), {}), ((0, 3), {}))
 
 
 # ---- QR
@@ -319,13 +319,13 @@ def svdvals(x: Any, /) -> Any:
 
 def _eig_sizes(n: int, is_complex: bool, vectors: bool) -> list[Shape]:
     """Values and vectors; of real matrices, real and imaginary parts of each."""
-    times = 1 if is_complex else 2
-    return [(n,)] * times + [(n, n)] * times * vectors
+    sizes: list[Shape] = [(n,), (n, n)] if vectors else [(n,)]
+    return sizes if is_complex else [x for x in sizes for _ in range(2)]
 
 
 def _eig_shape(arg: Any, shapes: Any) -> Shape:
-    n, vectors, *of_complex = shapes[0][-1], *arg
-    return (*shapes[0][:-2], (n + n * n * vectors) * (1 if of_complex[0] else 2))
+    n, (vectors, of_complex) = shapes[0][-1], arg
+    return (*shapes[0][:-2], (n + n * n * vectors) * (1 if of_complex else 2))
 
 
 def eig_parts(y: Any, n: int, vectors: bool) -> list[Any]:
