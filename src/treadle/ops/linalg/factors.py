@@ -69,9 +69,9 @@ def routine(
             return shape(arg, shapes)
         return (*shape(arg[:-1], [x[:-1] for x in shapes]), 2)
 
-    def own_reference(np: Any, *args: Any) -> Any:
-        if PAIRED not in args[-1:]:
-            return reference(np, *args)
+    def own_reference(np: Any, *args: Any, **options: Any) -> Any:
+        if not isinstance(args[-1], str):  # PAIRED, or an array
+            return reference(np, *args, **options)
         *operands, _ = args
         whole = [x[..., 0] + 1j * x[..., 1] if hasattr(x, "dtype") else x for x in operands]
         found = reference(np, *whole)

@@ -288,8 +288,8 @@ class SVD(NamedTuple):
 
 @composite(
     lambda np, x, full_matrices=True: list(np.linalg.svd(x, full_matrices)),
-    Samples(cases=(((0, 0), {}), ((2, 0, 0), {}), ((3, 0), {"full_matrices": False})),
-            bench=((256, 256),), smooth=False),
+    Samples(cases=(*ONES.cases, ((3, 0), {"full_matrices": False})), bench=((256, 256),), low=1.0,
+            smooth=False),
     inline=True,
 )  # fmt: skip
 def svd(x: Any, /, full_matrices: bool = True) -> SVD:
@@ -352,7 +352,7 @@ def _eig_grad(g: Any, y: Any, a: Any) -> tuple[Any]:
     return (whole if a.dtype.is_complex else real_of(whole),)
 
 
-def _eig_reference(np: Any, a: Any, vectors: bool, of_complex: bool) -> Any:
+def _eig_reference(np: Any, a: Any, vectors: bool, of_complex: bool = False) -> Any:
     n = a.shape[-1]
     w, v = np.linalg.eig(a)
     parts = [w] if of_complex else [w.real, w.imag]

@@ -78,6 +78,6 @@ def plan(node: Node, target: Target) -> Work:
     n, items = x.n, x.items if x.n else 0
     parts = x.parts("linalg.cholesky", node)
     if x.is_complex:
-        return Work(text, parts, (step_of(hermitian_factor, items, n=n),), size=n**3 * items)
+        return Work(text, parts, (step_of(hermitian_factor, items, n=n),), size=n * n * n * items)
     step = step_of(cholesky_factor, items, n=n)
-    return Work(text, parts, (step,), n * n * items * x.size, PACK * x.size, n**3 * items)
+    return Work(text, parts, (step,), n * n * items * x.size, PACK * x.size, n * n * n * items)

@@ -211,4 +211,4 @@ def plan(node: Node, target: Target) -> Work:
     entry, place = (complex_eig, "schur_complex") if x.is_complex else (eig_pack, "eig")
     step = step_of(entry, items, n=n, vectors=vectors, each=each)
     parts = x.parts(f"linalg.{place}", node)
-    return Work(text, parts, (step,), each * items * size, PACK * size, 25 * n**3 * items)
+    return Work(text, parts, (step,), each * items * size, PACK * size, 25 * n * n * n * items)

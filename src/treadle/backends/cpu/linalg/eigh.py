@@ -235,7 +235,7 @@ def plan(node: Node, target: Target) -> Work:
         each = 2 * n * n
         step = step_of(hermitian_pack, items, n=n, vectors=vectors, each=each)
         parts = x.parts("linalg.jacobi", node)
-        return Work(text, parts, (step,), each * items * size, 0, 9 * n**3 * items)
+        return Work(text, parts, (step,), each * items * size, 0, 9 * n * n * n * items)
     capacity = (2 * n * n + 8 * n) * vectors + 8 * n + 16
     each = 3 * n * n + 4 * n + (n + WIDTH) * WIDTH + 1 + capacity
     strips = -(-n // STRIP)

@@ -87,4 +87,4 @@ def plan(node: Node, target: Target) -> Work:
     n, size, items = x.n, x.size, x.items if x.n else 0
     step = step_of(exponential, items, n=n)
     parts = x.parts("linalg.exponential", node)
-    return Work(text, parts, (step,), 5 * n * n * items * size, PACK * size, 30 * n**3 * items)
+    return Work(text, parts, (step,), 5 * n * n * items * size, PACK * size, 30 * n * n * n * items)
