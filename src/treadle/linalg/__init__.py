@@ -8,7 +8,7 @@ gives infinities or NaN, never an error: programs are compiled, and their values
 
 from __future__ import annotations
 
-from treadle.functions import matmul, matrix_transpose, outer, tensordot, vecdot, vector_norm
+from treadle.functions import cross, matmul, matrix_transpose, outer, tensordot, vecdot, vector_norm
 from treadle.linalg.forms import diagonal, norm, trace
 from treadle.linalg.functions import (
     cholesky,
@@ -49,6 +49,7 @@ __all__ = [
     "cholesky_ex",
     "cholesky_solve",
     "cond",
+    "cross",
     "det",
     "diagonal",
     "eig",
