@@ -255,7 +255,8 @@ def _lu_reference(np: Any, a: Any) -> Any:
     for matrix in a.reshape((math.prod(a.shape[:-2]), m, n)):
         x, order, exchanged = np.array(matrix), np.arange(m), np.arange(k)
         for j in range(k):
-            p = exchanged[j] = j + int(np.argmax(np.abs(x[j:, j])))
+            size = np.abs(x[j:, j].real) + np.abs(x[j:, j].imag)
+            p = exchanged[j] = j + int(np.argmax(size))
             x[[j, p]], order[[j, p]] = x[[p, j]], order[[p, j]]
             if x[j, j] != 0:
                 x[j + 1 :, j] /= x[j, j]

@@ -11,7 +11,7 @@ from treadle.backends.cpu.linalg.turning import turn
 from treadle.backends.cpu.linalg.vectors import add_outer, copy, fill, largest, scale, swap
 from treadle.backends.cpu.routine import Work
 from treadle.backends.cpu.written import Array
-from treadle.backends.cpu.written_builtins import tiny
+from treadle.backends.cpu.written_builtins import imaginary_part, real_part, tiny
 from treadle.backends.cpu.written_entry import step_of, text
 from treadle.base.target import Target
 from treadle.ir.node import Node
@@ -108,12 +108,13 @@ def factor_small(
     for c in range(min(m, n)):
         row = x + c * ld
         p = c
-        best = abs(row[c])
+        best = abs(real_part(row[c])) + abs(imaginary_part(row[c]))
         place = row + c
         for i in range(c + 1, m):
             place = place + ld
-            if abs(place[0]) > best:
-                best = abs(place[0])
+            size = abs(real_part(place[0])) + abs(imaginary_part(place[0]))
+            if size > best:
+                best = size
                 p = i
         exchanged[c] = float(p)
         if p != c:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from treadle.backends.cpu.gemm_tiles import Tile, fma, read_vector, tile_for, write_vector
 from treadle.backends.cpu.writer import Int, Writer
 from treadle.backends.cpu.written import Array, Returning, Scalar, vectorised
-from treadle.backends.cpu.written_builtins import conjugate
+from treadle.backends.cpu.written_builtins import conjugate, imaginary_part, real_part
 from treadle.base.dtypes import DType
 from treadle.base.target import Target
 
@@ -281,10 +281,16 @@ def _largest(name: str, dtype: DType, target: Target) -> Sequence[Writer]:
 
 @vectorised(_largest)
 def largest(n: int, x: Array) -> int:
-    """The index of the element of largest magnitude, the first of several."""
+    """The index of the element of largest magnitude, the first of several.
+
+    That of a complex number is the sum of those of its parts, as LAPACK has it.
+    """
     best = 0
-    for i in range(1, n):
-        if abs(x[i]) > abs(x[best]):
+    most = -1.0
+    for i in range(n):
+        size = abs(real_part(x[i])) + abs(imaginary_part(x[i]))
+        if size > most:
+            most = size
             best = i
     return best
 
