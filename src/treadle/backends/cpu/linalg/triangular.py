@@ -12,6 +12,7 @@ from treadle.base.target import Target
 from treadle.ir.node import Node
 
 BLOCK = 48  # rows solved one by one, between products
+CHUNK = 128  # columns of a block
 
 
 def solve_lower(
@@ -50,26 +51,32 @@ def solve_upper(
 
 def triangular_solve(
     a: Array, b: Array, out: Array, scratch: Array, n: int, k: int, upper: int, turned: int,
-    unit: int, item: int,
+    unit: int, chunks: int, item: int,
 ) -> None:  # fmt: skip
-    """One system; turned: with the transposed matrix."""
-    matrix = a + item * n * n
-    x = out + item * n * k
-    copy(n * k, b + item * n * k, x)
+    """Some columns of one system; turned: with the transposed matrix."""
+    first = (item % chunks) * CHUNK
+    width = min(CHUNK, k - first)
+    number = item // chunks
+    matrix = a + number * n * n
+    source = b + (number * n * k + first)
+    x = out + (number * n * k + first)
+    for i in range(n):
+        copy(width, source + i * k, x + i * k)
     row = n if turned == 0 else 1
     step = 1 if turned == 0 else n
     if upper == turned:
-        solve_lower(n, k, matrix, row, step, unit, x, k, scratch)
+        solve_lower(n, width, matrix, row, step, unit, x, k, scratch)
     else:
-        solve_upper(n, k, matrix, row, step, unit, x, k, scratch)
+        solve_upper(n, width, matrix, row, step, unit, x, k, scratch)
 
 
 def plan(node: Node, target: Target) -> Work:
-    """One block for each system."""
+    """A block for some columns of each system."""
     x = given(node)
     k = node.shape[-2 if x.is_complex else -1]
     upper, turned, unit = x.options
-    numbers = {"n": x.n, "k": k, "upper": upper, "turned": turned, "unit": unit}
-    step = step_of(triangular_solve, x.items if x.n * k else 0, **numbers)
+    chunks = -(-k // CHUNK)
+    numbers = {"n": x.n, "k": k, "upper": upper, "turned": turned, "unit": unit, "chunks": chunks}
+    step = step_of(triangular_solve, x.items * chunks if x.n else 0, **numbers)
     parts = x.parts("linalg.triangular", node, ("a", "b"))
     return Work(text, parts, (step,), 0, PACK * x.size, x.n * x.n * k * x.items)
