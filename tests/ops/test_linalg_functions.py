@@ -52,6 +52,12 @@ def test_norms_by_axes():
             found = LA.norm(t, p, axis=axis, keepdims=keepdims).numpy()
             np.testing.assert_allclose(found, np.linalg.norm(x, p, axis, keepdims), rtol=1e-12)
     np.testing.assert_allclose(LA.norm(t[0], 1).item(), np.linalg.norm(x[0], 1))
+    words = LA.norm(t, "nuc", dim=(1, 2), keepdim=True)  # PyTorch's
+    np.testing.assert_allclose(words.numpy(), np.linalg.norm(x, "nuc", (1, 2), True))
+    assert LA.diagonal(t, dim1=0, dim2=2).shape == (4, 3)
+    assert LA.matrix_norm(t, dim=(0, 1)).shape == (5,)
+    with pytest.raises(TypeError, match="colour"):
+        LA.norm(t, colour=1)
     with pytest.raises(ShapeError, match="which axes"):
         LA.norm(t, 1)
     with pytest.raises(ArgumentError, match="two axes"):
