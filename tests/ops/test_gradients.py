@@ -129,7 +129,7 @@ def test_row_without_gradient_says_so_by_name(name):
 
 
 def test_every_row_has_a_gradient_or_a_reason():
-    assert {*INDICES, *NO_GRADIENT, *STOPS, *HALVES, *WITH_GRADIENT} == ROWS.keys()
+    assert {*INDICES, *NO_GRADIENT, *STOPS, *ELSEWHERE, *WITH_GRADIENT} == ROWS.keys()
     for name in WITH_GRADIENT:
         assert callable(ROWS[name].grad) or ROWS[name].kind is Kind.COMPOSITE, name
 
