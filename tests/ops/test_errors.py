@@ -28,7 +28,9 @@ MODULES = (errors_elementwise, errors_shapes, errors_layers, errors_makers)
 CASES = [case for module in MODULES for case in module.CASES]
 ROWS = {name: op for name, op in public_rows().items() if op.public}
 ODD = ("abc", None, [1.0, 2.0], {}, Thing())
-ANY_SHAPE = ("take", "embedding", "meshgrid", "kron", "isin")  # the two need not fit each other
+ANY_SHAPE = (  # the two need not fit each other
+    "take", "embedding", "meshgrid", "kron", "isin", "solve", "solve_triangular",
+)  # fmt: skip
 ANY_DEVICE = ("meshgrid", "broadcast_arrays", "expand_as", "view_as")
 """Rows whose results stay where their operands are."""
 

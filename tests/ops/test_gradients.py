@@ -21,8 +21,8 @@ NO_GRADIENT = [n for n, op in ROWS.items() if isinstance(op.grad, str) and n not
 STOPS = ["detach", "sign", "floor", "ceil", "round", "trunc"]  # constant where differentiable
 PICKS = ["masked_select", "unique", "unique_counts", "unique_inverse", "unique_all"]
 """Rows that are linear in what they pick, and look at values to find out where that is."""
-HALVES = ["cholesky_factor", "cholesky", "cholesky_ex", "eigh_pack", "eigh", "eigvalsh"]
-"""Rows that read one half of a symmetric matrix: `test_linalg_gradients.py` moves both."""
+HALVES = ["cholesky_factor", "cholesky", "cholesky_ex", "eigh_pack", "eigh", "eigvalsh", "eig"]
+"""Rows that read one half of a symmetric matrix, or leave an angle open: `test_linalg_*.py`."""
 ELSEWHERE = [*HALVES, "rerouted"]  # the last has a gradient once somebody gives it one
 WITH_GRADIENT = [n for n in ROWS if n not in (*INDICES, *NO_GRADIENT, *STOPS, *ELSEWHERE)]
 

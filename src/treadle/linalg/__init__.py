@@ -1,14 +1,14 @@
 """Linear algebra: `td.linalg`, by the names of the array API and PyTorch.
 
-Matrices lie in the last two axes, of float32 or float64; the axes before are a batch. What has no
-answer (a singular matrix to invert, a matrix that is not positive definite) gives infinities or
-NaN, never an error: programs are compiled, and their values are not looked at. `cholesky_ex` and
-`inv_ex` say where.
+Matrices lie in the last two axes, of float32, float64, complex64 or complex128; the axes before are
+a batch. What has no answer (a singular matrix to invert, a matrix that is not positive definite)
+gives infinities or NaN, never an error: programs are compiled, and their values are not looked at.
+`cholesky_ex` and `inv_ex` say where.
 """
 
 from __future__ import annotations
 
-from treadle.functions import matmul, matrix_transpose, outer, tensordot, vecdot, vector_norm
+from treadle.functions import cross, matmul, matrix_transpose, outer, tensordot, vecdot, vector_norm
 from treadle.linalg.forms import diagonal, norm, trace
 from treadle.linalg.functions import (
     cholesky,
@@ -16,7 +16,9 @@ from treadle.linalg.functions import (
     cholesky_solve,
     cond,
     det,
+    eig,
     eigh,
+    eigvals,
     eigvalsh,
     householder_product,
     inv,
@@ -47,9 +49,12 @@ __all__ = [
     "cholesky_ex",
     "cholesky_solve",
     "cond",
+    "cross",
     "det",
     "diagonal",
+    "eig",
     "eigh",
+    "eigvals",
     "eigvalsh",
     "householder_product",
     "inv",

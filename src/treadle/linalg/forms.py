@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Unpack
 
 from treadle import functions as top
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.linalg.functions import matrix_norm
+from treadle.ops.words import Words, translated
 from treadle.tensor.tensor import Tensor
 
 Axes = int | Sequence[int] | None
 
 
-def diagonal(x: Tensor, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Tensor:
+def _said(name: str, function: Any, args: tuple[Any, ...], words: Any) -> tuple[Any, ...]:
+    """The arguments of a call in PyTorch's words."""
+    found = translated(name, function, args, words)
+    return args if found is None else found[1]
+
+
+def diagonal(
+    x: Tensor, offset: int = 0, axis1: int = -2, axis2: int = -1, **words: Unpack[Words]
+) -> Tensor:
     """The elements of a diagonal of matrices, as a last axis."""
+    if words:
+        return diagonal(*_said("diagonal", diagonal, (x, offset, axis1, axis2), words))
     return top.diagonal(x, offset, axis1, axis2)
 
 
@@ -27,6 +39,7 @@ def norm(
     ord: str | float | None = None,  # noqa: A002 - NumPy's name
     axis: Axes = None,
     keepdims: bool = False,
+    **words: Unpack[Words],
 ) -> Tensor:
     """The norm of vectors along an axis, or of matrices in two: `vector_norm` or `matrix_norm`.
 
@@ -37,6 +50,8 @@ def norm(
     >>> td.linalg.norm(td.tensor([3.0, 4.0])).item()
     5.0
     """
+    if words:
+        return norm(*_said("norm", norm, (x, ord, axis, keepdims), words))
     axes = (axis,) if isinstance(axis, int) else axis
     if ord is None:
         return top.vector_norm(x, 2, axes, keepdims)

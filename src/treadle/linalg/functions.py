@@ -6,16 +6,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Unpack
 
+from treadle.ops.linalg import determinants as determinants_rows
 from treadle.ops.linalg import matrices as matrices_rows
 from treadle.ops.linalg import solving as solving_rows
 from treadle.ops.linalg import spectral as spectral_rows
+from treadle.ops.linalg.determinants import SignedLog
 from treadle.ops.linalg.matrices import LeastSquares
-from treadle.ops.linalg.solving import Factor, Factored, Inverted, SignedLog, Triangles
+from treadle.ops.linalg.solving import Factor, Factored, Inverted, Triangles
 from treadle.ops.linalg.spectral import QR, SVD, Eigen
 from treadle.ops.words import Words, accept_words
 from treadle.tensor.tensor import Tensor
 
-# </gen imports tgj7fvpa25pvsmkojh56b2nxy7sjqxw7m34bot2lxe5g7cpsn7otixypvsmk>
+# </gen imports tgj7fvpa25pvsmk4gjzeojh56b2nxy7sjqxvk6i2w7m34dim75xe5g7cpsn7otixypvsmk>
 
 
 # <gen matrix_norm>
@@ -264,38 +266,41 @@ def lu_solve(
     adjoint: bool = False,
     **words: Unpack[Words],
 ) -> Tensor:
-    """x with a x = b, from `lu_factor` of a; aᵀ x = b if adjoint; x a = b if not left."""
+    """x with a x = b, from `lu_factor` of a; x a = b if not left.
+
+    adjoint: with the transpose of a, conjugated.
+    """
     if words:
         return solving_rows.lu_solve(lu, pivots, b, left, adjoint, **words)
     return solving_rows.lu_solve(lu, pivots, b, left, adjoint)
-    # </gen lu_solve 3gfv6rdsp42txyddwwouxwgepfrxqh6raroq76qk4yqs3musmv4d4g34bqpj>
+    # </gen lu_solve 3gfv6rdsp42txyddwwouxwgepfrxqh6raroq76qk4hdsypvsmkzeldxuqcdkmusmv4d4g34bqpj>
 
 
 # <gen det>
 def det(x: Tensor, **words: Unpack[Words]) -> Tensor:
     """The determinant of square matrices."""
     if words:
-        return solving_rows.det(x, **words)
-    return solving_rows.det(x)
-    # </gen det wxobj2p655musmvjtsndwws4v>
+        return determinants_rows.det(x, **words)
+    return determinants_rows.det(x)
+    # </gen det wxobj2p655musmvid3acuni3c>
 
 
 # <gen logabsdet>
 def logabsdet(x: Tensor, **words: Unpack[Words]) -> Tensor:
     """The logarithm of the magnitude of the determinant; -inf of singular matrices."""
     if words:
-        return solving_rows.logabsdet(x, **words)
-    return solving_rows.logabsdet(x)
-    # </gen logabsdet 75vgw2j2gwmusmvy25g4nowaz>
+        return determinants_rows.logabsdet(x, **words)
+    return determinants_rows.logabsdet(x)
+    # </gen logabsdet 75vgw2j2gwmusmvl6sniargxt>
 
 
 # <gen slogdet>
 def slogdet(x: Tensor, **words: Unpack[Words]) -> SignedLog:
     """The sign of the determinant, 0 of singular matrices, and the logarithm of its magnitude."""
     if words:
-        return solving_rows.slogdet(x, **words)
-    return solving_rows.slogdet(x)
-    # </gen slogdet 5lisooi4zzmusmvfyqcl5fhik>
+        return determinants_rows.slogdet(x, **words)
+    return determinants_rows.slogdet(x)
+    # </gen slogdet 5lisooi4zzmusmvrd6e32p2xu>
 
 
 # <gen tensorsolve>
@@ -304,18 +309,18 @@ def tensorsolve(
 ) -> Tensor:
     """x with tensordot(a, x, x.ndim) = b; axes of a named in axes go to its end first."""
     if words:
-        return solving_rows.tensorsolve(a, b, axes, **words)
-    return solving_rows.tensorsolve(a, b, axes)
-    # </gen tensorsolve b3w4m7r5wiq76qkv5dxjmusmvkatbyojuip>
+        return determinants_rows.tensorsolve(a, b, axes, **words)
+    return determinants_rows.tensorsolve(a, b, axes)
+    # </gen tensorsolve b3w4m7r5wiq76qkv5dxjmusmvdmeb3cqtsb>
 
 
 # <gen tensorinv>
 def tensorinv(a: Tensor, ind: int = 2, **words: Unpack[Words]) -> Tensor:
     """The inverse of a as a matrix from its last axes to the first `ind`."""
     if words:
-        return solving_rows.tensorinv(a, ind, **words)
-    return solving_rows.tensorinv(a, ind)
-    # </gen tensorinv 25ajolbge5musmvggb2jg2s3h>
+        return determinants_rows.tensorinv(a, ind, **words)
+    return determinants_rows.tensorinv(a, ind)
+    # </gen tensorinv 25ajolbge5musmvgi53m5mnm4>
 
 
 # <gen qr>
@@ -380,6 +385,32 @@ def svdvals(x: Tensor, **words: Unpack[Words]) -> Tensor:
         return spectral_rows.svdvals(x, **words)
     return spectral_rows.svdvals(x)
     # </gen svdvals yozemf4rpemusmvtmktrkxvi3>
+
+
+# <gen eig>
+def eig(x: Tensor, **words: Unpack[Words]) -> Eigen:
+    """Eigenvalues and eigenvectors of any square matrices: complex, in no order.
+
+    The vectors, columns of a matrix, have length 1 and a real largest element; that of a function
+    of them has a gradient only if it does not depend on their angle.
+
+    >>> import treadle as td
+    >>> td.linalg.eig(td.tensor([[0.0, 1.0], [-1.0, 0.0]])).eigenvalues.tolist()
+    [1j, -1j]
+    """
+    if words:
+        return spectral_rows.eig(x, **words)
+    return spectral_rows.eig(x)
+    # </gen eig tay7mlioknpvsmkirkqai7y2ppvsmkymuw3kkoztuulsauqcdkmusmvb4jo3bon2t>
+
+
+# <gen eigvals>
+def eigvals(x: Tensor, **words: Unpack[Words]) -> Tensor:
+    """Eigenvalues of any square matrices: complex, in no order."""
+    if words:
+        return spectral_rows.eigvals(x, **words)
+    return spectral_rows.eigvals(x)
+    # </gen eigvals 7b3mqmpyxsmusmvkzezfsm4yu>
 
 
 # <gen words>

@@ -18,6 +18,9 @@ TABLE: dict[str, Op] = {}
 NAMES: dict[str, str] = {}
 """Every name a row is known by, and the row's own."""
 
+PAIRED = "in pairs"
+"""Last in the arg of a routine on complex numbers that are pairs of reals: a last axis of 2."""
+
 JUMPS = "its result is not continuous"
 AN_INDEX = "its result is an index"
 ON_INTEGERS = "it is defined on integers"

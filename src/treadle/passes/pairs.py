@@ -31,7 +31,7 @@ from treadle.ir.recording import RECORDING
 from treadle.ops import contract as k
 from treadle.ops import elementwise as e
 from treadle.ops import movement as m
-from treadle.ops.defs import Kind, Op
+from treadle.ops.defs import PAIRED, Kind, Op
 from treadle.ops.pairs import mul
 from treadle.ops.reduce import sum_
 from treadle.ops.scan import cumprod, cumsum
@@ -140,6 +140,9 @@ class Split:
                 self.pairs[node] = self.pairs[inner]
         elif not self._concerns(node):
             self.real[node] = rebuild(node, tuple([self.real[x] for x in node.operands]))
+        elif node.op.kind is Kind.ROUTINE:
+            operands = tuple([self.whole(x) for x in node.operands])
+            self.wholes[node] = apply(node.op, operands, (*node.arg, PAIRED))
         else:
             whole = WHOLE[node.op](self, node) if node.op in WHOLE else None
             if whole is None:

@@ -16,7 +16,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from treadle.backends.cpu.writer import Writer
 from treadle.backends.cpu.written_builtins import BUILTINS
@@ -25,8 +25,10 @@ from treadle.base.dtypes import DType
 from treadle.base.errors import CompilerError, explain
 from treadle.base.target import Target
 
-Array = Reals = Integers = Scalar = Any
-"""Annotations of parameters."""
+Scalar: TypeAlias = Any  # annotations of parameters
+Array: TypeAlias = Any
+Reals: TypeAlias = Any
+Integers: TypeAlias = Any
 Function = Callable[..., Any]
 Text = Callable[[str, DType, Target], Sequence[Writer]]
 """(name, dtype, target) to the functions that it takes, the last by that name."""

@@ -23,6 +23,11 @@ def imaginary_part(x: Any) -> Any:
     return x.imag
 
 
+def complex_of(real: float, imaginary: float) -> Any:
+    """The complex number of two parts."""
+    return complex(real, imaginary)
+
+
 def sqrt(x: float) -> float:
     """The root of a real."""
     return float(x**0.5)
@@ -50,12 +55,15 @@ def huge() -> float:
 
 def _extreme(name: str) -> Callable[[Arithmetic, list[Value]], Value]:
     def of(on: Arithmetic, x: list[Value]) -> Value:
-        if x[0].kind == x[1].kind == "int":
-            return Value(
-                "int", (on.w.call("i64", f"llvm.s{name}.i64", *(f"i64 {v.one}" for v in x)),)
-            )
-        a, b = (on.converted(v, "real").one for v in x)
-        return Value("real", (on.intrinsic(f"{name}num", a, b),))
+        whole = all(v.kind == "int" for v in x)
+        names = [v.one if whole else on.converted(v, "real").one for v in x]
+        found = names[0]
+        for name_ in names[1:]:
+            if whole:
+                found = on.w.call("i64", f"llvm.s{name}.i64", f"i64 {found}", f"i64 {name_}")
+            else:
+                found = on.intrinsic(f"{name}num", found, name_)
+        return Value("int" if whole else "real", (found,))
 
     return of
 
@@ -80,6 +88,8 @@ BUILTINS: Mapping[str, Callable[[Arithmetic, list[Value]], Value]] = {
     "real_part": lambda on, x: Value("real", x[0].parts[:1]),
     "imaginary_part": lambda on, x: (
         Value("real", x[0].parts[1:]) if x[0].kind == "complex" else on.number(0.0)),
+    "complex_of": lambda on, x: Value(
+        "complex", tuple([on.converted(v, "real").one for v in x])),
     "float": lambda on, x: on.converted(x[0], "real"),
     "int": lambda on, x: Value("int", (on.w.op(f"fptosi {on.real} {x[0].one} to i64"),)),
     "epsilon": lambda on, _: on.number(2.0 ** -on.dtype.mantissa),

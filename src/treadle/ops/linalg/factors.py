@@ -10,20 +10,28 @@ from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from typing import Any
 
-from treadle.base.dtypes import DType, float32, float64, int64, promote
+from treadle.base.dtypes import (
+    DType,
+    complex64,
+    complex128,
+    float32,
+    float64,
+    int64,
+    promote,
+)
 from treadle.base.errors import ShapeError, explain
 from treadle.base.shapes import Shape
 from treadle.ops.composite import matmul
 from treadle.ops.contract import gather
-from treadle.ops.defs import AN_INDEX, Kind, Op, Samples
-from treadle.ops.elementwise import cast, eq
+from treadle.ops.defs import AN_INDEX, PAIRED, Kind, Op, Samples
+from treadle.ops.elementwise import cast, conj, eq, real
 from treadle.ops.movement import concat, cut
 from treadle.ops.rules import require
 from treadle.ops.scan import argsort
 from treadle.ops.shaping import tril, triu
 
 Shapes = Sequence[Shape]
-FACTORED = (float32, float64)
+FACTORED = (float32, float64, complex64, complex128)
 """What matrices that are factored consist of."""
 
 
@@ -55,10 +63,48 @@ def routine(
     grad: Any, reference: Callable[..., Any], samples: Samples,
 ) -> Op:  # fmt: skip
     """A row that is an algorithm on matrices."""
+
+    def own_shape(arg: Any, shapes: Shapes) -> Shape:
+        if PAIRED not in arg:
+            return shape(arg, shapes)
+        return (*shape(arg[:-1], [x[:-1] for x in shapes]), 2)
+
+    def own_reference(np: Any, *args: Any, **options: Any) -> Any:
+        if not isinstance(args[-1], str):  # PAIRED, or an array
+            return reference(np, *args, **options)
+        *operands, _ = args
+        whole = [x[..., 0] + 1j * x[..., 1] if hasattr(x, "dtype") else x for x in operands]
+        found = reference(np, *whole)
+        return np.stack([found.real, found.imag], -1)
+
     return Op(
-        name, Kind.ROUTINE, doc, types=partial(same_floats, name), shape=shape,
-        arguments=arguments, grad=grad, reference=reference, samples=samples, public=False,
+        name, Kind.ROUTINE, doc, types=partial(same_floats, name), shape=own_shape,
+        arguments=arguments, grad=grad, reference=own_reference, samples=samples, public=False,
     )  # fmt: skip
+
+
+def adjoint(x: Any) -> Any:
+    """The transpose, conjugated."""
+    return conjugate(x).mT
+
+
+def conjugate(x: Any) -> Any:
+    """The conjugate; a real x itself."""
+    return conj(x) if x.dtype.is_complex else x
+
+
+def real_of(x: Any) -> Any:
+    """The real part; a real x itself."""
+    return real(x) if x.dtype.is_complex else x
+
+
+def by_gradients(rule: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any, ...]]:
+    """A rule from gradients, the conjugates of cotangents, to gradients."""
+
+    def found(g: Any, y: Any, *operands: Any) -> tuple[Any, ...]:
+        return tuple(map(conjugate, rule(conjugate(g), y, *operands)))
+
+    return found
 
 
 def parts_of(x: Any, *shapes: Shape) -> list[Any]:
@@ -109,7 +155,13 @@ def definite(rng: Any, kind: Any, shapes: Any) -> list[Any]:
     return found
 
 
-SQUARES = (((3, 3), {}), ((1, 1), {}), ((2, 5, 5), {}), ((0, 0), {}), ((3, 0, 0), {}))
+SQUARES: tuple[Any, ...] = (
+    ((3, 3), {}),
+    ((1, 1), {}),
+    ((2, 5, 5), {}),
+    ((0, 0), {}),
+    ((3, 0, 0), {}),
+)
 MATRICES = Samples(cases=SQUARES, bench=((512, 512),), draw=regular)
 
 
@@ -165,15 +217,15 @@ triangular_solve: Op = routine(
 
 def _cholesky_grad(g: Any, y: Any, a: Any) -> tuple[Any]:
     """L⁻ᵀ of the lower half, its diagonal halved, of Lᵀ g, L⁻¹: symmetric, as the matrix is."""
-    inner = tril(matmul(y.mT, g))
+    inner, factor = tril(matmul(adjoint(y), g)), conjugate(y)
     inner = (inner + tril(inner, -1)) * 0.5
-    down = triangular_solve(y, inner + tril(inner, -1).mT - tril(inner, -1), False, True, False)
-    whole = triangular_solve(y, down.mT, False, True, False)
-    return ((whole + whole.mT) * 0.5,)
+    down = triangular_solve(factor, inner, False, True, False)
+    whole = triangular_solve(factor, adjoint(down), False, True, False)
+    return ((whole + adjoint(whole)) * 0.5,)
 
 
 def _cholesky_reference(np: Any, a: Any) -> Any:
-    a = np.tril(a) + np.swapaxes(np.tril(a, -1), -1, -2)
+    a = np.tril(a) + np.swapaxes(np.tril(a, -1), -1, -2).conj()
     return every(np.linalg.cholesky, np, a, lambda m: m)
 
 
@@ -182,7 +234,7 @@ cholesky_factor: Op = routine(
     "The lower triangular factor of positive definite matrices, of which the lower half is read.",
     lambda _, shapes: shapes[0],
     lambda a: ((a,), ()),
-    _cholesky_grad,
+    by_gradients(_cholesky_grad),
     _cholesky_reference,
     Samples(cases=SQUARES, draw=definite, smooth=False),
 )
@@ -193,7 +245,8 @@ cholesky_factor: Op = routine(
 
 def lu_parts(y: Any, m: int, n: int) -> list[Any]:
     """(L and U in one matrix, the order of rows, what each row was exchanged with)."""
-    return parts_of(y, (m, n), (m,), (min(m, n),))
+    lu, order, exchanged = parts_of(y, (m, n), (m,), (min(m, n),))
+    return [lu, real_of(order), real_of(exchanged)]
 
 
 def _lu_reference(np: Any, a: Any) -> Any:
@@ -202,7 +255,8 @@ def _lu_reference(np: Any, a: Any) -> Any:
     for matrix in a.reshape((math.prod(a.shape[:-2]), m, n)):
         x, order, exchanged = np.array(matrix), np.arange(m), np.arange(k)
         for j in range(k):
-            p = exchanged[j] = j + int(np.argmax(np.abs(x[j:, j])))
+            size = np.abs(x[j:, j].real) + np.abs(x[j:, j].imag)
+            p = exchanged[j] = j + int(np.argmax(size))
             x[[j, p]], order[[j, p]] = x[[p, j]], order[[p, j]]
             if x[j, j] != 0:
                 x[j + 1 :, j] /= x[j, j]

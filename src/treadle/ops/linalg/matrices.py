@@ -16,8 +16,12 @@ from treadle.ops.defs import JUMPS, Op, Samples
 from treadle.ops.elementwise import abs_, cast, eq, maximum, ne, where
 from treadle.ops.linalg.factors import (
     SQUARES,
+    adjoint,
+    by_gradients,
+    conjugate,
     eye_like,
     matrix_in,
+    real_of,
     regular,
     routine,
     square_in,
@@ -111,7 +115,7 @@ def _sizes(x: Any, hermitian: bool) -> Any:
 def _limit(values: Any, x: Any, atol: float | None, rtol: float | None) -> Any:
     """Below what a singular value counts as 0."""
     if rtol is None:
-        rtol = 0.0 if atol else max(x.shape[-2:]) * 2.0**-x.dtype.mantissa
+        rtol = 0.0 if atol else max(x.shape[-2:]) * 2.0**-x.dtype.part.mantissa
     if not values.shape[-1]:
         return 0.0
     return maximum(max_(values, axis=-1, keepdims=True) * rtol, float(atol or 0.0))
@@ -139,9 +143,9 @@ def matrix_rank(
 
 def _pinv_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
     """The inverse's own, and what the spaces that x does not reach add."""
-    t = y.mT
-    outside = g.mT - matmul(x, matmul(y, g.mT))
-    across = g.mT - matmul(matmul(g.mT, y), x)
+    t, down = adjoint(y), adjoint(g)
+    outside = down - matmul(x, matmul(y, down))
+    across = down - matmul(matmul(down, y), x)
     return (
         -matmul(matmul(t, g), t) + matmul(matmul(outside, y), t) + matmul(matmul(t, y), across),
     )
@@ -152,7 +156,7 @@ def _pinv_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
         x, rtol=max(x.shape[-2:]) * np.finfo(x.dtype).eps if rtol is None else rtol,
         hermitian=hermitian),
     Samples(cases=(*SQUARES[:3], ((3, 5), {}), ((2, 5, 3), {}), ((3, 0), {})), draw=regular),
-    grad=_pinv_grad,
+    grad=by_gradients(_pinv_grad),
 )  # fmt: skip
 def pinv(
     x: Any, /, atol: float | None = None, rtol: float | None = None, hermitian: bool = False
@@ -168,10 +172,12 @@ def pinv(
         sizes = abs_(values)
     else:
         left, values, rows = svd(x, full_matrices=False)
-        right, sizes = rows.mT, values
+        right, sizes = adjoint(rows), values
     some = sizes > _limit(sizes, x, atol, rtol)
     inverse = where(some, 1.0 / where(some, values, 1.0), 0.0)
-    return matmul(right * inverse.reshape((*inverse.shape[:-1], 1, inverse.shape[-1])), left.mT)
+    return matmul(
+        right * inverse.reshape((*inverse.shape[:-1], 1, inverse.shape[-1])), adjoint(left)
+    )
 
 
 class LeastSquares(NamedTuple):
@@ -210,7 +216,9 @@ def lstsq(a: Any, b: Any, /, rcond: float | None = None) -> LeastSquares:
     x = matmul(pinv(wide, rtol=rcond), right)
     left = matmul(wide, x) - right
     tall = a.shape[-2] > a.shape[-1]
-    sums = sum_(left * left, axis=-2) if tall else cut(x.reshape((-1,)), 0, 0, 0)
+    sums = (
+        sum_(real_of(left * conjugate(left)), axis=-2) if tall else cut(x.reshape((-1,)), 0, 0, 0)
+    )
     return LeastSquares(x, sums, matrix_rank(a, rtol=rcond), svdvals(a))
 
 
@@ -351,9 +359,9 @@ def householder_product(v: Any, tau: Any, /) -> Any:
     none = eq(tau, 0).reshape((*tau.shape[:-1], 1, k))
     vectors = where(none | (rows < places), 0.0, where(eq(rows, places), 1.0, columns))
     inverse = 1.0 / where(eq(tau, 0), 1.0, tau)
-    gram = matmul(vectors.mT, vectors)
+    gram = matmul(adjoint(vectors), vectors)
     inner = triu(gram, 1) + where(ne(eye_like(gram), 0), inverse.reshape((*tau.shape, 1)), 0.0)
     first = cut(vectors, v.ndim - 2, 0, n)
-    weights = triangular_solve(inner, first.mT, True, False, False)
+    weights = triangular_solve(inner, adjoint(first), True, False, False)
     same = cast(eq(v.iota_like(v.ndim - 2), v.iota_like(v.ndim - 1)), v.dtype)
     return same - matmul(vectors, weights)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from treadle.base.dtypes import float64, int32, int64
@@ -11,11 +10,13 @@ from treadle.base.errors import ShapeError, explain
 from treadle.base.shapes import broadcast
 from treadle.ops.composite import composite, matmul
 from treadle.ops.defs import Samples
-from treadle.ops.elementwise import abs_, cast, eq, log, maximum, ne, where
+from treadle.ops.elementwise import cast, eq, where
 from treadle.ops.linalg.factors import (
     MATRICES,
     SQUARES,
+    adjoint,
     cholesky_factor,
+    conjugate,
     definite,
     eye_like,
     in_order,
@@ -32,7 +33,6 @@ from treadle.ops.predicates import isnan
 from treadle.ops.reduce import max_, sum_
 from treadle.ops.scan import argsort
 from treadle.ops.shaping import diagonal, tril, triu
-from treadle.ops.totals import prod_
 
 
 def together(name: str, a: Any, b: Any) -> tuple[Any, Any]:
@@ -73,7 +73,7 @@ def cholesky(x: Any, /, upper: bool = False) -> Any:
     """
     square_in("cholesky", x)
     factor = cholesky_factor(x)
-    return factor.mT if upper else factor
+    return adjoint(factor) if upper else factor
 
 
 class Factor(NamedTuple):
@@ -114,8 +114,9 @@ def cholesky_solve(b: Any, factor: Any, /, upper: bool = False) -> Any:
     """x with a x = b, from the Cholesky factor of a."""
     square_in("cholesky_solve", factor)
     factor, b = together("cholesky_solve", factor, b)
-    down = triangular_solve(factor, b, upper, upper, False)
-    return triangular_solve(factor, down, upper, not upper, False)
+    turned = conjugate(factor)
+    down = triangular_solve(turned if upper else factor, b, upper, upper, False)
+    return triangular_solve(factor if upper else turned, down, upper, not upper, False)
 
 
 @composite(
@@ -323,125 +324,18 @@ def _factored(rng: Any, kind: Any, shapes: Any) -> list[Any]:
     inline=True,
 )  # fmt: skip
 def lu_solve(lu: Any, pivots: Any, b: Any, /, left: bool = True, adjoint: bool = False) -> Any:
-    """x with a x = b, from `lu_factor` of a; aᵀ x = b if adjoint; x a = b if not left."""
+    """x with a x = b, from `lu_factor` of a; x a = b if not left.
+
+    adjoint: with the transpose of a, conjugated.
+    """
     n = square_in("lu_solve", lu)
     if not left:
-        return lu_solve(lu, pivots, b.mT, adjoint=not adjoint).mT
+        return conjugate(lu_solve(lu, pivots, conjugate(b).mT, adjoint=not adjoint)).mT
     lu, b = together("lu_solve", lu, b)
     order = row_order(cast(pivots, float64) - 1.0).expand((*lu.shape[:-2], n))
     if not adjoint:
         down = triangular_solve(lu, in_order(b, order), False, False, True)
         return triangular_solve(lu, down, True, False, False)
+    lu = conjugate(lu)
     down = triangular_solve(lu, b, True, True, False)
     return in_order(triangular_solve(lu, down, False, True, True), argsort(order, axis=-1))
-
-
-# ---- determinants
-
-
-def _sign(exchanged: Any, pivots: Any) -> Any:
-    """The sign of a determinant: of the exchanges, and of the pivots."""
-    moved = cast(ne(exchanged, exchanged.iota_like(exchanged.ndim - 1)), int64)
-    minus = sum_(moved + cast(pivots < 0, int64), axis=-1) % 2
-    return 1.0 - 2.0 * cast(minus, pivots.dtype)
-
-
-def _det_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
-    """The adjugate, transposed: of a singular matrix by pivots that are a little more than 0."""
-    n = square_in("det", x)
-    if not n:
-        return (x.zeros_like(),)
-    lu, order, exchanged = lu_parts(lu_pack(x), n, n)
-    pivots = diagonal(lu, 0, -2, -1)
-    least = max_(abs_(lu), axis=(-2, -1)).reshape((*x.shape[:-2], 1))
-    least = maximum(least, 1e-30) * 2.0**-x.dtype.mantissa
-    small = abs_(pivots) < least
-    more = where(small, least, pivots)
-    regular_ = where(ne(eye_like(lu), 0), more.reshape((*more.shape, 1)), lu)
-    size = prod_(more, axis=-1) * _sign(exchanged, where(small, 1.0, pivots) * 0 + 1.0)
-    weight = (g * size).reshape((*x.shape[:-2], 1, 1)) * eye_like(x)
-    down = triangular_solve(regular_, weight, True, True, False)
-    return (in_order(triangular_solve(regular_, down, False, True, True), argsort(order, axis=-1)),)
-
-
-@composite(lambda np, x: np.linalg.det(x), MATRICES, grad=_det_grad)
-def det(x: Any, /) -> Any:
-    """The determinant of square matrices."""
-    n = square_in("det", x)
-    lu, _, exchanged = lu_parts(lu_pack(x), n, n)
-    pivots = diagonal(lu, 0, -2, -1)
-    return prod_(pivots, axis=-1) * _sign(exchanged, pivots * 0 + 1.0)
-
-
-class SignedLog(NamedTuple):
-    """The sign of a determinant, and the logarithm of its magnitude."""
-
-    sign: Any
-    logabsdet: Any
-
-
-def _log_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
-    return (g.reshape((*g.shape, 1, 1)) * inv(x).mT,)
-
-
-@composite(lambda np, x: np.linalg.slogdet(x)[1], MATRICES, grad=_log_grad)
-def logabsdet(x: Any, /) -> Any:
-    """The logarithm of the magnitude of the determinant; -inf of singular matrices."""
-    n = square_in("logabsdet", x)
-    return sum_(log(abs_(diagonal(lu_parts(lu_pack(x), n, n)[0], 0, -2, -1))), axis=-1)
-
-
-@composite(
-    lambda np, x: list(np.linalg.slogdet(x)), MATRICES, inline=True,
-)  # fmt: skip
-def slogdet(x: Any, /) -> SignedLog:
-    """The sign of the determinant, 0 of singular matrices, and the logarithm of its magnitude."""
-    n = square_in("slogdet", x)
-    lu, _, exchanged = lu_parts(lu_pack(x), n, n)
-    pivots = diagonal(lu, 0, -2, -1)
-    zero = sum_(cast(eq(pivots, 0), int64), axis=-1)
-    return SignedLog(where(ne(zero, 0), 0.0, _sign(exchanged, pivots)), logabsdet(x))
-
-
-# ---- tensors as matrices
-
-
-def _regular_tensors(rng: Any, kind: Any, shapes: Any) -> list[Any]:
-    """Regular where they are square as matrices, and whatever stands beside them."""
-    sizes = [math.isqrt(math.prod(shape)) for shape in shapes]
-    flat = [(n, n) if n * n == math.prod(shape) and len(shape) > 2 else shape
-            for n, shape in zip(sizes, shapes, strict=True)]  # fmt: skip
-    found = regular(rng, kind, flat)
-    return [x.reshape(shape) for x, shape in zip(found, shapes, strict=True)]
-
-
-@composite(
-    lambda np, a, b, axes=None: np.linalg.tensorsolve(a, b, axes),
-    Samples(cases=(((2, 3, 6), (2, 3), {}), ((4, 2, 2), (4,), {})),
-            draw=_regular_tensors),
-)  # fmt: skip
-def tensorsolve(a: Any, b: Any, /, axes: Sequence[int] | None = None) -> Any:
-    """x with tensordot(a, x, x.ndim) = b; axes of a named in axes go to its end first."""
-    if axes is not None:
-        chosen = [axis % a.ndim for axis in axes]
-        a = a.permute(tuple([k for k in range(a.ndim) if k not in chosen] + chosen))
-    shape = a.shape[b.ndim :]
-    size = math.prod(shape)
-    if math.prod(a.shape[: b.ndim]) != size:
-        facts = {"shapes": f"{a.shape} and {b.shape}"}
-        raise ShapeError(explain("tensorsolve", "a is no square matrix of elements", **facts))
-    return solve(a.reshape((size, size)), b.reshape((size,))).reshape(shape)
-
-
-@composite(
-    lambda np, a, ind=2: np.linalg.tensorinv(a, ind),
-    Samples(cases=(((4, 2, 2), {"ind": 1}), ((2, 3, 6), {})),
-            draw=_regular_tensors),
-)  # fmt: skip
-def tensorinv(a: Any, /, ind: int = 2) -> Any:
-    """The inverse of a as a matrix from its last axes to the first `ind`."""
-    rows, columns = a.shape[:ind], a.shape[ind:]
-    size = math.prod(rows)
-    if ind <= 0 or size != math.prod(columns):
-        raise ShapeError(explain("tensorinv", "a is no square matrix of elements", shape=a.shape))
-    return inv(a.reshape((size, size))).reshape((*columns, *rows))

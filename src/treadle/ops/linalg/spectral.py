@@ -9,22 +9,27 @@ from treadle.base.errors import ArgumentError, GradientError, explain
 from treadle.base.shapes import Shape
 from treadle.ops.composite import composite, matmul
 from treadle.ops.defs import Op, Samples
-from treadle.ops.elementwise import ne, where
+from treadle.ops.elementwise import complex_, ne, where
 from treadle.ops.linalg.factors import (
     SQUARES,
+    adjoint,
+    by_gradients,
+    conjugate,
     definite,
     eye_like,
     matrix_in,
     parts_of,
+    real_of,
     regular,
     routine,
     square_in,
     triangular_solve,
 )
+from treadle.ops.linalg.solving import solve
 from treadle.ops.movement import concat, cut
-from treadle.ops.shaping import tril
+from treadle.ops.shaping import diagonal, triu
 
-RECTANGLES = (*SQUARES, ((3, 5), {}), ((2, 5, 3), {}), ((4, 0), {}), ((0, 3), {}))
+RECTANGLES: tuple[Any, ...] = (*SQUARES, ((3, 5), {}), ((2, 5, 3), {}), ((4, 0), {}), ((0, 3), {}))
 
 
 # ---- QR
@@ -53,14 +58,18 @@ def _qr_grad(g: Any, y: Any, a: Any) -> tuple[Any]:
     if m >= n:
         return (_square_qr(gq, gr, q, r),)
     side, g_side = cut(a, last, m, n), cut(gr, last, m, n)
-    square = _square_qr(gq + matmul(side, g_side.mT), cut(gr, last, 0, m), q, cut(r, last, 0, m))
+    square = _square_qr(
+        gq + matmul(side, adjoint(g_side)), cut(gr, last, 0, m), q, cut(r, last, 0, m)
+    )
     return (concat([square, matmul(q, g_side)], axis=last),)
 
 
 def _square_qr(gq: Any, gr: Any, q: Any, r: Any) -> Any:
-    inner = matmul(r, gr.mT) - matmul(gq.mT, q)
-    lower = tril(inner) + tril(inner, -1).mT
-    return triangular_solve(r, (gq + matmul(q, lower)).mT, True, False, False).mT
+    inner = matmul(gr, adjoint(r)) - matmul(adjoint(q), gq)
+    upper = triu(inner, 1)
+    middle = where(ne(eye_like(real_of(inner)), 0), real_of(inner), 0.0)
+    whole = gq + matmul(q, upper + adjoint(upper) + middle)
+    return adjoint(triangular_solve(r, adjoint(whole), True, False, False))
 
 
 def _qr_reference(np: Any, a: Any, complete: bool) -> Any:
@@ -71,7 +80,8 @@ def _qr_reference(np: Any, a: Any, complete: bool) -> Any:
 
 qr_pack: Op = routine(
     "qr_pack", "Q, of which the columns are orthonormal, and behind it the upper triangle R; flat.",
-    _qr_shape, lambda a, complete: ((a,), (bool(complete),)), _qr_grad, _qr_reference,
+    _qr_shape, lambda a, complete: ((a,), (bool(complete),)), by_gradients(_qr_grad),
+    _qr_reference,
     Samples(cases=tuple((shape, {"complete": False}) for shape, _ in RECTANGLES), draw=regular),
 )  # fmt: skip
 
@@ -125,17 +135,17 @@ def _eigh_grad(g: Any, y: Any, a: Any) -> tuple[Any]:
     if not y.arg[0]:
         pack = eigh_pack(a, True)
         _, v = parts_of(pack, (n,), (n, n))
-        return (matmul(v * g.reshape((*g.shape[:-1], 1, n)), v.mT),)
+        return (matmul(v * real_of(g).reshape((*g.shape[:-1], 1, n)), adjoint(v)),)
     (w, v), (gw, gv) = parts_of(y, (n,), (n, n)), parts_of(g, (n,), (n, n))
-    inner = diagonal_matrix(gw) + matmul(v.mT, gv) * _differences(w)
-    whole = matmul(matmul(v, inner), v.mT)
-    return ((whole + whole.mT) * 0.5,)
+    inner = diagonal_matrix(real_of(gw)) + matmul(adjoint(v), gv) * _differences(real_of(w))
+    whole = matmul(matmul(v, inner), adjoint(v))
+    return ((whole + adjoint(whole)) * 0.5,)
 
 
 def _eigh_reference(np: Any, a: Any, vectors: bool) -> Any:
     w, v = np.linalg.eigh(a, "L")
     if not vectors:
-        return w
+        return w.astype(a.dtype)
     return np.concatenate([w, v.reshape((*a.shape[:-2], a.shape[-1] ** 2))], -1)
 
 
@@ -149,7 +159,8 @@ eigh_pack: Op = routine(
     """Eigenvalues of symmetric matrices, ascending, and behind them the matrix of eigenvectors;
     flat. The lower half is read.
     """,
-    _eigh_shape, lambda a, vectors: ((a,), (bool(vectors),)), _eigh_grad, _eigh_reference,
+    _eigh_shape, lambda a, vectors: ((a,), (bool(vectors),)), by_gradients(_eigh_grad),
+    _eigh_reference,
     Samples(cases=tuple((shape, {"vectors": False}) for shape, _ in SQUARES), draw=definite,
             smooth=False),
 )  # fmt: skip
@@ -167,7 +178,7 @@ def _lower(name: str, x: Any, uplo: str) -> Any:
     square_in(name, x)
     if uplo not in ("L", "U", "l", "u"):
         raise ArgumentError(explain(name, "UPLO is 'L' or 'U'", UPLO=repr(uplo)))
-    return x.mT if uplo in ("U", "u") else x
+    return adjoint(x) if uplo in ("U", "u") else x
 
 
 ONES = Samples(cases=(((1, 1), {}), ((2, 1, 1), {}), ((0, 0), {})), bench=((256, 256),),
@@ -191,7 +202,8 @@ def eigh(x: Any, /, UPLO: str = "L") -> Eigen:
     """
     x = _lower("eigh", x, UPLO)
     n = x.shape[-1]
-    return Eigen(*parts_of(eigh_pack(x, True), (n,), (n, n)))
+    values, vectors = parts_of(eigh_pack(x, True), (n,), (n, n))
+    return Eigen(real_of(values), vectors)
 
 
 @composite(
@@ -200,7 +212,7 @@ def eigh(x: Any, /, UPLO: str = "L") -> Eigen:
 )
 def eigvalsh(x: Any, /, UPLO: str = "L") -> Any:
     """Eigenvalues of symmetric matrices, ascending; UPLO as `eigh` has it."""
-    return eigh_pack(_lower("eigvalsh", x, UPLO), False)
+    return real_of(eigh_pack(_lower("eigvalsh", x, UPLO), False))
 
 
 # ---- singular values
@@ -226,28 +238,31 @@ def _svd_grad(g: Any, y: Any, a: Any) -> tuple[Any]:
     sizes = _svd_sizes(a.shape, False)
     if not vectors:
         _, u, vh = parts_of(svd_pack(a, False, True), *sizes)
-        return (matmul(u * g.reshape((*g.shape[:-1], 1, k)), vh),)
+        return (matmul(u * real_of(g).reshape((*g.shape[:-1], 1, k)), vh),)
     if full and m != n:
         hint = "use full_matrices=False"
         raise GradientError(explain("svd", "the vectors that are free have no gradient", hint))
     (s, u, vh), (gs, gu, gvh) = parts_of(y, *sizes), parts_of(g, *sizes)
+    s, gs = real_of(s), real_of(gs)
     row = s.reshape((*s.shape[:-1], 1, k))
     near = _differences(s * s)
-    left, right = matmul(u.mT, gu), matmul(vh, gvh.mT)
-    inner = (left - left.mT) * near * row + row.mT * ((right - right.mT) * near)
-    inner = inner + diagonal_matrix(gs)
-    found = matmul(matmul(u, inner), vh)
+    left, right = matmul(adjoint(u), gu), matmul(vh, adjoint(gvh))
+    apart, other = left - adjoint(left), right - adjoint(right)
     inverse = 1.0 / row
+    inner = apart * near * row + row.mT * (other * near) + diagonal_matrix(gs)
+    if a.dtype.is_complex:  # what turns both vectors of a value by the same angle
+        inner = inner + where(ne(eye_like(near), 0), apart * (inverse * 0.5), 0.0)
+    found = matmul(matmul(u, inner), vh)
     if m > k:
         found = found + matmul((gu - matmul(u, left)) * inverse, vh)
     if n > k:
-        found = found + matmul(u * inverse, gvh - matmul(right.mT, vh))
+        found = found + matmul(u * inverse, gvh - matmul(adjoint(right), vh))
     return (found,)
 
 
 def _svd_reference(np: Any, a: Any, full: bool, vectors: bool) -> Any:
     if not vectors:
-        return np.linalg.svd(a, compute_uv=False)
+        return np.linalg.svd(a, compute_uv=False).astype(a.dtype)
     u, s, vh = np.linalg.svd(a, full_matrices=full)
     flat = [x.reshape((*a.shape[:-2], x.shape[-2] * x.shape[-1])) for x in (u, vh)]
     return np.concatenate([s, *flat], -1)
@@ -255,7 +270,8 @@ def _svd_reference(np: Any, a: Any, full: bool, vectors: bool) -> Any:
 
 svd_pack: Op = routine(
     "svd_pack", "Singular values, descending, and behind them U and Vᵀ; flat.",
-    _svd_shape, lambda a, full, vectors: ((a,), (bool(full), bool(vectors))), _svd_grad,
+    _svd_shape, lambda a, full, vectors: ((a,), (bool(full), bool(vectors))),
+    by_gradients(_svd_grad),
     _svd_reference,
     Samples(cases=tuple((shape, {"full": False, "vectors": False}) for shape, _ in RECTANGLES),
             draw=regular),
@@ -272,8 +288,8 @@ class SVD(NamedTuple):
 
 @composite(
     lambda np, x, full_matrices=True: list(np.linalg.svd(x, full_matrices)),
-    Samples(cases=(((0, 0), {}), ((2, 0, 0), {}), ((3, 0), {"full_matrices": False})),
-            bench=((256, 256),), smooth=False),
+    Samples(cases=(*ONES.cases, ((3, 0), {"full_matrices": False})), bench=((256, 256),), low=1.0,
+            smooth=False),
     inline=True,
 )  # fmt: skip
 def svd(x: Any, /, full_matrices: bool = True) -> SVD:
@@ -286,7 +302,7 @@ def svd(x: Any, /, full_matrices: bool = True) -> SVD:
     """
     matrix_in("svd", x)
     s, u, vh = parts_of(svd_pack(x, full_matrices, True), *_svd_sizes(x.shape, full_matrices))
-    return SVD(u, s, vh)
+    return SVD(u, real_of(s), vh)
 
 
 @composite(
@@ -295,29 +311,86 @@ def svd(x: Any, /, full_matrices: bool = True) -> SVD:
 def svdvals(x: Any, /) -> Any:
     """Singular values, descending."""
     matrix_in("svdvals", x)
-    return svd_pack(x, False, False)
+    return real_of(svd_pack(x, False, False))
 
 
 # ---- any square matrices
 
 
+def _eig_sizes(n: int, is_complex: bool, vectors: bool) -> list[Shape]:
+    """Values and vectors; of real matrices, real and imaginary parts of each."""
+    sizes: list[Shape] = [(n,), (n, n)] if vectors else [(n,)]
+    return sizes if is_complex else [x for x in sizes for _ in range(2)]
+
+
 def _eig_shape(arg: Any, shapes: Any) -> Shape:
-    n = shapes[0][-1]
-    return (*shapes[0][:-2], 2 * n + 2 * n * n if arg[0] else 2 * n)
+    n, (vectors, of_complex) = shapes[0][-1], arg
+    return (*shapes[0][:-2], (n + n * n * vectors) * (1 if of_complex else 2))
 
 
-def _eig_reference(np: Any, a: Any, vectors: bool) -> Any:
+def eig_parts(y: Any, n: int, vectors: bool) -> list[Any]:
+    """Eigenvalues, and eigenvectors if there are any, as complex numbers."""
+    parts = parts_of(y, *_eig_sizes(n, y.dtype.is_complex, vectors))
+    if y.dtype.is_complex:
+        return parts
+    return [complex_(re, im) for re, im in zip(parts[::2], parts[1::2], strict=True)]
+
+
+def _eig_grad(g: Any, y: Any, a: Any) -> tuple[Any]:
+    """As of symmetric matrices, by a basis that is not orthogonal."""
+    n, (vectors, _) = a.shape[-1], y.arg
+    found = y if vectors else eig_pack(a, True, a.dtype.is_complex)
+    w, v = eig_parts(found, n, True)
+    gw, *gv = eig_parts(g, n, vectors)
+    inner = diagonal_matrix(gw)
+    if gv:
+        turned = matmul(adjoint(v), gv[0])
+        own = real_of(diagonal(turned, 0, -2, -1))
+        away = turned - matmul(adjoint(v), v * own.reshape((*own.shape[:-1], 1, n)))
+        inner = inner + away * conjugate(_differences(w))
+    whole = solve(adjoint(v), matmul(inner, adjoint(v)))
+    return (whole if a.dtype.is_complex else real_of(whole),)
+
+
+def _eig_reference(np: Any, a: Any, vectors: bool, of_complex: bool = False) -> Any:
     n = a.shape[-1]
     w, v = np.linalg.eig(a)
-    parts = [w.real, w.imag]
+    parts = [w] if of_complex else [w.real, w.imag]
     if vectors:
-        parts += [x.reshape((*a.shape[:-2], n * n)) for x in (v.real, v.imag)]
+        more = [v] if of_complex else [v.real, v.imag]
+        parts += [x.reshape((*a.shape[:-2], n * n)) for x in more]
     return np.concatenate(parts, -1)
 
 
 eig_pack: Op = routine(
     "eig_pack",
-    "Real and imaginary parts of eigenvalues of any square matrix, then of eigenvectors; flat.",
-    _eig_shape, lambda a, vectors: ((a,), (bool(vectors),)), None, _eig_reference,
-    Samples(cases=(((1, 1), {"vectors": False}), ((0, 0), {"vectors": False})), low=1.0),
+    """Eigenvalues of any square matrix, then eigenvectors; flat. Of a real one (of_complex is
+    false) real and imaginary parts of each.
+    """,
+    _eig_shape,
+    lambda a, vectors, of_complex=False: ((a,), (bool(vectors), bool(of_complex))),
+    by_gradients(_eig_grad), _eig_reference,
+    Samples(cases=(((1, 1), {"vectors": False}), ((2, 1, 1), {"vectors": True})), low=1.0),
 )  # fmt: skip
+
+
+@composite(lambda np, x: [y.astype(complex) for y in np.linalg.eig(x)], ONES, inline=True)
+def eig(x: Any, /) -> Eigen:
+    """Eigenvalues and eigenvectors of any square matrices: complex, in no order.
+
+    The vectors, columns of a matrix, have length 1 and a real largest element; that of a function
+    of them has a gradient only if it does not depend on their angle.
+
+    >>> import treadle as td
+    >>> td.linalg.eig(td.tensor([[0.0, 1.0], [-1.0, 0.0]])).eigenvalues.tolist()
+    [1j, -1j]
+    """
+    n = square_in("eig", x)
+    return Eigen(*eig_parts(eig_pack(x, True, x.dtype.is_complex), n, True))
+
+
+@composite(lambda np, x: np.linalg.eigvals(x).astype(complex), ONES, inline=True)
+def eigvals(x: Any, /) -> Any:
+    """Eigenvalues of any square matrices: complex, in no order."""
+    n = square_in("eigvals", x)
+    return eig_parts(eig_pack(x, False, x.dtype.is_complex), n, False)[0]

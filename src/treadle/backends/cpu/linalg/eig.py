@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from math import prod
-
+from treadle.backends.cpu.linalg.given import given
 from treadle.backends.cpu.linalg.product import PACK, product
 from treadle.backends.cpu.linalg.schur import hessenberg, schur
+from treadle.backends.cpu.linalg.schur_complex import complex_eig
 from treadle.backends.cpu.linalg.turning import turn
 from treadle.backends.cpu.linalg.vectors import copy, dot, fill, scale
 from treadle.backends.cpu.routine import Work
@@ -109,7 +109,7 @@ def complex_vector(
             u[i] = room[1]
             i = i - 2
         at = min(k, i + 2)
-        most = max(max(abs(v[i + 1]), abs(u[i + 1])), max(abs(v[at]), abs(u[at])))
+        most = max(abs(v[i + 1]), abs(u[i + 1]), abs(v[at]), abs(u[at]))
         if epsilon() * most * most > 1.0:
             scale(last - i, 1.0 / most, v + (i + 1))
             scale(last - i, 1.0 / most, u + (i + 1))
@@ -119,7 +119,7 @@ def normed(n: int, v: Array, u: Array) -> None:
     """Of length 1, and turned so that the largest element is real."""
     most = 0.0
     for i in range(n):
-        most = max(most, max(abs(v[i]), abs(u[i])))
+        most = max(most, abs(v[i]), abs(u[i]))
     if not (most > 0.0):
         return
     scale(n, 1.0 / most, v)
@@ -194,7 +194,7 @@ def eig_pack(
     copy(n * n, a + item * n * n, h)
     hessenberg(n, h, z, v, room)
     size = schur(n, h, z, wr, wi)
-    if not (size == size):
+    if size != size:
         fill(2 * n + 2 * n * n * vectors, size, wr)
         return
     if vectors == 1:
@@ -205,10 +205,10 @@ def eig_pack(
 
 def plan(node: Node, target: Target) -> Work:
     """One block for each matrix."""
-    *batch, n, _ = node.operands[0].shape
-    vectors, size = int(node.arg[0]), node.dtype.size
-    items = prod(batch) if n else 0
+    x = given(node)
+    n, size, items, vectors = x.n, x.size, x.items if x.n else 0, x.options[0]
     each = 5 * n * n + 4 * n + 16
-    step = step_of(eig_pack, items, n=n, vectors=vectors, each=each)
-    parts = ("linalg.eig", ("a",), node.dtype, False)
-    return Work(text, parts, (step,), each * items * size, PACK * size, 25 * n**3 * items)
+    entry, place = (complex_eig, "schur_complex") if x.is_complex else (eig_pack, "eig")
+    step = step_of(entry, items, n=n, vectors=vectors, each=each)
+    parts = x.parts(f"linalg.{place}", node)
+    return Work(text, parts, (step,), each * items * size, PACK * size, 25 * n * n * n * items)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from math import prod
-
+from treadle.backends.cpu.linalg.given import given
 from treadle.backends.cpu.linalg.householder import WIDTH, form, reflect, triangle
+from treadle.backends.cpu.linalg.jacobi import hermitian_pack
 from treadle.backends.cpu.linalg.product import PACK, product
 from treadle.backends.cpu.linalg.rotations import HEAD, STRIP, begin, end, turn_rows
 from treadle.backends.cpu.linalg.turning import turn
@@ -229,13 +229,17 @@ def eigh_pack(
 
 def plan(node: Node, target: Target) -> Work:
     """A block for each matrix; of few large ones the rotations are shared out."""
-    *batch, n, _ = node.operands[0].shape
-    vectors = int(node.arg[0])
-    items, size = (prod(batch) if n else 0), node.dtype.size
+    x = given(node)
+    n, size, items, vectors = x.n, x.size, x.items if x.n else 0, x.options[0]
+    if x.is_complex:
+        each = 2 * n * n
+        step = step_of(hermitian_pack, items, n=n, vectors=vectors, each=each)
+        parts = x.parts("linalg.jacobi", node)
+        return Work(text, parts, (step,), each * items * size, 0, 9 * n * n * n * items)
     capacity = (2 * n * n + 8 * n) * vectors + 8 * n + 16
     each = 3 * n * n + 4 * n + (n + WIDTH) * WIDTH + 1 + capacity
     strips = -(-n // STRIP)
-    parts = ("linalg.eigh", ("a",), node.dtype, False)
+    parts = x.parts("linalg.eigh", node)
     room = (PACK + 2 * WIDTH * max(n, WIDTH)) * size
     numbers = {"n": n, "vectors": vectors, "each": each, "capacity": capacity}
     if not vectors or items >= FEW or n < SINGLE:

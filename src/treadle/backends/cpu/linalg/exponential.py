@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod
-
+from treadle.backends.cpu.linalg.given import given
 from treadle.backends.cpu.linalg.product import PACK, product
 from treadle.backends.cpu.linalg.vectors import axpy, copy, fill, scale
 from treadle.backends.cpu.routine import Work
@@ -84,8 +83,8 @@ def exponential(a: Array, out: Array, temporary: Array, scratch: Array, n: int, 
 
 def plan(node: Node, target: Target) -> Work:
     """One block for each matrix."""
-    *batch, n, _ = node.shape
-    items, size = (prod(batch) if n else 0), node.dtype.size
+    x = given(node)
+    n, size, items = x.n, x.size, x.items if x.n else 0
     step = step_of(exponential, items, n=n)
-    parts = ("linalg.exponential", ("a",), node.dtype, False)
-    return Work(text, parts, (step,), 5 * n * n * items * size, PACK * size, 30 * n**3 * items)
+    parts = x.parts("linalg.exponential", node)
+    return Work(text, parts, (step,), 5 * n * n * items * size, PACK * size, 30 * n * n * n * items)

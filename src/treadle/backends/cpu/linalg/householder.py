@@ -1,15 +1,25 @@
 """Reflections that make zeros, and how many of them at once act on a matrix.
 
 A reflection is I - tau v vᵀ with v[0] = 1. Vectors lie as rows, each with zeros before it begins.
-Some of them, one after the other, are I - Vᵀ T V with a small upper triangle T.
+Some of them, one after the other, are I - Vᵀ T V with a small upper triangle T. Where numbers are
+complex, what is transposed on the right side is conjugated.
 """
 
 from __future__ import annotations
 
-from treadle.backends.cpu.linalg.product import product
-from treadle.backends.cpu.linalg.vectors import combine, dot, fill, largest, scale
-from treadle.backends.cpu.written import Array
-from treadle.backends.cpu.written_builtins import copysign, epsilon, huge, sqrt, tiny
+from treadle.backends.cpu.linalg.product import product, turned_product
+from treadle.backends.cpu.linalg.vectors import combine, dot, fill, largest, scale, turned_combine
+from treadle.backends.cpu.written import Array, Scalar
+from treadle.backends.cpu.written_builtins import (
+    conjugate,
+    copysign,
+    epsilon,
+    huge,
+    imaginary_part,
+    real_part,
+    sqrt,
+    tiny,
+)
 
 WIDTH = 32  # reflections that act at once
 
@@ -18,7 +28,7 @@ def norm(n: int, x: Array) -> float:
     """The length of a vector, without overflow."""
     if n <= 0:
         return 0.0
-    total = dot(n, x, x)
+    total = real_part(dot(n, x, x))
     if total > tiny() / epsilon() and total < huge():
         return sqrt(total)
     most = abs(x[largest(n, x)])
@@ -26,12 +36,12 @@ def norm(n: int, x: Array) -> float:
         return sqrt(total)
     total = 0.0
     for i in range(n):
-        part = x[i] / most
+        part = abs(x[i]) / most
         total = total + part * part
     return most * sqrt(total)
 
 
-def reflect(n: int, x: Array, found: Array) -> float:
+def reflect(n: int, x: Array, found: Array) -> Scalar:
     """x as a reflection that takes it to a multiple of its first axis, which found[0] becomes.
 
     Gives tau; x becomes v.
@@ -39,14 +49,14 @@ def reflect(n: int, x: Array, found: Array) -> float:
     first = x[0]
     length = norm(n - 1, x + 1)
     x[0] = 1.0
-    if length == 0.0:
+    if length == 0.0 and imaginary_part(first) == 0.0:
         found[0] = first
         fill(n - 1, 0.0, x + 1)
         return 0.0
     size = max(abs(first), length)
-    low = first / size
+    low = abs(first) / size
     high = length / size
-    beta = -copysign(size * sqrt(low * low + high * high), first)
+    beta = -copysign(size * sqrt(low * low + high * high), real_part(first))
     found[0] = beta
     below = first - beta
     if abs(below) > tiny() / epsilon():
@@ -61,12 +71,12 @@ def triangle(m: int, width: int, v: Array, ld: int, tau: Array, t: Array, pack: 
     """The T of some reflections, WIDTH apart, from their vectors of m and their taus."""
     for i in range(width):
         fill(WIDTH, 0.0, t + i * WIDTH)
-    product(width, width, m, 1.0, v, ld, 1, v, 1, ld, t, WIDTH, pack)
+    turned_product(width, width, m, 1.0, v, ld, 1, v, 1, ld, t, WIDTH, pack)
     for i in range(width):
         for p in range(i):  # T[p, i] = -tau sum of T[p, q] (V v)[q], from the top down
-            total = 0.0
+            total = 0.0 * tau[i]
             for q in range(p, i):
-                total = total + t[p * WIDTH + q] * t[i * WIDTH + q]
+                total = total + t[p * WIDTH + q] * conjugate(t[i * WIDTH + q])
             t[p * WIDTH + i] = -tau[i] * total
         t[i * WIDTH + i] = tau[i]
     for i in range(width):
@@ -81,11 +91,11 @@ def act(
     if n <= 0:
         return
     fill(2 * width * n, 0.0, room)
-    product(width, n, m, 1.0, v, ld, 1, c, c_row, 1, room, n, pack)
+    turned_product(width, n, m, 1.0, v, ld, 1, c, c_row, 1, room, n, pack)
     inner = room + width * n
     for i in range(width):
         if turned == 1:
-            combine(n, i + 1, 1.0, t + i, WIDTH, room, n, inner + i * n)
+            turned_combine(n, i + 1, 1.0, t + i, WIDTH, room, n, inner + i * n)
         else:
             combine(n, width - i, 1.0, t + (i * WIDTH + i), 1, room + i * n, n, inner + i * n)
     product(m, n, width, -1.0, v, 1, ld, inner, n, 1, c, c_row, pack)

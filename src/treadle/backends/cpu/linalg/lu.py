@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from math import prod
 
+from treadle.backends.cpu.linalg.given import given
 from treadle.backends.cpu.linalg.product import PACK, product
 from treadle.backends.cpu.linalg.triangular import solve_lower
 from treadle.backends.cpu.linalg.turning import turn
 from treadle.backends.cpu.linalg.vectors import add_outer, copy, fill, largest, scale, swap
 from treadle.backends.cpu.routine import Work
 from treadle.backends.cpu.written import Array
-from treadle.backends.cpu.written_builtins import tiny
+from treadle.backends.cpu.written_builtins import imaginary_part, real_part, tiny
 from treadle.backends.cpu.written_entry import step_of, text
 from treadle.base.target import Target
 from treadle.ir.node import Node
@@ -107,12 +108,13 @@ def factor_small(
     for c in range(min(m, n)):
         row = x + c * ld
         p = c
-        best = abs(row[c])
+        best = abs(real_part(row[c])) + abs(imaginary_part(row[c]))
         place = row + c
         for i in range(c + 1, m):
             place = place + ld
-            if abs(place[0]) > best:
-                best = abs(place[0])
+            size = abs(real_part(place[0])) + abs(imaginary_part(place[0]))
+            if size > best:
+                best = size
                 p = i
         exchanged[c] = float(p)
         if p != c:
@@ -179,11 +181,11 @@ def plan(node: Node, target: Target) -> Work:
         *batch, n = node.shape
         step = step_of(row_order, prod(batch), n=n)
         return Work(text, ("linalg.lu", ("a",), node.dtype, False), (step,))
-    *batch, m, n = node.operands[0].shape
-    items, size = prod(batch), node.dtype.size
-    parts = ("linalg.lu", ("a",), node.dtype, False)
+    x = given(node)
+    items, m, n, size = x.items, x.m, x.n, x.size
+    parts = x.parts("linalg.lu", node)
     scratch = (PACK + PANEL * m) * size
-    if not m * n:
+    if not m:
         items = 0
     if n <= SMALL and m <= 4 * SMALL:
         step = step_of(lu_small, items, m=m, n=n)

@@ -17,6 +17,7 @@ from treadle.backends.cpu.gemm_tiles import (
 from treadle.backends.cpu.linalg.turning import turned_text
 from treadle.backends.cpu.writer import Int, Writer
 from treadle.backends.cpu.written import Array, Scalar, vectorised
+from treadle.backends.cpu.written_builtins import conjugate
 from treadle.base.dtypes import DType
 from treadle.base.target import Target
 
@@ -133,5 +134,18 @@ def product(
     for i in range(m):
         for p in range(k):
             weight = factor * a[i * a_row + p * a_step]
+            for j in range(n):
+                c[i * c_row + j] = c[i * c_row + j] + weight * b[p * b_row + j * b_step]
+
+
+@vectorised(_product)
+def turned_product(
+    m: int, n: int, k: int, factor: Scalar, a: Array, a_row: int, a_step: int,
+    b: Array, b_row: int, b_step: int, c: Array, c_row: int, pack: Array,
+) -> None:  # fmt: skip
+    """The same with the conjugate of a."""
+    for i in range(m):
+        for p in range(k):
+            weight = factor * conjugate(a[i * a_row + p * a_step])
             for j in range(n):
                 c[i * c_row + j] = c[i * c_row + j] + weight * b[p * b_row + j * b_step]

@@ -11,7 +11,7 @@ from treadle.backends.cpu.linalg.householder import reflect
 from treadle.backends.cpu.linalg.vectors import Rows, add_outer, combine, dot, fill
 from treadle.backends.cpu.writer import Int, Writer
 from treadle.backends.cpu.written import Array, vectorised
-from treadle.backends.cpu.written_builtins import copysign, epsilon, sqrt
+from treadle.backends.cpu.written_builtins import conjugate, copysign, epsilon, sqrt
 from treadle.base.dtypes import DType
 from treadle.base.target import Target
 
@@ -20,7 +20,11 @@ ODD = 10  # after so many steps without an end, another shift
 
 
 def hessenberg(n: int, h: Array, z: Array, v: Array, weights: Array) -> None:
-    """h with zeros below its first subdiagonal, and z, the transpose of the basis for that."""
+    """h with zeros below its first subdiagonal, and z, the transpose of the basis for that.
+
+    v has room for a vector and its conjugate.
+    """
+    u = v + n
     fill(n * n, 0.0, z)
     for i in range(n):
         z[i * n + i] = 1.0
@@ -31,18 +35,20 @@ def hessenberg(n: int, h: Array, z: Array, v: Array, weights: Array) -> None:
         tau = reflect(size, v, h + ((j + 1) * n + j))
         for i in range(j + 2, n):
             h[i * n + j] = 0.0
+        for i in range(size):
+            u[i] = conjugate(v[i])
         rest = h + ((j + 1) * n + j + 1)
         fill(size, 0.0, weights)
-        combine(size, size, 1.0, v, 1, rest, n, weights)
-        add_outer(size, size, -tau, v, 1, weights, rest, n)
+        combine(size, size, 1.0, u, 1, rest, n, weights)
+        add_outer(size, size, -conjugate(tau), v, 1, weights, rest, n)
         right = h + (j + 1)
         for i in range(n):
-            weights[i] = dot(size, right + i * n, v)
-        add_outer(n, size, -tau, weights, 1, v, right, n)
+            weights[i] = dot(size, u, right + i * n)
+        add_outer(n, size, -tau, weights, 1, u, right, n)
         below = z + (j + 1) * n
         fill(n, 0.0, weights)
         combine(n, size, 1.0, v, 1, below, n, weights)
-        add_outer(size, n, -tau, v, 1, weights, below, n)
+        add_outer(size, n, -tau, u, 1, weights, below, n)
 
 
 def _three(name: str, dtype: DType, target: Target) -> Sequence[Writer]:
@@ -211,7 +217,7 @@ def schur(n: int, h: Array, z: Array, wr: Array, wi: Array) -> float:
     for i in range(n):
         for j in range(max(0, i - 1), n):
             size = size + abs(h[i * n + j])
-    if not (size - size == 0.0):
+    if size - size != 0.0:
         return size - size
     high = n - 1
     steps = 0

@@ -5,10 +5,10 @@ Works on matrices with at least as many rows as columns; others are transposed f
 
 from __future__ import annotations
 
-from math import prod
-
 from treadle.backends.cpu.linalg.eigh import hypotenuse
+from treadle.backends.cpu.linalg.given import given
 from treadle.backends.cpu.linalg.householder import WIDTH, form, reflect, triangle
+from treadle.backends.cpu.linalg.jacobi import complex_svd
 from treadle.backends.cpu.linalg.product import PACK
 from treadle.backends.cpu.linalg.rotations import HEAD, STRIP, begin, end, turn_rows
 from treadle.backends.cpu.linalg.turning import turn
@@ -332,17 +332,24 @@ def svd_pack(
 
 def plan(node: Node, target: Target) -> Work:
     """A block for each matrix; of few large ones the rotations are shared out."""
-    *batch, rows, given = node.operands[0].shape
-    full, vectors = node.arg
-    m, n, turned = max(rows, given), min(rows, given), int(rows < given)
-    items, size = (prod(batch) if node.shape[-1] else 0), node.dtype.size
+    x = given(node)
+    full, vectors = x.options
+    m, n, turned = max(x.m, x.n), min(x.m, x.n), int(x.m < x.n)
+    result = node.shape[-2 if x.is_complex else -1]
+    items, size = (x.items if result else 0), x.size
     columns = m if full else n
+    if x.is_complex:
+        each = n * m + n * n + m * n + n * m + (n + WIDTH) * WIDTH + n + m * columns
+        step = step_of(complex_svd, items, m=m, n=n, columns=columns, vectors=vectors, each=each,
+                       result=result, turned=turned)  # fmt: skip
+        room = (PACK + 2 * WIDTH * max(m, WIDTH)) * size
+        parts = x.parts("linalg.jacobi", node)
+        return Work(text, parts, (step,), each * items * size, room, 20 * m * n * n * items)
     capacity = (2 * n * n + 8 * n) * int(vectors) + 8 * n + 16
-    result = node.shape[-1]
     each = (columns * m + n * n + 5 * n + 2 + 2 * capacity + (n + WIDTH) * WIDTH + 2 * m * n
             + n * n + m * columns)  # fmt: skip
     strips = -(-m // STRIP) + -(-n // STRIP)
-    parts = ("linalg.svd", ("a",), node.dtype, False)
+    parts = x.parts("linalg.svd", node)
     room = (PACK + 2 * WIDTH * max(m, WIDTH)) * size
     numbers = {"m": m, "n": n, "columns": columns, "each": each, "capacity": capacity,
                "result": result, "turned": turned}  # fmt: skip

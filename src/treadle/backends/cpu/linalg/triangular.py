@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from treadle.backends.cpu.linalg.given import given
 from treadle.backends.cpu.linalg.product import PACK, product
 from treadle.backends.cpu.linalg.vectors import combine, copy, scale
 from treadle.backends.cpu.routine import Work
@@ -11,6 +12,7 @@ from treadle.base.target import Target
 from treadle.ir.node import Node
 
 BLOCK = 48  # rows solved one by one, between products
+CHUNK = 128  # columns of a block
 
 
 def solve_lower(
@@ -49,28 +51,32 @@ def solve_upper(
 
 def triangular_solve(
     a: Array, b: Array, out: Array, scratch: Array, n: int, k: int, upper: int, turned: int,
-    unit: int, item: int,
+    unit: int, chunks: int, item: int,
 ) -> None:  # fmt: skip
-    """One system; turned: with the transposed matrix."""
-    matrix = a + item * n * n
-    x = out + item * n * k
-    copy(n * k, b + item * n * k, x)
+    """Some columns of one system; turned: with the transposed matrix."""
+    first = (item % chunks) * CHUNK
+    width = min(CHUNK, k - first)
+    number = item // chunks
+    matrix = a + number * n * n
+    source = b + (number * n * k + first)
+    x = out + (number * n * k + first)
+    for i in range(n):
+        copy(width, source + i * k, x + i * k)
     row = n if turned == 0 else 1
     step = 1 if turned == 0 else n
     if upper == turned:
-        solve_lower(n, k, matrix, row, step, unit, x, k, scratch)
+        solve_lower(n, width, matrix, row, step, unit, x, k, scratch)
     else:
-        solve_upper(n, k, matrix, row, step, unit, x, k, scratch)
+        solve_upper(n, width, matrix, row, step, unit, x, k, scratch)
 
 
 def plan(node: Node, target: Target) -> Work:
-    """One block for each system."""
-    *batch, n, k = node.shape
-    items = 1
-    for size in batch:
-        items *= size
-    upper, turned, unit = node.arg
-    numbers = {"n": n, "k": k, "upper": int(upper), "turned": int(turned), "unit": int(unit)}
-    step = step_of(triangular_solve, items if n * k else 0, **numbers)
-    parts = ("linalg.triangular", ("a", "b"), node.dtype, False)
-    return Work(text, parts, (step,), 0, PACK * node.dtype.size, n * n * k * items)
+    """A block for some columns of each system."""
+    x = given(node)
+    k = node.shape[-2 if x.is_complex else -1]
+    upper, turned, unit = x.options
+    chunks = -(-k // CHUNK)
+    numbers = {"n": x.n, "k": k, "upper": upper, "turned": turned, "unit": unit, "chunks": chunks}
+    step = step_of(triangular_solve, x.items * chunks if x.n else 0, **numbers)
+    parts = x.parts("linalg.triangular", node, ("a", "b"))
+    return Work(text, parts, (step,), 0, PACK * x.size, x.n * x.n * k * x.items)

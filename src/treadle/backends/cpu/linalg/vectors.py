@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from treadle.backends.cpu.gemm_tiles import Tile, fma, read_vector, tile_for, write_vector
 from treadle.backends.cpu.writer import Int, Writer
 from treadle.backends.cpu.written import Array, Returning, Scalar, vectorised
-from treadle.backends.cpu.written_builtins import conjugate
+from treadle.backends.cpu.written_builtins import conjugate, imaginary_part, real_part
 from treadle.base.dtypes import DType
 from treadle.base.target import Target
 
@@ -247,6 +247,15 @@ def combine(
         axpy(n, factor * x[p * step], rows + p * ld, y)
 
 
+@vectorised(_combine)
+def turned_combine(
+    n: int, count: int, factor: Scalar, x: Array, step: int, rows: Array, ld: int, y: Array
+) -> None:
+    """The same with the conjugates of x."""
+    for p in range(count):
+        axpy(n, factor * conjugate(x[p * step]), rows + p * ld, y)
+
+
 def _largest(name: str, dtype: DType, target: Target) -> Sequence[Writer]:
     r = Rows(name, "n:i x:p", dtype, target, "i64")
     w, lanes, vector = r.w, r.tile.lanes, r.tile.vector
@@ -272,10 +281,16 @@ def _largest(name: str, dtype: DType, target: Target) -> Sequence[Writer]:
 
 @vectorised(_largest)
 def largest(n: int, x: Array) -> int:
-    """The index of the element of largest magnitude, the first of several."""
+    """The index of the element of largest magnitude, the first of several.
+
+    That of a complex number is the sum of those of its parts, as LAPACK has it.
+    """
     best = 0
-    for i in range(1, n):
-        if abs(x[i]) > abs(x[best]):
+    most = -1.0
+    for i in range(n):
+        size = abs(real_part(x[i])) + abs(imaginary_part(x[i]))
+        if size > most:
+            most = size
             best = i
     return best
 
