@@ -27,6 +27,8 @@ REFUSED = frozenset((
     "rdft", "irdft", "stft", "istft", "fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fftn",
     "ifftn", "rfftn", "irfftn", "hfftn", "ihfftn", "fft2", "ifft2", "rfft2", "irfft2", "hfft2",
     "ihfft2", "fftshift", "ifftshift",
+    "cross", "view_as", "block_diag", "combinations", "unique_consecutive", "bucketize", "narrow",
+    "slice_scatter", "diagonal_scatter", "tensor_split", "hsplit", "nanquantile",
 ))  # fmt: skip
 
 

@@ -58,7 +58,7 @@ OTHER_GRADIENTS = {
 
 
 def array_of(x):
-    x = x.detach()
+    x = x.detach().resolve_conj()
     return x.float().numpy() if x.dtype is torch.bfloat16 else x.numpy()
 
 
@@ -69,14 +69,14 @@ def kind_of(dtype):
 def assert_close(ours, theirs, case, factor=1.0):
     ours, theirs = np.asarray(ours), np.asarray(theirs)
     assert ours.shape == theirs.shape, case
-    if ours.dtype.kind not in "fV":
+    if ours.dtype.kind not in "fVc":
         np.testing.assert_array_equal(ours, theirs.astype(ours.dtype), err_msg=repr(case))
         return
-    unit = unit_roundoff(ours.dtype)
-    ours, theirs = ours.astype(np.float64), theirs.astype(np.float64)
+    parts, wide = ours.dtype.kind == "c", np.complex128 if ours.dtype.kind == "c" else np.float64
+    unit = unit_roundoff(ours.real.dtype if parts else ours.dtype) * factor
+    unit *= np.sqrt(max([1, *(x.size for x in case.operands)]))
+    ours, theirs = ours.astype(wide), theirs.astype(wide)
     largest = np.abs(theirs[np.isfinite(theirs)]).max(initial=1.0)
-    terms = max([1, *(x.size for x in case.operands)])
-    unit = unit * np.sqrt(terms) * factor
     np.testing.assert_allclose(ours, theirs, rtol=8 * unit, atol=8 * unit * largest,
                                err_msg=repr(case))  # fmt: skip
 

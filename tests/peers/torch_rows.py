@@ -279,7 +279,7 @@ THEIRS = {
     "trace": lambda x, offset=0, axis1=0, axis2=1: torch.diagonal(x, offset, axis1, axis2).sum(-1),
     "rot90": lambda x, k=1, axes=(0, 1): torch.rot90(x, k, axes),
     "tensordot": lambda a, b, axes=2: torch.tensordot(a, b, axes),
-    "dot": lambda a, b: torch.dot(a, b) if a.ndim == b.ndim == 1 else torch.matmul(a, b),
+    "dot": lambda a, b: torch.tensordot(a, b, ([-1], [-min(b.ndim, 2)])),
     "flatten": lambda x, start=0, end=-1: torch.flatten(x, start, end),
     "unsqueeze": lambda x, axis=0: torch.unsqueeze(x, axis),
     "quantile": quantile("quantile"),
