@@ -27,15 +27,19 @@ OTHER_VALUES = {
     ("hardtanh", "int"): "cuts off the fraction of its bounds",
     ("topk", "int"): "takes equal elements in any order",
     ("mvlgamma", "int"): "rounds steps of a half to integers",
+    ("addr", "bool"): "keeps bool", ("l1_loss", "int"): "wraps around",
+    ("margin_ranking_loss", "int"): "wraps around",
+    ("complex", "float"): "pairs float16", ("view_as_complex", "float"): "the same",
 }  # fmt: skip
 NARROW = "sums products of narrow integers in their own type, where they wrap around"
 PRODUCTS = (
-    "matmul", "matrix_product", "linear", "bmm", "mm", "mv", "dot", "inner", "vecdot", "einsum",
-    "tensordot", "addmm", "addmv", "addbmm", "baddbmm", "chain_matmul", "conv1d", "conv2d",
-    "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+    "matmul", "matrix_product", "linear", "bmm", "mm", "mv", "dot", "inner", "vecdot", "vdot",
+    "einsum", "tensordot", "addmm", "addmv", "addbmm", "baddbmm", "chain_matmul", "conv1d",
+    "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
 )  # fmt: skip
 TOTALS = (
     "sum", "prod", "cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "nansum", "vander",
+    "trace",
 )  # fmt: skip
 FRACTIONS = (
     "float_power", "softmax", "log_softmax", "hinge_embedding_loss", "threshold", "l1_loss",
@@ -53,6 +57,7 @@ OTHER_GRADIENTS = {
     "celu": "rounds 1 / alpha to float32", "hardsigmoid": "rounds 1 / 6 to float32",
     "digamma": "is right to 10 digits only", "unique": "has none",
     "scatter": "is given to values that others have overwritten", "put_along_axis": "the same",
+    "polygamma": "is right to 10 digits only, of n = 0",
     "mode": "goes to another one of equal elements", "nanmean": "is NaN where all elements are",
 }  # fmt: skip
 
@@ -63,7 +68,7 @@ def array_of(x):
 
 
 def kind_of(dtype):
-    return "float" if dtype.is_float else "int"
+    return dtype.kind.removeprefix("u")
 
 
 def assert_close(ours, theirs, case, factor=1.0):

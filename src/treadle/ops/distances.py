@@ -116,7 +116,8 @@ def _weighed(rng: Any, kind: Any, shapes: Any) -> list[Any]:
     if len(shapes) > 1:
         drawn.append(rng.integers(1, 4, shapes[1]))
     if len(shapes) > 2:
-        drawn.append(rng.uniform(0.5, 1.5, shapes[2]).astype("float64"))
+        relative = rng.uniform(0.5, 1.5, shapes[2])
+        drawn.append(relative.astype(kind) if drawn[0].dtype.kind in "fV" else relative)
     return drawn
 
 
