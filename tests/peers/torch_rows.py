@@ -206,7 +206,6 @@ THEIRS = {
     "norm": lambda x, axis=None, keepdims=False, **order: torch.linalg.vector_norm(
         x, dim=axis, keepdim=keepdims, **order
     ),
-    "float_power": torch.pow,
     "argsort": lambda x, axis=-1, descending=False, **_: torch.argsort(
         x, dim=axis, descending=descending, stable=True
     ),
@@ -329,6 +328,8 @@ NOT_THE_SAME = {
     "fold": "of columns; nn.functional has it",
     "windows": "a folder of theirs",
     "dequantize": "of their quantised tensors",
+    "lstsq": "theirs leaves out residuals and singular values, by its driver",
+    "fft": "a folder of theirs: its transforms are td.fft",
 }
 
 
