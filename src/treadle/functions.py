@@ -4333,13 +4333,13 @@ def zeta(x: Tensor | float, q: Tensor | float, **words: Unpack[Words]) -> Tensor
     it is NaN.
 
     >>> import treadle as td
-    >>> round(td.zeta(td.tensor(2.0), 1.0).item(), 4)
-    1.6449
+    >>> f"{td.zeta(td.tensor(2.0), 1.0).item():.4f}"
+    '1.6449'
     """
     if words:
         return zetas_rows.zeta(x, q, **words)
     return zetas_rows.zeta(x, q)
-    # </gen zeta dgzyjnoz6ipvsmkisl3vkrxgrpvsmkymuw3jbwqze7menuqcdkmusmvjddgrucemj>
+    # </gen zeta dgzyjnoz6ipvsmkisl3vkrxgrpvsmkymuw3eaupvqv72uuqcdkmusmvjddgrucemj>
 
 
 # <gen polygamma>
@@ -4347,13 +4347,13 @@ def polygamma(x: Tensor, n: int, **words: Unpack[Words]) -> Tensor:
     """The n-th derivative of digamma; n and x may be given in either order.
 
     >>> import treadle as td
-    >>> round(td.polygamma(1, td.tensor(1.0)).item(), 4)
-    1.6449
+    >>> f"{td.polygamma(1, td.tensor(1.0)).item():.4f}"
+    '1.6449'
     """
     if words:
         return zetas_rows.polygamma(x, n, **words)
     return zetas_rows.polygamma(x, n)
-    # </gen polygamma rhsnry3fzkpvsmkymuw3c3jree7menuqcdkmusmvamrikvwu7o>
+    # </gen polygamma rhsnry3fzkpvsmkymuw3i5qm2qv72uuqcdkmusmvamrikvwu7o>
 
 
 # <gen mvlgamma>

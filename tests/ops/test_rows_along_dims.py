@@ -32,6 +32,8 @@ REFUSED = frozenset((
     "inv_ex", "det", "logabsdet", "slogdet", "tensorsolve", "tensorinv", "qr_pack", "qr",
     "eigh_pack", "eigvalsh", "svd_pack", "svd", "svdvals", "matrix_norm", "cond", "matrix_rank",
     "pinv", "lstsq", "matrix_power", "exp_series", "matrix_exp", "householder_product",
+    "cross", "view_as", "block_diag", "combinations", "unique_consecutive", "bucketize", "narrow",
+    "slice_scatter", "diagonal_scatter", "tensor_split", "hsplit", "nanquantile",
 ))  # fmt: skip
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+import treadle.linalg  # noqa: F401 - its rows are in the table, too
+from treadle.cli.signature import place_of
+from treadle.ops.defs import TABLE
 from treadle.testing.samples import public_rows
 
 torch = pytest.importorskip("torch")
@@ -78,6 +81,12 @@ def normalized(x, axis=1, **options):
     return F.normalize(x, dim=axis, **options)
 
 
+def polygamma(x, n):
+    if n == 1:
+        raise TypeError("theirs is right to 10 digits only")
+    return torch.polygamma(n, x)
+
+
 def chunked(x, chunks, axis=0):
     if not x.shape[axis]:
         raise TypeError("ours has one part, theirs as many as are asked for")
@@ -103,9 +112,10 @@ def running(name, first=None):
         axis = axis or 0
         total = getattr(torch, name)(x, axis)
         total = total if isinstance(total, torch.Tensor) else total.values
+        if not include_initial:
+            return total
         shape = [1 if k == axis % x.ndim else n for k, n in enumerate(total.shape)]
-        before = torch.full(shape, first, dtype=total.dtype)
-        return torch.cat([before, total], axis) if include_initial else total
+        return torch.cat([torch.full(shape, first, dtype=total.dtype), total], axis)
 
     return call
 
@@ -196,7 +206,6 @@ THEIRS = {
     "norm": lambda x, axis=None, keepdims=False, **order: torch.linalg.vector_norm(
         x, dim=axis, keepdim=keepdims, **order
     ),
-    "float_power": torch.pow,
     "argsort": lambda x, axis=-1, descending=False, **_: torch.argsort(
         x, dim=axis, descending=descending, stable=True
     ),
@@ -264,7 +273,7 @@ THEIRS = {
     "group_norm": lambda x, *parts, num_groups, eps=1e-5: F.group_norm(
         x, num_groups, *parts, eps=eps
     ),
-    "polygamma": lambda x, n: torch.polygamma(n, x),
+    "polygamma": polygamma,
     "cross": lambda a, b, axis=-1: torch.linalg.cross(a, b, dim=axis),
     "cov": lambda x, f=None, a=None, correction=1: torch.cov(
         x, correction=correction, fweights=f, aweights=a
@@ -279,7 +288,7 @@ THEIRS = {
     "trace": lambda x, offset=0, axis1=0, axis2=1: torch.diagonal(x, offset, axis1, axis2).sum(-1),
     "rot90": lambda x, k=1, axes=(0, 1): torch.rot90(x, k, axes),
     "tensordot": lambda a, b, axes=2: torch.tensordot(a, b, axes),
-    "dot": lambda a, b: torch.dot(a, b) if a.ndim == b.ndim == 1 else torch.matmul(a, b),
+    "dot": lambda a, b: torch.tensordot(a, b, ([-1], [-min(b.ndim, 2)])),
     "flatten": lambda x, start=0, end=-1: torch.flatten(x, start, end),
     "unsqueeze": lambda x, axis=0: torch.unsqueeze(x, axis),
     "quantile": quantile("quantile"),
@@ -319,12 +328,16 @@ NOT_THE_SAME = {
     "fold": "of columns; nn.functional has it",
     "windows": "a folder of theirs",
     "dequantize": "of their quantised tensors",
+    "lstsq": "theirs leaves out residuals and singular values, by its driver",
+    "fft": "a folder of theirs: its transforms are td.fft",
 }
 
 
 def their_function(name):
     if name in NOT_THE_SAME:
         return None
+    if place_of(TABLE[name])[0].startswith("treadle.ops.linalg."):
+        return getattr(torch.linalg, name, None)
     if name in THEIRS:
         return THEIRS[name]
     for place in (F, torch, torch.special):

@@ -20,7 +20,7 @@ from treadle.testing.samples import cases, public_rows, takes
 ROWS = public_rows()
 SIZED = {  # by the values of their operands: these are not compiled
     "argwhere", "masked_select", "nonzero",
-    "unique", "unique_all", "unique_counts", "unique_inverse",
+    "unique", "unique_all", "unique_consecutive", "unique_counts", "unique_inverse",
 }  # fmt: skip
 
 

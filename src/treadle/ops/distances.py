@@ -7,8 +7,9 @@ from typing import Any
 
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import axis_in
+from treadle.base.sizes import as_number
 from treadle.ops.activations import clip
-from treadle.ops.composite import composite, matmul, precisely
+from treadle.ops.composite import composite, matmul, mean, precisely
 from treadle.ops.defs import Samples
 from treadle.ops.elementwise import cast, complex_, gt, imag, maximum, real, sqrt, where
 from treadle.ops.reduce import sum_
@@ -115,7 +116,8 @@ def _weighed(rng: Any, kind: Any, shapes: Any) -> list[Any]:
     if len(shapes) > 1:
         drawn.append(rng.integers(1, 4, shapes[1]))
     if len(shapes) > 2:
-        drawn.append(rng.uniform(0.5, 1.5, shapes[2]).astype("float64"))
+        relative = rng.uniform(0.5, 1.5, shapes[2])
+        drawn.append(relative.astype(kind) if drawn[0].dtype.kind in "fV" else relative)
     return drawn
 
 
@@ -152,10 +154,8 @@ def cov(x: Any, fweights: Any = None, aweights: Any = None, /, correction: int =
 
 def _covariance(rows: Any, weights: list[Any], relative: bool, correction: int) -> Any:
     if not weights:
-        count = rows.shape[1]
-        centred = rows - sum_(rows, axis=1, keepdims=True) / max(count, 1)
-        left = float(max(count - correction, 0))
-        return matmul(centred, centred.mH) / (left if count else math.nan)
+        centred = rows - mean(rows, axis=1, keepdims=True)
+        return matmul(centred, centred.mH) / as_number(max(rows.shape[1] - correction, 0))
     each = weights[0] if len(weights) == 1 else weights[0] * weights[1]
     total = sum_(each)
     centred = rows - sum_(rows * each, axis=1, keepdims=True) / total

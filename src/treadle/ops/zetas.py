@@ -13,7 +13,6 @@ from treadle.ops.elementwise import (
     bitwise_or,
     cos,
     eq,
-    float_power,
     floor,
     ge,
     le,
@@ -22,6 +21,7 @@ from treadle.ops.elementwise import (
     sin,
     where,
 )  # fmt: skip
+from treadle.ops.numeric import pow_
 from treadle.ops.special import digamma, lgamma, log_gamma, logarithmic_slope
 
 BERNOULLI = (
@@ -52,10 +52,10 @@ def _zeta(s: Any, q: Any) -> Any:
     first = where(bitwise_and(le(q, 0.0), eq(q, floor(q))), 1.0, q)  # a pole is put in later
     count = WRITTEN - int(LEAST)
     a = first + float(count)
-    power = float_power(a, -s)
+    power = pow_(a, -s)
     total = where(eq(power, 0.0), 0.0, _tail(s, a, power))
     for k in reversed(range(count)):  # the largest comes last
-        total = total + float_power(first + float(k), -s)
+        total = total + pow_(first + float(k), -s)
     value = where(eq(q, math.inf), 0.0, total)
     pole = bitwise_and(le(q, 0.0), eq(q, floor(q)))
     value = where(pole, math.inf, where(lt(q, LEAST), math.nan, value))
@@ -103,8 +103,8 @@ def zeta(x: Any, q: Any, /) -> Any:
     it is NaN.
 
     >>> import treadle as td
-    >>> round(td.zeta(td.tensor(2.0), 1.0).item(), 4)
-    1.6449
+    >>> f"{td.zeta(td.tensor(2.0), 1.0).item():.4f}"
+    '1.6449'
     """
     return precisely(_zeta, x, q)
 
@@ -135,10 +135,10 @@ def _polygamma(x: Any, n: int) -> Any:
     pole = bitwise_and(le(x, 0.0), eq(x, floor(x)))
     t = where(below, 1.0 - x, where(pole, 1.0, x))
     order, a = float(n + 1), t + float(WRITTEN)
-    power = float_power(a, -order)
+    power = pow_(a, -order)
     total = where(eq(power, 0.0), 0.0, _tail(order, a, power))
     for k in reversed(range(WRITTEN)):  # the largest comes last
-        total = total + float_power(t + float(k), -order)
+        total = total + pow_(t + float(k), -order)
     many = math.factorial(n) if n < 171 else math.inf
     sign = 1.0 if n % 2 else -1.0
     value = total * (sign * many)
@@ -175,8 +175,8 @@ def polygamma(x: Any, /, n: int) -> Any:
     """The n-th derivative of digamma; n and x may be given in either order.
 
     >>> import treadle as td
-    >>> round(td.polygamma(1, td.tensor(1.0)).item(), 4)
-    1.6449
+    >>> f"{td.polygamma(1, td.tensor(1.0)).item():.4f}"
+    '1.6449'
     """
     if n < 0:
         raise ArgumentError(explain("polygamma", "n is not negative", n=n))
