@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from treadle import functions as top
 from treadle.base.errors import ArgumentError, ShapeError, explain
@@ -17,9 +18,9 @@ def diagonal(x: Tensor, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Te
     return top.diagonal(x, offset, axis1, axis2)
 
 
-def trace(x: Tensor, offset: int = 0) -> Tensor:
-    """The sum of a diagonal of matrices."""
-    return top.trace(x, offset, -2, -1)
+def trace(x: Tensor, offset: int = 0, dtype: Any = None) -> Tensor:
+    """The sum of a diagonal of matrices, added in a dtype."""
+    return top.sum(top.diagonal(x, offset, -2, -1), -1, dtype=dtype)
 
 
 def norm(
