@@ -167,7 +167,7 @@ SQUARE, WIDE, BATCH = (4, 4), (3, 5), (2, 3, 3)
 MATRICES = {
     # name: (shapes, options) that both sides answer with one and the same matrix
     "cholesky": [((SQUARE,), {}), ((BATCH,), {"upper": True})],
-    "cross": [(((2, 3), (2, 3)), {}), (((3, 4), (3, 4)), {"axis": 0})],
+    "cross": [(((2, 3), (2, 3)), {}), (((3, 4), (3, 4)), {"axis": -2})],
     "det": [((SQUARE,), {}), ((BATCH,), {})],
     "diagonal": [((WIDE,), {}), ((BATCH,), {"offset": 1})],
     "eigvalsh": [((SQUARE,), {}), ((BATCH,), {})], "inv": [((SQUARE,), {}), ((BATCH,), {})],
