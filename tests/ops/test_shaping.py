@@ -182,12 +182,12 @@ ERRORS = {
     "repeat-tensor": (lambda: j.repeat(V, INDEX), ShapeError, "one number for each"),
     "repeat-negative": (lambda: j.repeat(V, -1), ArgumentError, "negative"),
     "gather": (lambda: c.gather(V, X.cast("int64"), 0), ShapeError, "does not fit"),
-    "scatter": (lambda: c.scatter(V, INDEX, V, 0), ShapeError, "one index per value"),
+    "scatter": (lambda: c.scatter(V, INDEX, V[:1], 0), ShapeError, "an index without a value"),
     "scatter-float": (lambda: c.scatter(V, V, V, 0), DtypeError, "supported"),
     "scatter_reduce": (
         lambda: p.scatter_reduce(V, INDEX, V, 0, "median"), ArgumentError, "amax"),
-    "scatter_reduce-bool": (
-        lambda: p.scatter_reduce(V > 0, INDEX, INDEX > 0, 0, "sum"), DtypeError, "supported"),
+    "scatter_reduce-mixed": (
+        lambda: p.scatter_reduce(V, INDEX, INDEX, 0, "sum"), DtypeError, "two dtypes"),
     "index_add": (lambda: p.index_add(X, INDEX, V), ShapeError, "one slice"),
     "take_along_axis": (lambda: p.take_along_axis(X, INDEX), ShapeError, "other axes"),
     "one_hot": (lambda: p.one_hot(V), DtypeError, "supported"),

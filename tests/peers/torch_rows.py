@@ -58,11 +58,22 @@ def attention(q, k, v, mask=None, is_causal=False, scale=None):
 
 def indexed(name):
     """Theirs has the axis before the index."""
-    return lambda x, index, values, axis=0: getattr(torch, name)(x, axis, index, values)
+    return lambda x, index, values, axis=0, **options: getattr(torch, name)(
+        x, axis, index, values, **options
+    )
+
+
+def scattered(name, *how):
+    """Of more values than indices theirs has no gradient: the first are given."""
+
+    def call(x, index, values, axis):
+        return getattr(torch, name)(x, axis, index, values[tuple(map(slice, index.shape))], *how)
+
+    return call
 
 
 def reduced_at(how):
-    return lambda x, index, values, axis: torch.scatter_reduce(x, axis, index, values, how)
+    return scattered("scatter_reduce", how)
 
 
 def spread(x, index, axis):
@@ -198,7 +209,8 @@ THEIRS = {
     "cross_entropy": lambda x, y: F.cross_entropy(x.reshape(-1, x.shape[-1]), y.reshape(-1)),
     "scaled_dot_product_attention": attention,
     "gather": lambda x, index, axis: torch.gather(x, axis, index),
-    "scatter_add": lambda x, index, values, axis: torch.scatter_add(x, axis, index, values),
+    "scatter_add": scattered("scatter_add"),
+    "floor_divide": lambda x, y: torch.floor_divide(x.detach(), y.detach()),
     "take": taken,
     "index_select": lambda x, index, axis=0: torch.index_select(x, axis, index),
     "take_along_axis": lambda x, index, axis=-1: torch.take_along_dim(x, index, axis),
@@ -206,6 +218,7 @@ THEIRS = {
     "norm": lambda x, axis=None, keepdims=False, **order: torch.linalg.vector_norm(
         x, dim=axis, keepdim=keepdims, **order
     ),
+    "float_power": torch.float_power,
     "argsort": lambda x, axis=-1, descending=False, **_: torch.argsort(
         x, dim=axis, descending=descending, stable=True
     ),
@@ -225,7 +238,7 @@ THEIRS = {
     "shift_left": torch.bitwise_left_shift,
     "shift_right": torch.bitwise_right_shift,
     "bitcast": lambda x, to: x.view(getattr(torch, to.name)),
-    "scatter": indexed("scatter"),
+    "scatter": scattered("scatter"),
     "scatter_reduce": lambda x, index, values, axis, reduce, **o: torch.scatter_reduce(
         x, axis, index, values, reduce, **o
     ),

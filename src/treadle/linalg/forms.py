@@ -29,9 +29,9 @@ def diagonal(
     return top.diagonal(x, offset, axis1, axis2)
 
 
-def trace(x: Tensor, offset: int = 0) -> Tensor:
-    """The sum of a diagonal of matrices."""
-    return top.trace(x, offset, -2, -1)
+def trace(x: Tensor, offset: int = 0, dtype: Any = None) -> Tensor:
+    """The sum of a diagonal of matrices, added in a dtype."""
+    return top.sum(top.diagonal(x, offset, -2, -1), -1, dtype=dtype)
 
 
 def norm(

@@ -142,7 +142,7 @@ def softshrink(x: Any, /, lambd: float = 0.5) -> Any:
     """x moved towards 0 by lambd, which is not negative."""
     if not lambd >= 0:
         raise ArgumentError(explain("softshrink", "lambd is not negative", got=lambd))
-    return where(le(abs(x), lambd), 0.0, where(gt(x, 0), x - lambd, x + lambd))
+    return where(le(abs(x), lambd), 0.0, where(le(x, 0), x + lambd, x - lambd))
 
 
 @composite(lambda np, x: np.clip(x / 6 + 0.5, 0, 1), Samples(smooth=False))
