@@ -202,8 +202,8 @@ class Gpu:
             return int(checked(cu.cuMemAllocAsync(room, self.stream)))
         except OutOfMemory as error:
             free, total = self.room()
-            facts = {"asked for": room, "held by tensors": self.mapped, "free": free}
-            facts = {name: f"{value / 2**30:.2f} GiB" for name, value in facts.items()}
+            sizes = {"asked for": room, "held by tensors": self.mapped, "free": free}
+            facts = {name: f"{value / 2**30:.2f} GiB" for name, value in sizes.items()}
             hint = f"of {total / 2**30:.1f} GiB; try smaller batches, td.checkpoint, or del"
             raise OutOfMemory(explain("cuda", "no device memory left", hint, **facts)) from error
 

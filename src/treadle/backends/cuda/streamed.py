@@ -43,7 +43,7 @@ class Matrix:
     buffer: object
     dtype: DType
     offset: int
-    extents: tuple[int, int]
+    extents: tuple[int, ...]
     strides: tuple[int, int]
     batch: tuple[int, ...]  # strides; 0 where it is broadcast
 
