@@ -25,8 +25,8 @@ MODULES = sorted(SRC.rglob("*.py"))
 FILE_LINES = 400
 FUNCTION_LINES = 60
 COMPILER = ("base", "ir", "passes", "autograd", "schedule", "kernel")
-COMPILER_LINES = 13200
-LINES_OF_A_ROW = 25.5  # on average, with its reference, samples, gradient and documentation
+COMPILER_LINES = 13500
+LINES_OF_A_ROW = 28.5  # on average, with its reference, samples, gradient and documentation
 IMPORT_MILLISECONDS = 60
 
 # Name relative to src/treadle: why it may be longer than FILE_LINES. No row without a reason.
