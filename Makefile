@@ -12,7 +12,7 @@ TRITON := .venv-triton/bin
 TORCH := .venv-torch/bin
 CUDA_TESTS = $(wildcard tests/backends/test_cuda_*.py) tests/data/test_loader_gpu.py
 
-.PHONY: help test test-torch lint gen demo bench bench-quick bench-rows test-gpu test-triton fuzz mutate format clean
+.PHONY: help test test-torch lint gen demo bench bench-quick bench-rows bench-gpu test-gpu test-triton fuzz mutate format clean
 .DELETE_ON_ERROR:
 
 help:
@@ -21,6 +21,7 @@ help:
 	@echo "make bench        compare with PyTorch and JAX         (.bench, or BENCH_ROOT)"
 	@echo "make bench-quick  the same for a few rows"
 	@echo "make test-gpu     the tests that need a GPU, with the current python"
+	@echo "make bench-gpu    compare on a GPU, with the current python"
 	@echo "make test-triton  CUDA kernels without a GPU           (.venv-triton)"
 	@echo "make bench-rows   every op at its benchmark sizes      (.venv)"
 	@echo "make gen          write what follows from the op table (.venv)"
@@ -73,6 +74,9 @@ bench: $(READY)
 bench-quick: $(READY)
 	$(BIN)/python -m benchmarks.run --setup --redo $(BENCH) \
 	  --only '^A\.|softmax|layernorm_4096|gemm_(64|512|bias_gelu)$$|conv3x3_16x256x14|mlp|cnn|decode1|attention'
+
+bench-gpu:
+	PYTHONPATH=src $(PYTHON) -m benchmarks.gpu_table $(BENCH)
 
 bench-rows: $(READY)
 	$(BIN)/python -m benchmarks.rows $(BENCH)

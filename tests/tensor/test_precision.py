@@ -1,4 +1,4 @@
-"""How exactly float32 products are computed is set for the process, and programs are known by it."""
+"""How exactly float32 products are computed is set once, and programs are known by it."""
 
 from __future__ import annotations
 
