@@ -31,6 +31,16 @@ SHARED = [
 pytest.register_assert_rewrite(*SHARED)
 
 
+def _keep_every_call() -> None:
+    """A suite makes more kinds of calls than a program would, and modules hold nodes of long ago.
+
+    Those that were forgotten would be made anew, and compare as others.
+    """
+    from treadle.ir import node
+
+    node.MOST_CALLS = 1 << 40
+
+
 def _choose_hypothesis_profile() -> None:
     from hypothesis import HealthCheck, settings
 
@@ -45,6 +55,7 @@ def _choose_hypothesis_profile() -> None:
 
 if importlib.util.find_spec("hypothesis"):  # a machine with a GPU may have pytest alone
     _choose_hypothesis_profile()
+    _keep_every_call()
 
 
 def pytest_addoption(parser):

@@ -23,6 +23,7 @@ from treadle.ir.node import placeholder, type_of
 from treadle.kernel.plan import plan_steps
 from treadle.ops import ordering as o
 from treadle.ops import scan as s
+from treadle.ops.defs import TABLE
 from treadle.testing.arrays import unit_roundoff
 from treadle.testing.gradcheck import gradcheck
 
@@ -342,16 +343,16 @@ def test_a_search_finds_what_numpy_finds(side, size):
 
 def test_counts_are_numpys_and_need_a_length_only_inside_compiled_functions():
     x = np.random.default_rng(10).integers(0, 9, 1000)
-    np.testing.assert_array_equal(o.bincount(td.tensor(x)).numpy(), np.bincount(x))
+    np.testing.assert_array_equal(td.bincount(td.tensor(x)).numpy(), np.bincount(x))
     np.testing.assert_array_equal(
-        o.bincount(td.tensor(x), minlength=20).numpy(), np.bincount(x, minlength=20)
+        td.bincount(td.tensor(x), minlength=20).numpy(), np.bincount(x, minlength=20)
     )
-    counted = td.compile(lambda t: o.bincount(t, length=5))(td.tensor(x)).numpy()
+    counted = td.compile(lambda t: td.bincount(t, length=5))(td.tensor(x)).numpy()
     np.testing.assert_array_equal(counted, np.bincount(x)[:5])
     with pytest.raises(ArgumentError, match="length="):
-        td.compile(o.bincount)(td.tensor(x))
+        td.compile(td.bincount)(td.tensor(x))
     with pytest.raises(ArgumentError, match="negative"):
-        o.bincount(td.tensor([1, -1]))
+        td.bincount(td.tensor([1, -1]))
 
 
 def test_topk_is_the_head_of_a_stable_order():
@@ -381,8 +382,7 @@ def test_mistakes_are_named():
         s.cumsum(td.ones((2, 3)))
     with pytest.raises(ShapeError, match="argsort: axis out of range"):
         s.argsort(td.ones((2, 3)), axis=2)
-    with pytest.raises(ShapeError, match="0-d tensor has no axes"):
-        o.sort(td.tensor(1.0))
+    assert o.sort(td.tensor(1.0)).item() == 1.0  # a line of one element
     with pytest.raises(ArgumentError, match="from 0 to 1"):
         o.quantile(td.ones((3,)), 1.5)
     with pytest.raises(ShapeError, match="median"):
@@ -392,10 +392,10 @@ def test_mistakes_are_named():
 
 
 def test_a_device_without_these_kernels_says_who_has_them():
-    x = placeholder(type_of((5,), float32, device("cuda")))
-    for op in (s.cumsum, s.argsort):
-        with pytest.raises(NotSupported, match=rf"{op}: .* cuda .*\n.*hint: .*cpu"):
-            op(x)
+    x = placeholder(type_of((5, 5), float32, device("cuda")))
+    op = TABLE["cholesky_factor"]
+    with pytest.raises(NotSupported, match=rf"{op}: .* cuda .*\n.*hint: .*cpu"):
+        op(x)
 
 
 def test_a_step_knows_what_it_reads_and_writes():

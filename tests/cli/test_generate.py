@@ -23,7 +23,7 @@ from treadle.testing.samples import public_rows
 
 ROOT = Path(__file__).parent.parent.parent
 ROWS = [row for row in own_rows() if not row.is_written]
-FILES = 5
+FILES = 7
 
 COMPOSITE = '''
 

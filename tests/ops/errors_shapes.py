@@ -210,7 +210,7 @@ INDEXING = [
     ("index", IndexingError, "range", lambda: x[td.tensor([0, -4])]),
     ("index", IndexingError, "mask", lambda: x[v > 0]),
     ("index", IndexingError, "mask", lambda: x[np.ones((3, 3), bool)]),
-    ("index", IndexingError, "floats", lambda: x[v]),
+    ("index", IndexingError, "no integers", lambda: x[v]),
     ("index", IndexingError, "", lambda: x[np.array([1.0])]),
     ("index", IndexingError, "", lambda: x[["a"]]),
     ("index", IndexingError, "step", lambda: x[::0]),

@@ -171,3 +171,20 @@ def test_compiled_functions_agree_with_lazy_tensors():
     function = lambda x: td.linalg.solve(definite(x), td.linalg.qr(x).Q)  # noqa: E731
     lazy, compiled = function(td.tensor(a)).numpy(), td.compile(function)(td.tensor(a)).numpy()
     np.testing.assert_allclose(compiled, lazy, rtol=1e-13)
+
+
+def test_memory_that_nobody_has_written_is_not_read():
+    """Sums of nothing began with 0 times an element of the result, which may be NaN."""
+    rng = np.random.default_rng(4)
+
+    def positive(kind, *shape):
+        x = rng.standard_normal(shape) + 1j * rng.standard_normal(shape)
+        x = x if np.dtype(kind).kind == "c" else x.real
+        return (x @ np.conj(np.swapaxes(x, -1, -2)) + 4 * np.eye(shape[-1])).astype(kind)
+
+    for kind, shape in (("f8", (2, 3, 3)), ("c8", (4, 4)), ("c8", (2, 3, 3))) * 3:
+        a = positive(kind, *shape)
+        held = [td.full((n,), np.nan, dtype="float32").realize() for n in (36, 36, 32, 18)]
+        del held
+        found = td.linalg.cholesky(td.asarray(a), upper=shape == (2, 3, 3)).numpy()
+        assert np.isfinite(found).all()

@@ -35,6 +35,7 @@ KINDS = {
     "assign argument", "assign item", "assign row", "row", "successor", "detach", "view",
     "array", "from numpy", "number", "realize", "del", "define", "call", "return", "gradient",
     "nested gradient", "switched", "counted", "collected", "trained", "layers", "continued",
+    "scanned",
 }  # fmt: skip
 
 

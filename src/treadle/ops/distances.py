@@ -155,7 +155,8 @@ def cov(x: Any, fweights: Any = None, aweights: Any = None, /, correction: int =
 def _covariance(rows: Any, weights: list[Any], relative: bool, correction: int) -> Any:
     if not weights:
         centred = rows - mean(rows, axis=1, keepdims=True)
-        return matmul(centred, centred.mH) / as_number(max(rows.shape[1] - correction, 0))
+        count = as_number(max(rows.shape[1] - correction, 0))
+        return matmul(centred / count, centred.mH)  # sums of squares may be out of range
     each = weights[0] if len(weights) == 1 else weights[0] * weights[1]
     total = sum_(each)
     centred = rows - sum_(rows * each, axis=1, keepdims=True) / total

@@ -81,6 +81,8 @@ def index_fill(x: Any, index: Any, /, value: Any, axis: int = 0) -> Any:
         value = cast(value, x.dtype).expand(shape)
     elif not isinstance(value, bool | int | float):
         raise OperandError(explain("index_fill", "value is a number or a tensor", got=repr(value)))
+    elif x.dtype is bool_:
+        value = bool(value)
     return scatter(x, wide, value, axis=at)
 
 

@@ -28,7 +28,7 @@ from treadle.kernel.choose import is_flat_map
 from treadle.kernel.driver import Driver
 from treadle.kernel.index import Axis
 from treadle.kernel.operands import Operand, Separable
-from treadle.kernel.steps import ChainStep, ProductStep, RoutineStep
+from treadle.kernel.steps import ChainStep, ProductStep, RegionStep, RoutineStep
 from treadle.ops.defs import Kind
 from treadle.passes.pipeline import simplify
 from treadle.testing.arrays import Array, value_of
@@ -88,6 +88,10 @@ class Simulation(Driver):
         """A scan, line by line; another routine all at once."""
         whole = routine.node.op.kind is Kind.ROUTINE
         self.work.append(lambda: [self._part(routine, ...)] if whole else self._lines(routine))
+
+    def add_region(self, region: RegionStep, step: int) -> None:
+        """Loops and branches are not taken: their bodies are programs of their own."""
+        raise CompilerError(explain("simulate", "no loops", step=step, node=region.node))
 
     def run(self) -> list[Array]:
         """The roots' values."""

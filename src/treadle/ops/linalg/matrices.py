@@ -255,7 +255,7 @@ SMALL = Samples(cases=SQUARES, bench=((256, 256),), low=-0.5, high=0.5)
 
 
 def _exp_reference(np: Any, x: Any) -> Any:
-    wide = x.astype(np.float64)
+    wide = x.astype(np.complex128 if np.iscomplexobj(x) else np.float64)
     size = np.abs(wide).sum(-1).max(initial=0)
     halvings = max(0, math.ceil(math.log2(size))) if 0 < size < math.inf else 0
     term = total = np.eye(x.shape[-1]) + np.zeros_like(wide)

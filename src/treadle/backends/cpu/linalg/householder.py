@@ -19,6 +19,7 @@ from treadle.backends.cpu.written_builtins import (
     real_part,
     sqrt,
     tiny,
+    zero_of,
 )
 
 WIDTH = 32  # reflections that act at once
@@ -74,7 +75,7 @@ def triangle(m: int, width: int, v: Array, ld: int, tau: Array, t: Array, pack: 
     turned_product(width, width, m, 1.0, v, ld, 1, v, 1, ld, t, WIDTH, pack)
     for i in range(width):
         for p in range(i):  # T[p, i] = -tau sum of T[p, q] (V v)[q], from the top down
-            total = 0.0 * tau[i]
+            total = zero_of(tau[i])
             for q in range(p, i):
                 total = total + t[p * WIDTH + q] * conjugate(t[i * WIDTH + q])
             t[p * WIDTH + i] = -tau[i] * total

@@ -17,6 +17,7 @@ from treadle.backends.cpu.written_builtins import (
     real_part,
     sqrt,
     tiny,
+    zero_of,
 )
 
 MOST = 60  # steps for one eigenvalue
@@ -121,7 +122,7 @@ def vector(n: int, k: int, h: Array, size: float, v: Array) -> None:
     fill(n, 0.0, v)
     v[k] = 1.0
     for i in range(k - 1, -1, -1):
-        total = 0.0 * v[k]
+        total = zero_of(v[k])
         for j in range(i + 1, k + 1):
             total = total + h[i * n + j] * v[j]
         below = h[i * n + i] - h[k * n + k]

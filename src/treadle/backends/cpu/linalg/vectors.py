@@ -7,7 +7,12 @@ from collections.abc import Callable, Sequence
 from treadle.backends.cpu.gemm_tiles import Tile, fma, read_vector, tile_for, write_vector
 from treadle.backends.cpu.writer import Int, Writer
 from treadle.backends.cpu.written import Array, Returning, Scalar, vectorised
-from treadle.backends.cpu.written_builtins import conjugate, imaginary_part, real_part
+from treadle.backends.cpu.written_builtins import (
+    conjugate,
+    imaginary_part,
+    real_part,
+    zero_of,
+)
 from treadle.base.dtypes import DType
 from treadle.base.target import Target
 
@@ -212,7 +217,7 @@ def _dot(name: str, dtype: DType, target: Target) -> Sequence[Writer]:
 @vectorised(_dot)
 def dot(n: int, x: Array, y: Array) -> Scalar:
     """The sum of products of conj(x) and y."""
-    total = 0.0 * y[0]  # of its kind
+    total = zero_of(y[0])
     for i in range(n):
         total = total + conjugate(x[i]) * y[i]
     return total
