@@ -14,7 +14,8 @@ from typing import NamedTuple
 from treadle.base.dtypes import uint8
 from treadle.base.errors import CompilerError, explain
 from treadle.ir.graph import RESULTS, Structure, toposort
-from treadle.ir.node import _CALLS, LEAF, MOST_CALLS, Call, Node, Type, _one_of, record, type_of
+from treadle.ir import node as nodes
+from treadle.ir.node import _CALLS, LEAF, Call, Node, Type, _one_of, record, type_of
 from treadle.ir.recording import GRADIENTS, RECORDING
 from treadle.ops.defs import Kind, Op
 
@@ -141,7 +142,7 @@ def region_call(spec: Spec, operands: Sequence[Node]) -> Call:
             raise CompilerError(explain(op.name, wrong, operands=[x.type for x in operands]))
         call = Call(op, spec, type_of((0,), uint8, device), ())
         call.smooth = call.costly = True
-        call = _one_of(_CALLS, key, call, MOST_CALLS)
+        call = _one_of(_CALLS, key, call, nodes.MOST_CALLS)
     return call
 
 
@@ -202,5 +203,5 @@ def project_call(node: Node, k: int) -> Call:
     if call is None:
         call = Call(PROJECT, k, node.arg.result(k), ())
         call.costly = True
-        call = _one_of(_CALLS, key, call, MOST_CALLS)
+        call = _one_of(_CALLS, key, call, nodes.MOST_CALLS)
     return call
