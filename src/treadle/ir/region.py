@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from treadle.base.dtypes import uint8
 from treadle.base.errors import CompilerError, explain
-from treadle.ir.graph import RESULTS, Structure, toposort
 from treadle.ir import node as nodes
+from treadle.ir.graph import RESULTS, Structure, toposort
 from treadle.ir.node import _CALLS, LEAF, Call, Node, Type, _one_of, record, type_of
 from treadle.ir.recording import GRADIENTS, RECORDING
 from treadle.ops.defs import Kind, Op
