@@ -21,7 +21,6 @@ from treadle.base.dtypes import (
     float64,
     int32,
 )  # fmt: skip
-from treadle.base.errors import NotSupported
 from treadle.ir.node import leaf, type_of
 from treadle.testing.arrays import by_reference, compiled
 from treadle.testing.closeness import check_close
@@ -30,7 +29,6 @@ from treadle.testing.taken import row_support
 
 COMPILED = (float32, int32, bfloat16)
 INTERPRETED_WHOLE = (float32,)
-PARTLY = ("topk",)  # of many elements it sorts, which is not there
 CUDA = device("cuda")
 ROWS = public_rows()
 PAIRS = [(name, d) for name, op in ROWS.items() for d in row_support(op)["cuda"]]
@@ -69,13 +67,8 @@ def on_device(array):
 
 
 def recorded(case, leaves):
-    """The nodes of a case; none where a row of which only some calls are there says so."""
-    try:
-        return listed(case.record(leaves))
-    except NotSupported:
-        if case.op.name not in PARTLY:
-            raise
-        return []
+    """The nodes of a case."""
+    return listed(case.record(leaves))
 
 
 def odd(name, kind):
