@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from treadle.testing.fuzz.arithmetic import ELEMENTS, LINES, ROWS
 from treadle.testing.fuzz.generate import Draws
+from treadle.testing.fuzz.keepers import KEEPERS
 from treadle.testing.fuzz.products import PRODUCTS
 from treadle.testing.fuzz.scenes import scene
 from treadle.testing.fuzz.slopes import gradient, nested
@@ -17,4 +18,6 @@ BINDING: Draws = ((1, STATES),)
 FUNCTIONS = (function(VALUES, BINDING), call_again)
 SLOPES = (gradient(VALUES), gradient(VALUES), gradient(VALUES), nested)
 STORIES = (scene(VALUES),)
-EVERY: Draws = (*VALUES, (6, STATES), (8, SHARING), (12, FUNCTIONS), (14, SLOPES), (3, STORIES))
+EVERY: Draws = (
+    *VALUES, (6, STATES), (8, SHARING), (12, FUNCTIONS), (14, SLOPES), (3, STORIES), (5, KEEPERS),
+)  # fmt: skip
