@@ -21,6 +21,7 @@ from treadle.base.dtypes import (
     float64,
     int32,
 )  # fmt: skip
+from treadle.base.errors import DtypeError
 from treadle.ir.node import leaf, type_of
 from treadle.testing.arrays import by_reference, compiled
 from treadle.testing.closeness import check_close
@@ -69,8 +70,13 @@ def on_device(array):
 
 
 def recorded(case, leaves):
-    """The nodes of a case."""
-    return listed(case.record(leaves))
+    """The nodes of a case; none where complex numbers are refused, as products at indices are."""
+    try:
+        return listed(case.record(leaves))
+    except DtypeError:
+        if not leaves[0].dtype.is_complex:
+            raise
+        return []
 
 
 def odd(name, kind):
