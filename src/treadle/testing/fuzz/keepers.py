@@ -88,7 +88,7 @@ def totals(g: Generation) -> None:
     rows, depth, columns = g.draw.number(1, 70), g.draw.number(1, 9), g.size()
     sides = g.leaf((*batch, rows, depth), kind), g.leaf((*batch, depth, columns), kind)
     made = g.value("product", "product", "{0} @ {1}", *sides)
-    axis = g.draw.one((-1, -2, -2))
+    axis = g.draw.one((-1, -2, "(0, 1)", 0)) if batch else g.draw.one((-1, -2))
     total = g.value("sum", "sum", f"{{0}}.sum({axis}, keepdims=True)", made)
     if g.draw.rarely(3):
         total = g.value("extreme", "pick", f"{{0}}.max({axis}, keepdims=True)", made)
@@ -97,4 +97,17 @@ def totals(g: Generation) -> None:
         g.value("sum", "sum", f"{{0}}.sum({g.draw.one((-1, -2))})", made)
 
 
-KEEPERS: tuple[Draw, ...] = (between, between, assign_part, hand_over, totals)
+def both_ways(g: Generation) -> None:
+    """Totals of the rows and of the columns of a square, of which there are as many."""
+    size, kind = g.draw.one((5, 34, 63, 64, 100)), g.draw.one((float32, float64))
+    x, along = g.leaf((size, size), kind), g.leaf(g.draw.one(((size, 1), (size,))), kind)
+    sums = []
+    for axis in g.draw.one(((0, 1), (1, 0))):
+        form = g.draw.one(("{0} * 2", "{0} + {1}", "{0} - {1}"))
+        made = g.value("scaled", "add", form, x, *([along] if "{1}" in form else []))
+        sums.append(g.value("sum", "sum", f"{{0}}.sum({axis}, keepdims=True)", made))
+    turned = g.draw.one(("{0} + {1}", "{0}.reshape(-1, 1) + {1}.reshape(-1, 1)"))
+    g.value("binary", "add", turned, *sums)
+
+
+KEEPERS: tuple[Draw, ...] = (between, between, assign_part, hand_over, totals, both_ways)

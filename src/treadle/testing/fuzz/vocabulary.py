@@ -19,5 +19,5 @@ FUNCTIONS = (function(VALUES, BINDING), call_again)
 SLOPES = (gradient(VALUES), gradient(VALUES), gradient(VALUES), nested, rejoined)
 STORIES = (scene(VALUES),)
 EVERY: Draws = (
-    *VALUES, (6, STATES), (8, SHARING), (12, FUNCTIONS), (14, SLOPES), (3, STORIES), (5, KEEPERS),
+    *VALUES, (6, STATES), (8, SHARING), (12, FUNCTIONS), (14, SLOPES), (3, STORIES), (7, KEEPERS),
 )  # fmt: skip
