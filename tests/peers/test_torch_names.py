@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import treadle as td
+import treadle.testing  # a part of the package from now on, whoever else imports it
 
 torch = pytest.importorskip("torch")
 PAGE = Path(__file__).parent.parent.parent / "docs" / "torch-names.md"

@@ -86,6 +86,7 @@ FAR_1 = (
 )
 FROM = 6.0  # where the second form begins
 TERMS = {float32: (13, 9), float64: (21, 31)}  # of the two series
+SMALL = 1e-30  # below it a half of x is its first Bessel function, in any precision
 
 
 def chebyshev(t: Any, coefficients: Sequence[float]) -> Any:
@@ -155,8 +156,8 @@ def _row(name: str, order: int, scaled: bool, slope: Callable[..., Any]) -> Op:
 
 def _quotient(y: Any, x: Any) -> Any:
     """y / x for an odd y, and its slope at 0, one half, there."""
-    zero = eq(x, 0.0)
-    return where(zero, 0.5, y / where(zero, 1.0, x))
+    small = lt(abs_(x), SMALL)  # half of a subnormal number may be nothing
+    return where(small, 0.5, y / where(small, 1.0, x))
 
 
 # fmt: off

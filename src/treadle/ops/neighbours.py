@@ -153,13 +153,13 @@ def bucketize(x: Any, boundaries: Any, /, right: bool = False, out_int32: bool =
     return cast(found, int32) if out_int32 else found
 
 
-def _spread(x: Any, low: Any, high: Any) -> tuple[Any, Any]:
+def _spread(x: Any, low: Any, high: Any, by: float) -> tuple[Any, Any]:
     """Ends of the range of bins; a range of no length is made longer on both sides."""
     if low is None:
         low, high = (min_(x), max_(x)) if math.prod(x.shape) else (sum_(x), sum_(x) + 1.0)
         same = eq(low, high)
-        return where(same, low - 1.0, low), where(same, high + 1.0, high)
-    return (low - 1.0, high + 1.0) if low == high else (float(low), float(high))
+        return where(same, low - by, low), where(same, high + by, high)
+    return (low - by, high + by) if low == high else (float(low), float(high))
 
 
 def _histc(np: Any, x: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:  # noqa: A002
@@ -194,7 +194,7 @@ def histc(x: Any, /, bins: int = 100, min: float = 0, max: float = 0) -> Any:  #
         raise ArgumentError(explain("histc", "at least one bin, min up to max", **facts))
     flat = as_float(x).reshape((math.prod(x.shape),))
     flat = flat if flat.dtype is flat.dtype.compute else cast(flat, flat.dtype.compute)
-    low, high = _spread(flat, None if min == max == 0 else min, max)
+    low, high = _spread(flat, None if min == max == 0 else min, max, 1.0)
     inside = (flat >= low) & (flat <= high)
     place = cast(floor((where(inside, flat, low) - low) / (high - low) * bins), int64)
     counts = _counted(x, minimum(place, bins - 1), inside, cast(inside, int64), bins)
@@ -222,7 +222,8 @@ def _histogram(np: Any, x: Any, weights: Any = None, bins: Any = 100, **options:
 @composite(
     _histogram, Samples(cases=(
         ((40,), {"bins": 8}), ((5, 6), {"bins": 4, "range": (1, 3)}),
-        ((5, 6), (5, 6), {"bins": 4, "density": True}), ((9,), {"bins": (-0.5, 1.0, 1.5, 4.5)}),
+        ((5, 6), (5, 6), {"bins": 4, "density": True}), ((1,), {"bins": 3}),
+        ((9,), {"bins": (-0.5, 1.0, 1.5, 4.5)}),
     ), draw=_placed), inline=True,
 )  # fmt: skip
 def histogram(
@@ -264,6 +265,6 @@ def _edges(x: Any, bins: Any, ends: Any) -> Any:
         for k, edge in enumerate(bins):
             line = where(eq(counting(x, len(bins)), k), float(edge), line)
         return line
-    low, high = _spread(x, *(ends or (None, None)))
+    low, high = _spread(x, *(ends or (None, None)), by=0.5)
     line = cast(counting(x, max(0, bins) + 1), x.dtype)
     return where(eq(line, bins), high, low + line * ((high - low) / max(bins, 1)))
