@@ -1,0 +1,167 @@
+"""Memory as pictures: live bytes over time, and the arena of a program as time × offset."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+import numpy as np
+
+from treadle.base.errors import ArgumentError, explain
+from treadle.profiler.recording import Counter, ProgramPage, Recording
+from treadle.runtime.explain import quantity
+from treadle.tensor.picture import Picture
+
+WIDTH, HEIGHT = 920, 300
+LEFT, TOP, BOTTOM, RIGHT = 78, 14, 34, 12
+COLOURS = ("#4f83cc", "#3f9d6d", "#c9822f", "#8a6bbf", "#b8557a", "#4a9aa5", "#8d8d4b", "#c2604a")
+FONT = "font-family='system-ui,sans-serif' font-size='11' fill='currentColor'"
+POINTS = 1500  # of a line that are drawn
+TICKS = 4
+
+
+def memory_picture(recording: Recording) -> Picture:
+    """Bytes over time: a line for each counter of bytes, its peak marked."""
+    counters = [c for c in recording.counters if c.unit in {"B", "bytes"} and len(c.times)]
+    if not counters:
+        names = ", ".join(c.name for c in recording.counters) or "none"
+        raise ArgumentError(explain("memory_picture", "no counter of bytes", counters=names))
+    most = max(float(c.values.max()) for c in counters) or 1.0
+    began = min(int(c.times[0]) for c in counters)
+    lasts = max(int(c.times[-1]) for c in counters) - began or 1
+    parts = [_scale(most)]
+    for counter, colour in zip(counters, COLOURS * len(counters), strict=False):
+        parts.append(_line(counter, colour, began, lasts, most))
+    parts += [_text(LEFT, HEIGHT - 8, "0"), _text(WIDTH - RIGHT, HEIGHT - 8, _time(lasts), "end")]
+    parts.append(_legend([(c.name, colour) for c, colour in zip(counters, COLOURS, strict=False)]))
+    return Picture(_svg("live bytes over time", parts))
+
+
+def _line(counter: Counter, colour: str, began: int, lasts: int, most: float) -> str:
+    """Steps, as a value holds until the next one; the highest is always drawn."""
+    peak = int(counter.values.argmax())
+    step = -(-len(counter.times) // POINTS)
+    chosen = np.unique([*range(0, len(counter.times), step), peak, len(counter.times) - 1])
+    xs = [_across(x) for x in ((counter.times[chosen] - began) / lasts).tolist()]
+    ys = [_down(y) for y in (counter.values[chosen] / most).tolist()]
+    path = f"M{xs[0]:.1f} {_down(0.0):.1f}V{ys[0]:.1f}"
+    path += "".join(f"H{x:.1f}V{y:.1f}" for x, y in zip(xs[1:], ys[1:], strict=True))
+    x, y = _across((int(counter.times[peak]) - began) / lasts), _down(counter.values[peak] / most)
+    said = f"{counter.name}: {quantity(float(counter.values[peak]), 'B')} at most"
+    return (
+        f"<path d='{path}V{_down(0.0):.1f}Z' fill='{colour}' fill-opacity='.16'/>"
+        f"<path d='{path}' fill='none' stroke='{colour}' stroke-width='1.5'/>"
+        f"<circle cx='{x:.1f}' cy='{y:.1f}' r='3.5' fill='{colour}'>"
+        f"<title>{html.escape(said)}</title></circle>"
+    )
+
+
+def arena_picture(recording: Recording, program: int | None = None) -> Picture:
+    """Where each buffer of a program lies (up) and when it is alive (across, in steps).
+
+    Without a program it is the one with the largest arena.
+    """
+    laid_out = {n: page for n, page in recording.programs.items() if page.layout}
+    if program is None:
+        program = max(laid_out, key=lambda n: _extent(laid_out[n]), default=-1)
+    if program not in laid_out:
+        known = ", ".join(map(str, laid_out)) or "none"
+        raise ArgumentError(
+            explain("arena_picture", "no such program with an arena", got=program, programs=known)
+        )
+    page = laid_out[program]
+    extent, steps = _extent(page) or 1, max(last for _, _, _, last, _ in page.layout) + 1
+    parts = [_scale(extent)]
+    for number, (offset, nbytes, first, last, label) in enumerate(page.layout):
+        left, right = _across(first / steps), _across((last + 1) / steps)
+        top, bottom = _down((offset + nbytes) / extent), _down(offset / extent)
+        said = f"{label}: {quantity(nbytes, 'B')} at {offset:,}, steps {first} to {last}"
+        colour = COLOURS[number % len(COLOURS)]
+        parts.append(
+            f"<rect x='{left:.1f}' y='{top:.1f}' width='{max(right - left - 0.5, 0.5):.1f}' "
+            f"height='{max(bottom - top - 0.5, 0.5):.1f}' fill='{colour}' fill-opacity='.75'>"
+            f"<title>{html.escape(said)}</title></rect>"
+        )
+        parts.append(_label(label, left, right, top, bottom))
+    parts.append(_bound(page, extent))
+    parts += [
+        _text(LEFT, HEIGHT - 8, "step 0"),
+        _text(WIDTH - RIGHT, HEIGHT - 8, f"{steps} steps", "end"),
+    ]
+    return Picture(_svg(arena_line(page), parts))
+
+
+def arena_line(page: ProgramPage) -> str:
+    """What the arena takes, what any must, and what reuse saves."""
+    extent = _extent(page)
+    saved = 1 - extent / page.without_reuse if page.without_reuse else 0.0
+    return (
+        f"arena {quantity(extent, 'B')}, lower bound {quantity(page.lower_bound, 'B')}, "
+        f"without reuse {quantity(page.without_reuse, 'B')}: {saved:.0%} saved"
+    )
+
+
+def _extent(page: ProgramPage) -> int:
+    return max((offset + nbytes for offset, nbytes, _, _, _ in page.layout), default=0)
+
+
+def _bound(page: ProgramPage, extent: int) -> str:
+    """The least any layout needs, as a dashed line."""
+    y = _down(min(1.0, page.lower_bound / extent))
+    dashes = "stroke='currentColor' stroke-dasharray='5 4' stroke-opacity='.7'"
+    return f"<line x1='{LEFT}' x2='{WIDTH - RIGHT}' y1='{y:.1f}' y2='{y:.1f}' {dashes}/>"
+
+
+# ---- what pictures are made of
+
+
+def _svg(title: str, parts: Sequence[str]) -> str:
+    head = f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {HEIGHT}' role='img'"
+    return f"{head} width='100%'><title>{html.escape(title)}</title>{''.join(parts)}</svg>"
+
+
+def _scale(most: float) -> str:
+    """Lines across with bytes at the left."""
+    found = []
+    for k in range(TICKS + 1):
+        y = _down(k / TICKS)
+        found.append(
+            f"<line x1='{LEFT}' x2='{WIDTH - RIGHT}' y1='{y:.1f}' y2='{y:.1f}' "
+            f"stroke='currentColor' stroke-opacity='.15'/>"
+            + _text(LEFT - 8, y + 4, quantity(most * k / TICKS, "B"), "end")
+        )
+    return "".join(found)
+
+
+def _legend(entries: Sequence[tuple[str, str]]) -> str:
+    return "".join(
+        f"<rect x='{LEFT + 10 + 170 * k}' y='{TOP + 4}' width='10' height='10' fill='{colour}'/>"
+        + _text(LEFT + 25 + 170 * k, TOP + 13, name)
+        for k, (name, colour) in enumerate(entries)
+    )
+
+
+def _label(label: str, left: float, right: float, top: float, bottom: float) -> str:
+    """The name within a rectangle, where it has room."""
+    if right - left < 7 * len(label) + 8 or bottom - top < 15:
+        return ""
+    return _text((left + right) / 2, (top + bottom) / 2 + 4, label, "middle")
+
+
+def _text(x: float, y: float, text: str, anchor: str = "start") -> str:
+    said = html.escape(text)
+    return f"<text x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}' {FONT}>{said}</text>"
+
+
+def _across(part: float) -> float:
+    return LEFT + part * (WIDTH - LEFT - RIGHT)
+
+
+def _down(part: float) -> float:
+    return HEIGHT - BOTTOM - part * (HEIGHT - TOP - BOTTOM)
+
+
+def _time(nanoseconds: float) -> str:
+    return (
+        quantity(nanoseconds / 1e6, "ms") if nanoseconds >= 1e6 else f"{nanoseconds / 1e3:.3g} us"
+    )

@@ -1,0 +1,45 @@
+"""Bytes and flops per second over time, as counters made from the kernels of a device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from treadle.profiler.recording import Counter, Kind, Recording
+
+STEPS = 1000  # means over a thousandth of the time
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def rates_of(recording: Recording) -> list[Counter]:
+    """GFLOP/s and GB/s of each device that ran a kernel with known work."""
+    events = recording.events
+    kernels = np.flatnonzero((events["kind"] == Kind.KERNEL) & (events["detail"] >= 0))
+    if not len(kernels):
+        return []
+    devices = np.array([track.device for track in recording.tracks])
+    flops = np.array([d.flops for d in recording.details], np.float64)
+    moved = np.array([d.bytes_read + d.bytes_written for d in recording.details], np.float64)
+    found = []
+    for device in np.unique(devices[events["track"][kernels]]):
+        rows = events[kernels[devices[events["track"][kernels]] == device]]
+        for work, unit in ((flops, "GFLOP/s"), (moved, "GB/s")):
+            times, means = _means(rows["start"], rows["end"], work[rows["detail"]])
+            found.append(Counter(f"{device} {unit}", unit, times, means))
+    return found
+
+
+def _means(start: Any, end: Any, work: Floats) -> tuple[Any, Floats]:
+    """Mean work per nanosecond in steps of time; work is spread evenly over its event."""
+    start, end = start.astype(np.int64), np.maximum(end, start + 1).astype(np.int64)
+    rate = work / (end - start)
+    times = np.concatenate([start, end])
+    order = np.argsort(times, kind="stable")
+    now = np.cumsum(np.concatenate([rate, -rate])[order])
+    times = times[order]
+    done = np.concatenate([[0.0], np.cumsum(now[:-1] * np.diff(times))])
+    steps = min(STEPS, max(1, int(times[-1] - times[0])))
+    edges = np.linspace(times[0], times[-1], steps + 1).astype(np.int64)
+    means = np.diff(np.interp(edges, times, done)) / np.diff(edges)
+    return edges, np.append(np.maximum(means, 0.0), 0.0)

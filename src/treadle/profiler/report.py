@@ -1,0 +1,161 @@
+"""The report: one page with everything a recording holds, that needs no network and no server."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import zlib
+from collections.abc import Iterator
+from dataclasses import asdict
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from treadle.base.files import PathLike, replacing
+from treadle.profiler.lanes import lanes_of
+from treadle.profiler.pictures import arena_picture, memory_picture
+from treadle.profiler.rates import rates_of
+from treadle.profiler.recording import Counter, Kind, Recording
+
+SCRIPTS = ("data", "tables", "source", "roofline", "programs", "draw", "timeline", "main")
+"""Parts of the page's program, in the order in which they are put together."""
+
+LONGEST_SOURCE = 1 << 20  # of a file that is shown whole
+HEIGHT = 640  # of a report within a notebook
+POINTS = 4000  # of a counter that are drawn
+
+
+def write_report(recording: Recording, path: PathLike) -> None:
+    """Write the page, whole or not at all."""
+    with replacing(path) as file:
+        for part in report_parts(recording):
+            file.write(part)
+
+
+def report_parts(recording: Recording) -> Iterator[bytes]:
+    """The page, in one part."""
+    yield report_page(recording).encode()
+
+
+def inline_page(recording: Recording) -> str:
+    """The report within another page, as notebooks show it."""
+    page = html.escape(report_page(recording), quote=True)
+    style = f"width:100%;height:{HEIGHT}px;border:1px solid #8884;border-radius:6px"
+    return f'<iframe srcdoc="{page}" sandbox="allow-scripts" style="{style}"></iframe>'
+
+
+def report_page(recording: Recording) -> str:
+    """The report as text: style, program and data in one page."""
+    facts = json.dumps(_facts(recording)).encode()
+    parts = {
+        "title": html.escape(_title(recording)),
+        "css": _asset("page.css"),
+        "facts": _packed(facts),
+        "events": _packed(_columns(recording)),
+        "js": "\n".join(_asset(f"{name}.js") for name in SCRIPTS),
+    }
+    page = _asset("page.html")
+    for name, text in parts.items():
+        page = page.replace(f"{{{{{name}}}}}", text, 1)
+    return page
+
+
+def _asset(name: str) -> str:
+    return resources.files("treadle.profiler").joinpath("page", name).read_text("utf-8")
+
+
+def _packed(content: bytes) -> str:
+    return base64.b64encode(zlib.compress(content, 6)).decode()
+
+
+def _title(recording: Recording) -> str:
+    return recording.facts.get("script") or recording.facts.get("title") or "a profile"
+
+
+# ---- what the page is given
+
+
+def _columns(recording: Recording) -> bytes:
+    """Events as columns one after the other: eight bytes a number first, single bytes last."""
+    events = recording.events
+    lane_of = np.zeros(len(events), np.uint16)
+    depth = np.zeros(len(events), np.uint8)
+    for number, lane in enumerate(lanes_of(recording)):
+        rows = lane.rows[lane.opens]
+        lane_of[rows] = number
+        deep = np.cumsum(np.where(lane.opens, 1, -1))[lane.opens] - 1
+        depth[rows] = np.minimum(deep, 255)
+    began = int(events["start"].min(initial=_FAR)) if len(events) else 0
+    columns = (
+        (events["start"] - began).astype("<f8"),
+        np.maximum(events["end"] - events["start"], 0).astype("<f8"),
+        events["name"].astype("<u4"), events["parent"].astype("<i4"),
+        events["detail"].astype("<i4"), lane_of.astype("<u2"),
+        events["kind"].astype("u1"), depth,
+    )  # fmt: skip
+    return b"".join(column.tobytes() for column in columns)
+
+
+_FAR = np.iinfo(np.int64).max
+
+
+def _facts(recording: Recording) -> dict[str, Any]:
+    """All but the events."""
+    events = recording.events
+    began = int(events["start"].min()) if len(events) else 0
+    return {
+        "title": _title(recording),
+        "count": len(events),
+        "kinds": [kind.name.lower() for kind in Kind],
+        "names": recording.names,
+        "lanes": _lanes(recording),
+        "details": [asdict(detail) for detail in recording.details],
+        "counters": [
+            _counter(counter, began) for counter in (*recording.counters, *rates_of(recording))
+        ],
+        "flows": recording.flows.tolist(),
+        "programs": [_program(recording, number) for number in sorted(recording.programs)],
+        "memory": memory_picture(recording).svg if recording.counters else "",
+        "sources": _sources(recording),
+        "ceilings": recording.ceilings,
+        "lost": recording.lost,
+        "facts": recording.facts,
+    }
+
+
+def _lanes(recording: Recording) -> list[dict[str, Any]]:
+    found = []
+    for lane in lanes_of(recording):
+        track = recording.tracks[lane.track]
+        name = f"{track.name}, lane {lane.number + 1}" if lane.number else track.name
+        found.append({"name": name, "device": track.device, "process": track.process})
+    return found
+
+
+def _counter(counter: Counter, began: int) -> dict[str, Any]:
+    step = max(1, -(-len(counter.times) // POINTS))
+    return {
+        "name": counter.name, "unit": counter.unit,
+        "times": (counter.times[::step] - began).tolist(), "values": counter.values[::step].tolist(),
+    }  # fmt: skip
+
+
+def _program(recording: Recording, number: int) -> dict[str, Any]:
+    page = recording.programs[number]
+    return asdict(page) | {"picture": arena_picture(recording, number).svg if page.layout else ""}
+
+
+def _sources(recording: Recording) -> dict[str, str]:
+    """Text of the files that lines are in; what cannot be read is left out."""
+    sites = {site for detail in recording.details for site in detail.sites}
+    found = {}
+    for name in sorted({site.rpartition(":")[0] for site in sites}):
+        try:
+            if Path(name).stat().st_size <= LONGEST_SOURCE:
+                found[name] = Path(name).read_text("utf-8", errors="replace")
+        except (OSError, ValueError):
+            continue  # <stdin>, a cell of a notebook, a file that is gone
+    return found
