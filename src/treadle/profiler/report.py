@@ -139,7 +139,8 @@ def _counter(counter: Counter, began: int) -> dict[str, Any]:
     step = max(1, -(-len(counter.times) // POINTS))
     return {
         "name": counter.name, "unit": counter.unit,
-        "times": (counter.times[::step] - began).tolist(), "values": counter.values[::step].tolist(),
+        "times": (counter.times[::step] - began).tolist(),
+        "values": counter.values[::step].tolist(),
     }  # fmt: skip
 
 
