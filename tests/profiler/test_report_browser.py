@@ -129,7 +129,8 @@ def test_search_finds_events_by_line_and_goes_through_them(page, recording):
 
 def table(page, group):
     open_tab(page, "tables")
-    page.run(f"[...document.querySelectorAll('#groups button')].find(b => b.innerText === {group!r})"
+    page.run("[...document.querySelectorAll('#groups button')]"
+             f".find(b => b.innerText === {group!r})"
              ".click()")  # fmt: skip
     return page.run("[...document.querySelectorAll('#table tbody tr')].map(r => "
                     "[...r.children].map(c => c.innerText))")  # fmt: skip

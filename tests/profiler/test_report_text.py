@@ -7,8 +7,8 @@ import dataclasses
 import html
 import json
 import re
-import xml.etree.ElementTree as ElementTree
 import zlib
+from xml.etree import ElementTree
 
 import numpy as np
 import plausible
