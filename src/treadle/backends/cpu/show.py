@@ -63,6 +63,16 @@ def _facts(program: Program) -> tuple[int, list[KernelRow]]:
     return found
 
 
+def rows_for(program: Program, caller: Sequence[str | None]) -> list[KernelRow]:
+    """The rows of a program's kernels with the lines of a caller."""
+    return rows_of(program.steps, _blocks(program), (), caller)
+
+
+def number_of(program: Program) -> int:
+    """The number by which people know a program."""
+    return _facts(program)[0]
+
+
 def _blocks(program: Program) -> list[list[int]]:
     """Blocks of every entry, step by step."""
     blocks: list[list[int]] = [[] for _ in program.steps]
@@ -75,7 +85,8 @@ def _blocks(program: Program) -> list[list[int]]:
 def tell(program: Program) -> None:
     """Report what was compiled."""
     trace.tell("program", _facts(program)[0])
-    trace.tell("kernels", rows_of(program.steps, _blocks(program), trace.recall("refused") or ()))
+    refused, caller = trace.recall("refused") or (), trace.recall("caller") or ()
+    trace.tell("kernels", rows_of(program.steps, _blocks(program), refused, caller))
     trace.tell("memory", program.layout)
     if DEBUG.value >= 4:
         _show_source(program)
