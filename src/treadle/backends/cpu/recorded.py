@@ -9,8 +9,9 @@ A thread writes to a ring of its own: a head of eight words, then records of fiv
     head    records written, room for how many, records lost for want of room, nothing
     record  number of the launch, of the entry, start, end, blocks that the thread ran of it
 
-Blocks that a thread runs of one entry of one launch are one record. A loop or branch is one entry:
-what runs inside of it is not told apart.
+Blocks that a thread runs of one entry of one launch are one record. That of the caller lasts until
+all threads are done with the entry. A loop or branch is one entry: what runs inside of it is not
+told apart.
 """
 
 from __future__ import annotations
@@ -32,9 +33,6 @@ define internal void @mark(
   ptr %rings, i64 %tid, i64 %call, i64 %number, i64 %start, i64 %end, i64 %blocks
 ) nounwind {{{{
 entry:
-  %some = icmp ne i64 %blocks, 0
-  br i1 %some, label %find, label %out
-find:
   %ring_at = getelementptr ptr, ptr %rings, i64 %tid
   %ring = load ptr, ptr %ring_at
   %written = load i64, ptr %ring
@@ -80,8 +78,6 @@ write:
   store i64 %blocks, ptr %new4
   %written1 = add i64 %written, 1
   store i64 %written1, ptr %ring
-  ret void
-out:
   ret void
 }}}}
 """
@@ -179,7 +175,8 @@ RUN_RECORDED = PART | {
     [ 0, %spread ], [ %blocks, %alone ], [ 1, %bodies ], [ 0, %beside ]
   %clock = call i64 @now()
   %late = icmp sgt i64 %clock, %until
-  %own_number = add i64 %first, %i
+  %newest = add i64 %i, %skipped
+  %own_number = add i64 %first, %newest
   call void @mark(
     ptr %rings, i64 0, i64 %call, i64 %own_number, i64 %start, i64 %clock, i64 %alone_blocks
   )""",
