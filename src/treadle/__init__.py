@@ -15,6 +15,7 @@ from treadle.base.errors import TreadleError
 from treadle.base.knobs import override
 from treadle.base.limits import can_cast, finfo, iinfo, isdtype, promote_types, result_type
 from treadle.base.shapes import Dim
+from treadle.base.spans import span
 from treadle.random import (
     manual_seed, rand, rand_like, randint, randint_like, randn, randn_like, randperm,
 )
@@ -36,6 +37,7 @@ from treadle.transforms.tune import tune
 if TYPE_CHECKING:
     from treadle import amp, cuda, data, fft, io, linalg, logs, models, nn, optim
     from treadle.io import load, save
+    from treadle.profiler.profile import profile
     from treadle.transforms.branches import cond, switch, while_loop
     from treadle.transforms.custom import custom_gradient, custom_jvp, custom_vjp
     from treadle.transforms.forward import jvp, linearize
@@ -55,9 +57,9 @@ __all__ = [
     "int32", "int64", "int8", "io", "is_complex", "is_grad_enabled", "isdtype", "jacfwd",
     "jacobian", "jacrev", "jvp", "linalg", "linearize", "load", "logs", "manual_seed", "map",
     "memory_report", "models", "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi",
-    "promote_types", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like",
+    "profile", "promote_types", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like",
     "random", "randperm", "realize", "result_type", "save", "scan", "set_matmul_precision",
-    "switch", "tune", "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp", "vmap",
+    "span", "switch", "tune", "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp", "vmap",
     "while_loop",
 ]
 
@@ -197,7 +199,8 @@ FROM = {
     "fori_loop": "transforms.loops", "hessian": "transforms.jacobian",
     "jacfwd": "transforms.jacobian", "jacobian": "transforms.jacobian",
     "jacrev": "transforms.jacobian", "jvp": "transforms.forward", "linearize": "transforms.forward",
-    "load": "io", "map": "transforms.loops", "save": "io", "scan": "transforms.loops",
+    "load": "io", "map": "transforms.loops", "profile": "profiler.profile", "save": "io",
+    "scan": "transforms.loops",
     "switch": "transforms.branches", "vmap": "transforms.vmap", "while_loop": "transforms.branches",
 }
 """Parts, and names of others, that are loaded when somebody asks for them."""

@@ -61,14 +61,24 @@ def override(**values: int | str) -> Iterator[None]:
 
 
 class Meaning:
-    """What knobs make of a graph: programs are known by it; 0 if all are as usual."""
+    """What knobs make of a graph, and whether somebody looks on.
 
-    __slots__ = ("value",)
+    - **value**: programs are known by it; 0 if all knobs are as usual
+    - **plain**: it is, and nobody profiles: the short ways may be taken
+    - **shown**: are runs of programs looked at, by TREADLE_DEBUG or a profile?
+    """
+
+    __slots__ = ("plain", "profiled", "shown", "value")
+
+    def __init__(self) -> None:
+        self.profiled = False
 
     def follow(self) -> None:
         """Look at the knobs again."""
         chosen = (FAST_MATH.value, ROUND.value, not WINOGRAD.value, TF32.value)
         self.value = sum(bool(knob) << k for k, knob in enumerate(chosen))
+        self.plain = not self.value and not self.profiled
+        self.shown = bool(DEBUG.value) or self.profiled
 
 
 DEBUG = Knob("debug", 0, "1 kernels run, 2 timings, 3 fusion, 4 source, 5 rewrites, 6 assembly")
@@ -81,6 +91,7 @@ VERIFY = Knob("verify", 0, "1: check the graph after every pass")
 EXPLAIN = Knob("explain", 0, "1: every node remembers the line that made it")
 FAST_MATH = Knob("fast_math", 0, "1: allow rewrites that change rounding, NaN or signed zeros")
 WINOGRAD = Knob("winograd", 1, "0: convolutions add up plain products: an inf gives inf, not NaN")
+TRACE = Knob("trace", "", "file for a profile of the whole run, as out.pftrace; '': none")
 TUNE = Knob("tune", 0, "1: programs look for faster kernels by timing when they first run")
 TUNE_SECONDS = Knob("tune_seconds", 20, "for so long at most, each program")
 TF32 = Knob("tf32", 0, "1: GPUs round operands of float32 products to 10 bits, which is quick")

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
+
+from treadle.base.watch import Kind
+
+__all__ = [
+    "EVENT", "FLOW", "Counter", "Detail", "Kind", "Part", "ProgramPage", "Recording", "Track"
+]  # fmt: skip
 
 EVENT = np.dtype(
     [
@@ -22,21 +27,6 @@ EVENT = np.dtype(
 FLOW = np.dtype([("source", "i4"), ("target", "i4")])  # two rows
 
 
-class Kind(IntEnum):
-    """What an event is."""
-
-    SPAN = 0  # a td.span
-    MODULE = 1  # a call of an nn.Module, named by its path
-    OP = 2  # a composite op
-    PHASE = 3  # forward, backward, optimizer
-    STAGE = 4  # of the compiler
-    REALIZE = 5  # lazy values computed, named by what asked for them
-    CALL = 6  # one launch of a program
-    KERNEL = 7
-    DATA = 8  # waiting for a batch
-    GAP = 9  # nothing ran, with the cause
-
-
 @dataclass
 class Track:
     """Where events lie side by side in time: a thread, or a stream of a device."""
@@ -45,6 +35,17 @@ class Track:
     device: str  # "cpu", "cuda:0" or "python"
     process: int
     thread: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """A share of a kernel: ops of one line, module and phase."""
+
+    line: str
+    module: str
+    phase: str
+    op: str  # the composite it is a part of, or its own name
+    share: float  # of the kernel's time, by flops and elements; those of a kernel sum to 1
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ class Detail:
     bytes_written: int
     blocks: int
     reason: str
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass

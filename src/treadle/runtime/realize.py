@@ -13,13 +13,16 @@ from treadle.backends.registry import RELIEF, Program, backend_of
 from treadle.base import forks, trace
 from treadle.base.errors import ArgumentError, explain
 from treadle.base.knobs import DEBUG, MEANING
+from treadle.base.watch import WATCH
 from treadle.ir.graph import Structure, copied, is_realised, structure, toposort
 from treadle.ir.node import LEAF, Call, Node, Type, new_node
-from treadle.ir.recording import COMPUTED, user_site
+from treadle.ir.recording import COMPUTED, RECORDING, user_site
+from treadle.ir.sites import put_places
 from treadle.ops.defs import Kind
 from treadle.passes.boxes import put_in_place
 from treadle.passes.pairs import in_pairs
 from treadle.passes.pipeline import simplify
+from treadle.runtime.asked import Asked
 from treadle.runtime.devices import compile_for_devices
 from treadle.runtime.explain import show_compiled
 from treadle.runtime.families import Family, Variant
@@ -74,10 +77,15 @@ def realize(nodes: Sequence[Node], alone: bool = False) -> None:
         work = _read(nodes, alone)
     if work is None:
         return
-    found = work.found
-    if found is None:
-        found = _found_or_made(work.key, work.numbers, *work.graph)
-    _give(work.nodes, found.run(work.inputs, work.numbers))
+    asked = None if MEANING.plain or not WATCH.on else Asked(work.nodes)
+    try:
+        found = work.found
+        if found is None:
+            found = _found_or_made(work.key, work.numbers, *work.graph)
+        _give(work.nodes, found.run(work.inputs, work.numbers))
+    finally:
+        if asked is not None:
+            asked.end()
 
 
 def _read(nodes: Sequence[Node], alone: bool) -> _Work | None:
@@ -129,9 +137,22 @@ def _give(nodes: Sequence[Node], buffers: Sequence[Any]) -> None:
 
 def realize_one(node: Node) -> None:
     """The same for one node; one op on values in memory is found by its Call alone."""
+    if MEANING.plain:
+        _realize_one(node)
+    elif MEANING.value:
+        realize((node,))
+    else:
+        asked = Asked((node,))
+        try:
+            _realize_one(node)
+        finally:
+            asked.end()
+
+
+def _realize_one(node: Node) -> None:
     operands = node.operands
     first = second = None
-    if len(operands) == 2 and not MEANING.value and operands[0] is not operands[1]:
+    if len(operands) == 2 and operands[0] is not operands[1]:
         # Operands get no names: those would count as somebody who holds them.
         first, second = operands[0].buffer, operands[1].buffer
     if first is not None and second is not None:
@@ -146,7 +167,7 @@ def realize_one(node: Node) -> None:
         key, leaves = structure((node,), held, numbers)
         family = _PROGRAMS.get(key)
         found = None if family is None else family.find(numbers)
-        if found is None or MEANING.value:
+        if found is None:
             held.clear()
             realize((node,))
             return
@@ -321,11 +342,14 @@ def compile_graph(
     """
     with _READING:
         roots, places = copied(roots, leaves)
+    caller = put_places(roots, set(places))
     context = copy_context()  # COMPILING in there is over when this is, however it ends
     if not DEBUG.value:
+        trace.tell("caller", caller)
         program = context.run(_stages, roots, places, replaces)
     else:
         with trace.listen() as report:
+            trace.tell("caller", caller)
             program = context.run(_stages, roots, places, replaces)
         show_compiled(report)
     with _READING:
@@ -335,7 +359,7 @@ def compile_graph(
 
 def _stages(roots: Sequence[Node], places: Sequence[Node], replaces: dict[int, int]) -> Program:
     COMPILING.set(True)
-    with forks.COMPILING.mine():
+    with forks.COMPILING.mine(), RECORDING.with_places():
         with trace.stage("simplify"):
             roots, places = in_pairs(roots, places)
             replaced = [places[k] for k in replaces.values()]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 from functools import update_wrapper, wraps
+from time import perf_counter_ns
 from types import MethodType
 from typing import Any
 
@@ -18,6 +19,7 @@ from treadle.base.errors import ArgumentError, explain, require_function
 from treadle.base.knobs import MEANING
 from treadle.base.shapes import Dim
 from treadle.base.trees import Structure, flatten
+from treadle.base.watch import WATCH, Kind
 from treadle.ir.recording import GRADIENTS, RECORDING
 from treadle.runtime.families import Family
 from treadle.runtime.once import once
@@ -116,6 +118,8 @@ class Compiled:
                 lambda: self._known(key, leaves),
                 lambda: self._remembered(key, self._traced(shape, leaves, twins, sizes)),
             )
+        if WATCH.on:
+            return self._watched(traced.at(sizes) if sizes else traced, leaves)
         if sizes:
             return traced.at(sizes).call(leaves)
         plain = all(isinstance(x, Tensor) and not x.requires_grad for x in args)
@@ -126,6 +130,17 @@ class Compiled:
         ):
             self.short[GRADIENTS.on][tuple(t._node.type for t in leaves)] = traced
         return traced.call(leaves)
+
+    def _watched(self, traced: Traced, leaves: Sequence[Tensor]) -> Any:
+        """A call that a profile is told of: who runs the program, and for how long."""
+        thread, start = WATCH.thread, perf_counter_ns()
+        before, thread.caller = thread.caller, traced.caller
+        try:
+            return traced.call(leaves)
+        finally:
+            thread.caller = before
+            name = getattr(self.function, "__qualname__", type(self.function).__name__)
+            WATCH.add(Kind.SPAN, f"compiled {name}", start)
 
     def _known(self, key: Any, leaves: Sequence[Tensor]) -> Traced | None:
         return next((t for t in self.entries.get(key, ()) if t.holds(leaves)), None)

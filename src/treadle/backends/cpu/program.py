@@ -7,15 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from treadle.backends.cpu import jit, show
+from treadle.backends.cpu import jit, rings, show
 from treadle.backends.cpu.buffers import Buffer, allocate
 from treadle.backends.cpu.products import SCRATCH
 from treadle.backends.cpu.table import FIRST_LEAF, Table
 from treadle.backends.cpu.template import Template
 from treadle.backends.cpu.threads import launcher, launcher_holding_gil, part_launcher
 from treadle.base import trace
-from treadle.base.knobs import DEBUG
+from treadle.base.knobs import MEANING
 from treadle.ir.node import Node
+from treadle.kernel.cost import KernelRow
 from treadle.kernel.places import ARENA
 
 DONE, BASES = 4, 5  # words of a launch: set when it has ended, and the first base address
@@ -68,8 +69,30 @@ class Program(Table):
         """How the table is walked: all at once where it is short, or overwrites what others see."""
         if self.short:
             return launcher_holding_gil()
+        return _launch_in_parts if self.in_parts else launcher()
+
+    @property
+    def in_parts(self) -> bool:
+        """Can it be interrupted between two entries?"""
         is_long = self.size >= LONG and (len(self.entries) > 1 or bool(self.nested))
-        return _launch_in_parts if is_long and not self.overwrites else launcher()
+        return is_long and not self.overwrites
+
+    # ---- for a profile
+
+    device = "cpu"
+
+    @property
+    def number(self) -> int:
+        """By which people know it."""
+        return show.number_of(self)
+
+    def rows(self, caller: Sequence[str | None]) -> list[KernelRow]:
+        """Its kernels, with the lines of a caller."""
+        return show.rows_for(self, caller)
+
+    def steps_run(self) -> list[int]:
+        """For each entry, the number of its kernel."""
+        return [entry.step for entry in self.entries]
 
     # ---- running
 
@@ -98,8 +121,8 @@ class Program(Table):
         if results is not None:
             words[DONE] = 0
         try:
-            if DEBUG.value:
-                show.run(self, words)
+            if MEANING.shown:
+                (rings.launch if MEANING.profiled else show.run)(self, words)
                 words[DONE] = 1
             else:
                 self.launch(words.address)

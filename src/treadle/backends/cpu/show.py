@@ -52,15 +52,29 @@ class Program(Protocol):
 
 
 _count = itertools.count(1)
-_shown: WeakKeyDictionary[Program, tuple[int, list[KernelRow]]] = WeakKeyDictionary()
+_numbers: WeakKeyDictionary[Program, int] = WeakKeyDictionary()
+_shown: WeakKeyDictionary[Program, list[KernelRow]] = WeakKeyDictionary()
 
 
-def _facts(program: Program) -> tuple[int, list[KernelRow]]:
-    """The program's number and the rows of its kernels."""
+def number_of(program: Program) -> int:
+    """The number by which people know a program."""
+    found = _numbers.get(program)
+    if found is None:
+        found = _numbers[program] = next(_count)
+    return found
+
+
+def _rows(program: Program) -> list[KernelRow]:
+    """The rows of its kernels, without lines."""
     found = _shown.get(program)
     if found is None:
-        found = _shown[program] = (next(_count), rows_of(program.steps, _blocks(program)))
+        found = _shown[program] = rows_of(program.steps, _blocks(program))
     return found
+
+
+def rows_for(program: Program, caller: Sequence[str | None]) -> list[KernelRow]:
+    """The rows of a program's kernels with the lines of a caller."""
+    return rows_of(program.steps, _blocks(program), (), caller)
 
 
 def _blocks(program: Program) -> list[list[int]]:
@@ -74,8 +88,9 @@ def _blocks(program: Program) -> list[list[int]]:
 
 def tell(program: Program) -> None:
     """Report what was compiled."""
-    trace.tell("program", _facts(program)[0])
-    trace.tell("kernels", rows_of(program.steps, _blocks(program), trace.recall("refused") or ()))
+    trace.tell("program", number_of(program))
+    refused, caller = trace.recall("refused") or (), trace.recall("caller") or ()
+    trace.tell("kernels", rows_of(program.steps, _blocks(program), refused, caller))
     trace.tell("memory", program.layout)
     if DEBUG.value >= 4:
         _show_source(program)
@@ -98,7 +113,7 @@ def _show_source(program: Program) -> None:
 
 def run(program: Program, words: ctypes.Array[ctypes.c_int64]) -> None:
     """Run with a clock around every kernel; level 1 names them, level 2 adds times."""
-    number, rows = _facts(program)
+    number, rows = number_of(program), _rows(program)
     count = len(program.entries)
     records = (ctypes.c_int64 * (RECORD * max(1, count)))()
     _, table, _, bases = words[:4]
