@@ -12,6 +12,7 @@ from treadle.profiler.recording import (
     Counter,
     Detail,
     Kind,
+    Part,
     ProgramPage,
     Recording,
     Track,
@@ -68,6 +69,8 @@ def details() -> list[Detail]:
                     Detail(
                         layer, entry, "gemm" if "matmul" in ops else "loops", ops, sites,
                         (f"blocks.{layer}.{name}",), phase, flops, 40_000, 20_000, 8, reason,
+                        tuple(Part(site, f"blocks.{layer}.{name}", phase, op, share)
+                              for site, op, share in zip(sites, ops, (0.75, 0.25), strict=False)),
                     )
                 )  # fmt: skip
     return found

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import browser
+import numpy as np
 import plausible
 import pytest
 
+from treadle.profiler.events import Events
 from treadle.profiler.recording import Kind
 from treadle.profiler.report import write_report
 
@@ -151,8 +153,14 @@ def test_a_range_that_is_selected_is_what_tables_count(page, recording):
     events, began = recording.events, recording.events["start"].min()
     rows = (events["kind"] == Kind.KERNEL) & (events["detail"] >= 0)
     start, end = events["start"][rows] - began, events["end"][rows] - began
-    inside = (end.clip(from_, to) - start.clip(from_, to)).sum()
-    assert page.run("grouped('phase').total.time") == pytest.approx(inside)
+    running = [((start <= t) & (t < end)).sum() for t in range(0, int(end.max()), plausible.US)]
+    shared = [
+        sum(plausible.US / running[t // plausible.US] for t in range(s, e, plausible.US))
+        for s, e in zip(start.tolist(), end.tolist(), strict=True)
+    ]
+    inside = (end.clip(from_, to) - start.clip(from_, to)) / (end - start)
+    total = (np.array(shared) * inside).sum()
+    assert page.run("grouped('phase').total.time") == pytest.approx(total)
     assert int(part[-1][3]) < int(whole[-1][3])
 
 
@@ -167,12 +175,21 @@ def test_the_line_that_took_most_is_first_and_leads_to_its_source(page, recordin
     assert "matmul" in text(page, "#behind")
 
 
+@pytest.mark.parametrize("key", ["line", "op", "module", "phase", "kernel", "program"])
+def test_tables_of_the_page_and_of_the_terminal_agree(page, recording, key):
+    wanted = {g.name: (g.time, g.flops, g.nbytes, g.ideal) for g in Events(recording).group_by(key)}
+    rows = page.run(f"grouped({key!r}).rows.map(r => [r.name, r.time, r.flops, r.bytes, r.least])")
+    assert {name for name, *_ in rows} == set(wanted)
+    for name, *numbers in rows:
+        assert numbers == pytest.approx(wanted[name], rel=1e-6)
+
+
 def test_columns_sort(page):
     table(page, "kernel")
     page.run(
-        "[...document.querySelectorAll('#table th')].find(h => h.innerText === 'count').click()"
+        "[...document.querySelectorAll('#table th')].find(h => h.innerText === 'runs').click()"
     )
-    counts = page.run("[...document.querySelectorAll('#table tbody tr:not(.total) td.count')]"
+    counts = page.run("[...document.querySelectorAll('#table tbody tr:not(.total) td.runs')]"
                       ".map(c => +c.innerText)")  # fmt: skip
     assert counts == sorted(counts, reverse=True)
     assert len(counts) == 3

@@ -41,7 +41,7 @@ def test_the_page_has_every_event_and_fact():
     began = recording.events["start"].min()
     assert (start == recording.events["start"] - began).all()
     assert (length == recording.events["end"] - recording.events["start"]).all()
-    assert len(columns) == count * (8 + 8 + 4 + 4 + 4 + 2 + 1 + 1)
+    assert len(columns) == count * (4 * 8 + 3 * 4 + 2 + 1 + 1)
 
 
 def test_the_page_asks_nobody():

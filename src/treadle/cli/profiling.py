@@ -74,7 +74,7 @@ def _run(script: Path) -> int:
         return int(end.code is not None)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BaseException as error:  # noqa: BLE001 - the script's, shown as Python shows it
+    except BaseException as error:  # the script's, shown as Python shows it
         own = error.__traceback__
         while own is not None and own.tb_frame.f_code.co_filename != str(script):
             own = own.tb_next

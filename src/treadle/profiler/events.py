@@ -177,7 +177,9 @@ class Events(Sequence[Event]):
         from treadle.profiler.groups import grouped  # noqa: PLC0415 - it needs this file
 
         if key not in KEYS:
-            raise ArgumentError(explain("group_by", "no such key", f"one of {', '.join(KEYS)}", got=key))
+            raise ArgumentError(
+                explain("group_by", "no such key", f"one of {', '.join(KEYS)}", got=key)
+            )
         return grouped(self, key)
 
 

@@ -85,7 +85,9 @@ class Profile:
         take at the speed measured for them, over the time it took.
         """
         if by not in KEYS:
-            raise ArgumentError(explain("table", "no such key", f"one of {', '.join(KEYS)}", got=by))
+            raise ArgumentError(
+                explain("table", "no such key", f"one of {', '.join(KEYS)}", got=by)
+            )
         return Table(by, self.group_by(by), self.head(), rows)
 
     def head(self) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from treadle.profiler.groups import Costs
 from treadle.profiler.recording import Counter, Kind, Recording
 
 STEPS = 1000  # means over a thousandth of the time
@@ -19,14 +20,14 @@ def rates_of(recording: Recording) -> list[Counter]:
     if not len(kernels):
         return []
     devices = np.array([track.device for track in recording.tracks])
-    flops = np.array([d.flops for d in recording.details], np.float64)
-    moved = np.array([d.bytes_read + d.bytes_written for d in recording.details], np.float64)
     found = []
-    for device in np.unique(devices[events["track"][kernels]]):
-        rows = events[kernels[devices[events["track"][kernels]] == device]]
-        for work, unit in ((flops, "GFLOP/s"), (moved, "GB/s")):
-            times, means = _means(rows["start"], rows["end"], work[rows["detail"]])
-            found.append(Counter(f"{device} {unit}", unit, times, means))
+    for device in np.unique(devices[events["track"][kernels]]).tolist():
+        chosen = kernels[devices[events["track"][kernels]] == device]
+        costs, rows = Costs(recording, chosen), events[chosen]
+        for work, unit in ((costs.flops, "GFLOP/s"), (costs.nbytes, "GB/s")):
+            found.append(
+                Counter(f"{device} {unit}", unit, *_means(rows["start"], rows["end"], work))
+            )
     return found
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from treadle.base.files import PathLike, replacing
+from treadle.profiler.groups import Costs
 from treadle.profiler.lanes import lanes_of
 from treadle.profiler.pictures import arena_picture, memory_picture
 from treadle.profiler.rates import rates_of
@@ -92,11 +93,23 @@ def _columns(recording: Recording) -> bytes:
     columns = (
         (events["start"] - began).astype("<f8"),
         np.maximum(events["end"] - events["start"], 0).astype("<f8"),
+        *(column.astype("<f8") for column in _own(recording)),
         events["name"].astype("<u4"), events["parent"].astype("<i4"),
         events["detail"].astype("<i4"), lane_of.astype("<u2"),
         events["kind"].astype("u1"), depth,
     )  # fmt: skip
     return b"".join(column.tobytes() for column in columns)
+
+
+def _own(recording: Recording) -> tuple[Any, Any]:
+    """Nanoseconds that are an event's alone, and its part of a run that threads share."""
+    events = recording.events
+    time, part = (events["end"] - events["start"]).astype(np.float64), np.ones(len(events))
+    rows = np.flatnonzero((events["kind"] == Kind.KERNEL) & (events["detail"] >= 0))
+    if len(rows):
+        costs = Costs(recording, rows)
+        time[rows], part[rows] = costs.time, costs.runs
+    return time, part
 
 
 _FAR = np.iinfo(np.int64).max

@@ -16,7 +16,7 @@ async function readData() {
   const buffer = await unpack("data-events");
   let at = 0;
   for (const [name, Kind] of [
-    ["start", Float64Array], ["length", Float64Array], ["name", Uint32Array],
+    ["start", Float64Array], ["length", Float64Array], ["own", Float64Array], ["run", Float64Array], ["name", Uint32Array],
     ["parent", Int32Array], ["detail", Int32Array], ["lane", Uint16Array],
     ["kind", Uint8Array], ["depth", Uint8Array],
   ]) {

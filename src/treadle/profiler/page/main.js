@@ -1,7 +1,7 @@
 // The page itself: tabs, search, keys, theme.
 
 const TABS = {
-  timeline: ["Timeline", () => redraw()], tables: ["Tables", showTable], source: ["Source", showSource],
+  timeline: ["Timeline", fitCanvas], tables: ["Tables", showTable], source: ["Source", showSource],
   roofline: ["Roofline", showRoofline], memory: ["Memory", showMemory], programs: ["Programs", showPrograms],
   about: ["About", showAbout],
 };

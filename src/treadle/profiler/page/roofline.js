@@ -51,7 +51,7 @@ function plotOf(dots, ceiling) {
   const longest = Math.max(...dots.map((dot) => dot.time));
   for (const dot of dots.sort((a, b) => b.time - a.time)) {
     const said = `${dot.name}\n${dot.detail.sites.map(shortSite).join(", ")}\n${quantity((1e9 * dot.flops) / dot.time, "flop/s")}, ` +
-      `${quantity((1e9 * dot.bytes) / dot.time, "B/s")}${dot.least ? `, ${percent(dot.least / dot.time)} of the roofline` : ""}\n${duration(dot.time)} in ${dot.count} runs`;
+      `${quantity((1e9 * dot.bytes) / dot.time, "B/s")}${dot.least ? `, ${percent(dot.least / dot.time)} of the roofline` : ""}\n${duration(dot.time)} in ${Math.round(dot.count)} runs`;
     const circle = drawn("circle", {
       cx: across(dot.flops / dot.bytes), cy: up((1e9 * dot.flops) / dot.time), r: 4 + 12 * Math.sqrt(dot.time / longest),
       fill: colourOf(dot.name), "fill-opacity": 0.75, stroke: "var(--text)", "stroke-opacity": 0.4,

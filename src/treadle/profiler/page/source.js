@@ -67,12 +67,12 @@ function showBehind() {
     if (data.kind[e] !== data.kernel || !detail || !detail.sites.includes(line)) continue;
     const key = `${nameOf(e)}|${data.detail[e]}`;
     if (!kernels.has(key)) kernels.set(key, { ...emptyRow(nameOf(e)), detail, first: e });
-    addTo(kernels.get(key), e, detail, partInRange(e));
+    addTo(kernels.get(key), e, detail, partInRange(e), shares(detail, "line").get(line) ?? 0);
   }
   const rows = [...kernels.values()].sort((a, b) => b.time - a.time);
   byId("behind").replaceChildren(make("h2", {}, `Kernels of ${shortSite(line)}`), ...rows.map((row) =>
     make("details", {},
-      make("summary", {}, make("code", {}, row.name), ` ${duration(row.time)}, ${row.count} times`),
+      make("summary", {}, make("code", {}, row.name), ` ${duration(row.time)}, ${Math.round(row.count)} times`),
       factList(row.detail, row), make("a", { onclick: () => goTo(row.first) }, "show in the timeline"))));
 }
 

@@ -1,18 +1,28 @@
 // Time of kernels by line, module, op, kernel, phase or program; and of spans by name.
 
+// What a kernel stands under, and with which share of it.
 const GROUPS = {
-  line: (detail) => detail.sites, module: (detail) => detail.modules, op: (detail) => detail.ops,
-  kernel: (detail, e) => [nameOf(e)], phase: (detail) => [detail.phase],
-  program: (detail) => [`program ${detail.program}`], span: null,
+  line: (detail) => shares(detail, "line"), module: (detail) => shares(detail, "module"),
+  op: (detail) => shares(detail, "op"), phase: (detail) => shares(detail, "phase"),
+  kernel: (detail, e) => [[nameOf(e), 1]], program: (detail) => [[`program ${detail.program}`, 1]], span: null,
 };
 const COLUMNS = [
   ["name", (row) => row.name], ["time", (row) => duration(row.time)], ["share", (row) => percent(row.share)],
-  ["count", (row) => row.count], ["bytes", (row) => quantity(row.bytes, "B")],
+  ["runs", (row) => Math.round(row.count)], ["bytes", (row) => quantity(row.bytes, "B")],
   ["flops", (row) => quantity(row.flops, "flop")], ["bytes/s", (row) => quantity((1e9 * row.bytes) / row.time, "B/s")],
   ["flop/s", (row) => quantity((1e9 * row.flops) / row.time, "flop/s")],
   ["roofline", (row) => (row.least ? percent(row.least / row.time) : "–")],
 ];
 const tableState = { group: "line", by: "time", falling: true };
+
+function shares(detail, key) {
+  const found = new Map();
+  for (const part of detail.parts) {
+    const name = part[key] || `(no ${key})`;
+    found.set(name, (found.get(name) ?? 0) + part.share);
+  }
+  return found;
+}
 
 // The part of an event that lies in the selected range, as a share of it.
 function partInRange(e) {
@@ -33,11 +43,9 @@ function grouped(group) {
     const part = fits ? partInRange(e) : 0;
     if (!part) continue;
     addTo(total, e, detail, part);
-    const keys = keysOf ? new Set(keysOf(detail, e)) : new Set([nameOf(e)]);
-    if (!keys.size || (keys.size === 1 && keys.has(""))) { keys.clear(); keys.add("(not known)"); }
-    for (const key of keys) {
+    for (const [key, share] of keysOf ? keysOf(detail, e) : [[nameOf(e), 1]]) {
       if (!rows.has(key)) rows.set(key, emptyRow(key));
-      addTo(rows.get(key), e, detail, part);
+      addTo(rows.get(key), e, detail, part, share);
     }
   }
   const found = [...rows.values()];
@@ -48,14 +56,16 @@ function grouped(group) {
 
 const emptyRow = (name) => ({ name, time: 0, share: 0, count: 0, bytes: 0, flops: 0, least: 0 });
 
-function addTo(row, e, detail, part) {
-  row.time += part * data.length[e];
-  row.count += 1;
+// Add a share of a part of an event: threads that ran a kernel together share its time and work.
+function addTo(row, e, detail, part, share = 1) {
+  row.time += part * share * data.own[e];
+  row.count += data.run[e];
   if (!detail) return;
-  const bytes = part * (detail.bytes_read + detail.bytes_written);
+  const work = part * share * data.run[e];
+  const bytes = work * (detail.bytes_read + detail.bytes_written);
   row.bytes += bytes;
-  row.flops += part * detail.flops;
-  row.least += leastTime(deviceOf(e), part * detail.flops, bytes);
+  row.flops += work * detail.flops;
+  row.least += leastTime(deviceOf(e), work * detail.flops, bytes);
 }
 
 function sortKey(row) {
@@ -63,7 +73,7 @@ function sortKey(row) {
   if (by === "bytes/s") return row.bytes / row.time;
   if (by === "flop/s") return row.flops / row.time;
   if (by === "roofline") return row.least / row.time;
-  return row[by];
+  return by === "runs" ? row.count : row[by];
 }
 
 function showTable() {
@@ -92,7 +102,8 @@ function showTable() {
     ? `of the selected ${duration(view.range[1] - view.range[0])}` : "of the whole recording";
   byId("note").textContent = spans
     ? "Spans lie within each other, so their times do not add up."
-    : "A fused kernel stands under each of its lines, modules and ops; the last row counts it once.";
+    : "A fused kernel stands under each of its lines, modules and ops with a share of its time; shares sum to the whole. " +
+      "Kernels that run at the same time share that time.";
 }
 
 function tableLine(row, columns, group) {

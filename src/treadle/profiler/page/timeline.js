@@ -1,6 +1,6 @@
 // The timeline in the user's hands: zoom, pan, select, choose an event, go to it.
 
-let asked = false;
+let asked = false, tall = 0;
 
 function redraw() {
   if (asked) return;
@@ -17,8 +17,8 @@ function startTimeline() {
   canvas = byId("canvas");
   pen = canvas.getContext("2d");
   const tracks = byId("tracks");
-  const tall = layOutBands();
-  new ResizeObserver(() => fitCanvas(tracks, tall)).observe(tracks);
+  tall = layOutBands();
+  new ResizeObserver(fitCanvas).observe(tracks);
   tracks.addEventListener("scroll", () => { scrolled = tracks.scrollTop; redraw(); });
   canvas.addEventListener("wheel", turned, { passive: false });
   canvas.addEventListener("pointerdown", pressed);
@@ -28,7 +28,8 @@ function startTimeline() {
 }
 
 // The canvas is as large as what is seen of it, and what scrolls is a box below it.
-function fitCanvas(tracks, tall) {
+function fitCanvas() {
+  const tracks = byId("tracks");
   if (!tracks.clientWidth) return;
   width = tracks.clientWidth;
   height = tracks.clientHeight;
