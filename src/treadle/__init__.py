@@ -12,7 +12,7 @@ from treadle.base.dtypes import (
     float8_e5m2, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
 )
 from treadle.base.errors import TreadleError
-from treadle.base.knobs import override
+from treadle.base.knobs import TRACE, override
 from treadle.base.limits import can_cast, finfo, iinfo, isdtype, promote_types, result_type
 from treadle.base.shapes import Dim
 from treadle.base.spans import span
@@ -204,6 +204,10 @@ FROM = {
     "switch": "transforms.branches", "vmap": "transforms.vmap", "while_loop": "transforms.branches",
 }
 """Parts, and names of others, that are loaded when somebody asks for them."""
+
+
+if TRACE.value:
+    import_module("treadle.profiler.environment").begin()
 
 
 def __getattr__(name: str) -> Any:

@@ -59,6 +59,7 @@ class _Thread(threading.local):
 
     def __init__(self) -> None:
         self.caller: Caller = ()  # of the program that is launched next
+        self.asked = ""  # what made somebody compute, while that is under way
 
 
 class Watch:

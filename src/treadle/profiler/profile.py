@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from functools import cached_property
+from importlib import import_module
 from time import perf_counter_ns
 from typing import Any, Self
 
-from treadle.base.errors import ArgumentError, explain
+from treadle.base.errors import ArgumentError, OperandError, explain
+from treadle.base.files import PathLike
 from treadle.base.watch import WATCH, Kind, Records
+from treadle.profiler.advice import AdviceList, advice
 from treadle.profiler.build import Builder
+from treadle.profiler.difference import Difference
 from treadle.profiler.events import KEYS, Events
 from treadle.profiler.machine import ceilings
 from treadle.profiler.recording import Recording
@@ -89,6 +93,26 @@ class Profile:
                 explain("table", "no such key", f"one of {', '.join(KEYS)}", got=by)
             )
         return Table(by, self.group_by(by), self.head(), rows)
+
+    def advice(self, most: int = 3) -> AdviceList:
+        """The things most worth changing, each with what was seen of it; print it to read it."""
+        return advice(self.events(), self.duration, most)
+
+    def diff(self, other: Profile, by: str = "line") -> Difference:
+        """What changed from this profile to another; print it to read it."""
+        if not isinstance(other, Profile):
+            raise OperandError(explain("diff", "not a profile", got=type(other).__name__))
+        return Difference(by, self.group_by(by), other.group_by(by))
+
+    # ---- handing it on
+
+    def save(self, path: PathLike) -> None:
+        """Write a file: .pftrace for Perfetto, .json for Chrome, .folded, .speedscope.json."""
+        import_module("treadle.profiler.files").save(self.recording, path)
+
+    def report(self, path: PathLike) -> None:
+        """Write a page to read in a browser, with everything in it."""
+        import_module("treadle.profiler.report").write_report(self.recording, path)
 
     def head(self) -> str:
         """The whole in one line."""

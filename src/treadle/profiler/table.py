@@ -29,7 +29,7 @@ class Table:
         left = self.rows[self.most :]
         if left:
             spent = sum(row.time for row in left)
-            lines.append(f"{f'{len(left)} more':<{WIDTH}} {_time(spent):>9}")
+            lines.append(f"{f'{len(left)} more':<{WIDTH}} {time_text(spent):>9}")
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -39,12 +39,12 @@ class Table:
         pace = f"{row.nbytes / row.time:7.1f} {row.flops / row.time:8.1f}" if row.time else ""
         limit = f"{row.roofline:6.0%}" if row.ideal else "      "
         return (
-            f"{_shown(self.key, row.name):<{WIDTH}} {_time(row.time):>9} {share:6.1%} {_bar(share)} "
+            f"{shown(self.key, row.name):<{WIDTH}} {time_text(row.time):>9} {share:6.1%} {_bar(share)} "
             f"{row.count:6} {len(row.kernels):7} {_bytes(row.nbytes):>9} {pace} {limit}"
         )
 
 
-def _shown(key: str, name: str) -> str:
+def shown(key: str, name: str) -> str:
     """A line with its text; other names as they are."""
     text = name
     if key == "line":
@@ -60,7 +60,8 @@ def _bar(share: float) -> str:
     return ("█" * full + (EIGHTHS[rest] if rest else "")).ljust(BAR)
 
 
-def _time(nanoseconds: float) -> str:
+def time_text(nanoseconds: float) -> str:
+    """A time with its unit."""
     if nanoseconds < 1e5:
         return f"{nanoseconds / 1e3:.1f} us"
     return f"{nanoseconds / 1e6:.2f} ms" if nanoseconds < 1e9 else f"{nanoseconds / 1e9:.2f} s"

@@ -16,18 +16,19 @@ from treadle.ir.sites import placed
 class Asked:
     """Values are being computed; programs that run meanwhile run for a graph."""
 
-    __slots__ = ("before", "name", "start")
+    __slots__ = ("before", "name", "outer", "start")
 
     def __init__(self, nodes: Sequence[Node]) -> None:
-        self.name, self.before = trigger(), WATCH.thread.caller
+        self.name, self.outer, self.before = trigger(), WATCH.thread.asked, WATCH.thread.caller
+        WATCH.thread.asked = self.name
         pending = [node for node in nodes if node.buffer is None]
         WATCH.thread.caller = _sites(pending)
         self.start = perf_counter_ns()
 
     def end(self) -> None:
         """They are there."""
-        WATCH.thread.caller = self.before
-        if WATCH.on:
+        WATCH.thread.caller, WATCH.thread.asked = self.before, self.outer
+        if WATCH.on and self.name != self.outer:  # else it is a part of the same
             WATCH.add(Kind.REALIZE, self.name, self.start)
 
 

@@ -6,16 +6,17 @@ import threading
 from collections.abc import Sequence
 from contextvars import ContextVar, copy_context
 from typing import Any, NamedTuple
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from treadle.autograd.sample import SAMPLE
 from treadle.backends.registry import RELIEF, Program, backend_of
 from treadle.base import forks, trace
 from treadle.base.errors import ArgumentError, explain
-from treadle.base.knobs import DEBUG, MEANING
+from treadle.base.knobs import MEANING
 from treadle.base.watch import WATCH
 from treadle.ir.graph import Structure, copied, is_realised, structure, toposort
 from treadle.ir.node import LEAF, Call, Node, Type, new_node
+from treadle.ir.printer import graph_text
 from treadle.ir.recording import COMPUTED, RECORDING, user_site
 from treadle.ir.sites import put_places
 from treadle.ops.defs import Kind
@@ -33,6 +34,8 @@ MOST_PARTS = 400_000  # of all keys: a program takes some 300 bytes for each
 _PROGRAMS: dict[Structure, Family] = {}
 _SINGLE: dict[Call, Program] = {}
 _MADE: WeakSet[Program] = WeakSet()
+REPORTS: WeakKeyDictionary[Program, trace.Report] = WeakKeyDictionary()
+"""What was told of programs while they were made, where somebody looked on."""
 _READING = threading.RLock()
 """Held for moments: while a graph is read, and while nodes let go of what they were computed from.
 Nothing is compiled or run under it."""
@@ -344,13 +347,16 @@ def compile_graph(
         roots, places = copied(roots, leaves)
     caller = put_places(roots, set(places))
     context = copy_context()  # COMPILING in there is over when this is, however it ends
-    if not DEBUG.value:
+    if not MEANING.shown:
         trace.tell("caller", caller)
         program = context.run(_stages, roots, places, replaces)
     else:
         with trace.listen() as report:
             trace.tell("caller", caller)
+            if WATCH.on:
+                trace.tell("graph", graph_text(roots))
             program = context.run(_stages, roots, places, replaces)
+        REPORTS[program] = report
         show_compiled(report)
     with _READING:
         _MADE.add(program)
@@ -364,6 +370,8 @@ def _stages(roots: Sequence[Node], places: Sequence[Node], replaces: dict[int, i
             roots, places = in_pairs(roots, places)
             replaced = [places[k] for k in replaces.values()]
             simple = _simplified(put_in_place(roots, replaced) if replaced else roots)
+            if WATCH.on:
+                trace.tell("simplified", graph_text(simple))
         taken = {simple[r]: places[k] for r, k in replaces.items()}
         return compile_for_devices(simple, places, taken)
 

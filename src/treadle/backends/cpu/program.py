@@ -34,6 +34,7 @@ class Program(Table):
         super().__init__(roots, leaves, replaces, streams=True)
         with trace.stage("code"):
             self._write()
+        self.refused = trace.recall("refused") or ()
         if trace.is_heard():
             show.tell(self)
 

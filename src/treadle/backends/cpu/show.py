@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
@@ -12,6 +12,7 @@ from treadle.backends.cpu import jit
 from treadle.backends.cpu.threads import Pool, traced_runner
 from treadle.base import trace
 from treadle.base.knobs import DEBUG
+from treadle.ir.node import Node
 from treadle.kernel.cost import KernelRow, rows_of
 from treadle.kernel.steps import Step
 from treadle.schedule.layout import Layout
@@ -44,6 +45,8 @@ class Program(Protocol):
     @property
     def layout(self) -> Layout: ...
     @property
+    def refused(self) -> Iterable[tuple[Node, Node, str]]: ...
+    @property
     def pool(self) -> Pool: ...
     # fmt: on
 
@@ -74,7 +77,7 @@ def _rows(program: Program) -> list[KernelRow]:
 
 def rows_for(program: Program, caller: Sequence[str | None]) -> list[KernelRow]:
     """The rows of a program's kernels with the lines of a caller."""
-    return rows_of(program.steps, _blocks(program), (), caller)
+    return rows_of(program.steps, _blocks(program), program.refused, caller)
 
 
 def _blocks(program: Program) -> list[list[int]]:
@@ -89,8 +92,8 @@ def _blocks(program: Program) -> list[list[int]]:
 def tell(program: Program) -> None:
     """Report what was compiled."""
     trace.tell("program", number_of(program))
-    refused, caller = trace.recall("refused") or (), trace.recall("caller") or ()
-    trace.tell("kernels", rows_of(program.steps, _blocks(program), refused, caller))
+    caller = trace.recall("caller") or ()
+    trace.tell("kernels", rows_of(program.steps, _blocks(program), program.refused, caller))
     trace.tell("memory", program.layout)
     if DEBUG.value >= 4:
         _show_source(program)
