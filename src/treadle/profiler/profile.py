@@ -114,6 +114,10 @@ class Profile:
         """Write a page to read in a browser, with everything in it."""
         import_module("treadle.profiler.report").write_report(self.recording, path)
 
+    def _repr_html_(self) -> str:
+        """The same page within a notebook."""
+        return str(import_module("treadle.profiler.report").inline_page(self.recording))
+
     def head(self) -> str:
         """The whole in one line."""
         busy = self.events().filter(kind=Kind.CALL).total

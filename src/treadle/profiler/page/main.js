@@ -52,9 +52,9 @@ function rangeChanged() {
 function summarise() {
   let kernels = 0, time = 0;
   for (let e = 0; e < data.count; e++) {
-    if (data.kind[e] === data.kernel) { kernels += 1; time += data.length[e]; }
+    if (data.kind[e] === data.kernel) { kernels += data.run[e]; time += data.own[e]; }
   }
-  const parts = [`${duration(data.lasts)} recorded`, `${kernels.toLocaleString("en")} kernels, ${duration(time)} in them`];
+  const parts = [`${duration(data.lasts)} recorded`, `kernels ran ${Math.round(kernels).toLocaleString("en")} times, ${duration(time)} in all`];
   if (view.foundSet) parts.push(`${view.found.length.toLocaleString("en")} found`);
   byId("summary").replaceChildren(parts.join(" · "));
   if (data.lost) byId("summary").append(make("span", { class: "alert" }, ` · ${data.lost.toLocaleString("en")} events lost`));
