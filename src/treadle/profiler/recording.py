@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,6 +94,8 @@ class ProgramPage:
     lower_bound: int = 0
     without_reuse: int = 0
     tuning: str = ""
+    code: Callable[[int], tuple[str, str]] | None = None
+    """LLVM or Triton text and assembly of a kernel by its number, made when somebody asks."""
 
 
 @dataclass

@@ -91,6 +91,10 @@ class Program(Table):
         """Its kernels, with the lines of a caller."""
         return show.rows_for(self, caller)
 
+    def code_of(self, step: int) -> tuple[str, str]:
+        """LLVM IR and assembly of a kernel."""
+        return show.code_of(self, step)
+
     def steps_run(self) -> list[int]:
         """For each entry, the number of its kernel."""
         return [entry.step for entry in self.entries]

@@ -114,6 +114,20 @@ def _show_source(program: Program) -> None:
             trace.show(6, jit.assembly(text, job.target, job.effort, job.passes))
 
 
+def code_of(program: Program, step: int) -> tuple[str, str]:
+    """LLVM IR and assembly of a kernel, made now; of what all products share, its size."""
+    jobs = [entry.job for entry in program.entries if entry.step == step]
+    texts, assembly = [], []
+    for job in {job.key: job for job in jobs if job is not None}.values():
+        text = job.make_text()
+        if len(text) > LONG_MODULE:
+            texts.append(f"; {job.key}: {len(text.splitlines())} lines of IR, not shown")
+            continue
+        texts.append(text)
+        assembly.append(jit.assembly(text, job.target, job.effort, job.passes))
+    return "\n\n".join(texts), "\n\n".join(assembly)
+
+
 def run(program: Program, words: ctypes.Array[ctypes.c_int64]) -> None:
     """Run with a clock around every kernel; level 1 names them, level 2 adds times."""
     number, rows = number_of(program), _rows(program)

@@ -58,6 +58,11 @@ class Plan(Driver):
         self.found = self.places.settle(self.temporaries)
         self.layout, self.outputs = self.places.layout, self.places.outputs
 
+    def code_of(self, step: int) -> tuple[str, str]:
+        """The Triton modules of a kernel; what they are compiled to is nothing to read."""
+        texts = [launch.source.text for launch in self.launches if launch.step == step]
+        return "\n\n".join(dict.fromkeys(texts)), ""
+
     # ---- kernels
 
     def add_loops(self, built: Built, step: int) -> None:
