@@ -20,7 +20,8 @@ def page_of(program: Any, caller: Sequence[str | None], names: Sequence[str]) ->
         kernels.append((name, row.reason, loops, "", ""))
     layout, report = program.layout, REPORTS.get(program) or Report()
     return ProgramPage(
-        program.number, graph=report.fact("graph") or "", simplified=report.fact("simplified") or "",
-        rules=report.fact("rules") or {}, explanation=kernel_table(rows), kernels=kernels,
+        program.number, graph=report.fact("graph") or "",
+        simplified=report.fact("simplified") or "", rules=report.fact("rules") or {},
+        explanation=kernel_table(rows), kernels=kernels,
         lower_bound=layout.lower_bound, without_reuse=layout.without_reuse,
     )  # fmt: skip

@@ -13,7 +13,8 @@ from treadle.base.watch import WATCH, Kind, Records
 from treadle.profiler.advice import AdviceList, advice
 from treadle.profiler.build import Builder
 from treadle.profiler.difference import Difference
-from treadle.profiler.events import KEYS, Events
+from treadle.profiler.events import Events
+from treadle.profiler.groups import Group
 from treadle.profiler.machine import ceilings
 from treadle.profiler.recording import Recording
 from treadle.profiler.table import Table
@@ -78,7 +79,7 @@ class Profile:
 
     # ---- reading it
 
-    def group_by(self, key: str) -> Any:
+    def group_by(self, key: str) -> list[Group]:
         """Sums of all events by a key; see `Events.group_by`."""
         return self.events().group_by(key)
 
@@ -88,8 +89,6 @@ class Profile:
         `limit` is how close to the machine's limit a row came: the time that its bytes or flops
         take at the speed measured for them, over the time it took.
         """
-        if by not in KEYS:
-            raise ArgumentError(explain("table", "no such key", f"one of {', '.join(KEYS)}", got=by))
         return Table(by, self.group_by(by), self.head(), rows)
 
     def advice(self, most: int = 3) -> AdviceList:
