@@ -57,10 +57,10 @@ __all__ = [
     "int32", "int64", "int8", "io", "is_complex", "is_grad_enabled", "isdtype", "jacfwd",
     "jacobian", "jacrev", "jvp", "linalg", "linearize", "load", "logs", "manual_seed", "map",
     "memory_report", "models", "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi",
-    "profile", "promote_types", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like",
-    "random", "randperm", "realize", "result_type", "save", "scan", "set_matmul_precision",
-    "span", "switch", "tune", "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp", "vmap",
-    "while_loop",
+    "profile", "promote_types", "rand", "rand_like", "randint", "randint_like", "randn",
+    "randn_like", "random", "randperm", "realize", "result_type", "save", "scan",
+    "set_matmul_precision", "span", "switch", "tune", "uint16", "uint32", "uint64", "uint8",
+    "value_and_grad", "vjp", "vmap", "while_loop",
 ]
 
 # <gen imports>

@@ -1,4 +1,4 @@
-"""What a profile says: which lines took the time, whose they are, and that parts sum to the whole."""
+"""What a profile says: which lines took the time, whose they are; parts sum to the whole."""
 
 from __future__ import annotations
 
@@ -113,7 +113,11 @@ def test_a_gradient_stands_under_the_line_and_op_it_differentiates():
 
 class Layer(td.nn.Module):
     def __init__(self):
-        self.norm, self.up, self.down = td.nn.LayerNorm(48), td.nn.Linear(48, 96), td.nn.Linear(96, 48)
+        self.norm, self.up, self.down = (
+            td.nn.LayerNorm(48),
+            td.nn.Linear(48, 96),
+            td.nn.Linear(96, 48),
+        )
 
     def forward(self, x):
         return x + self.down(td.relu(self.up(self.norm(x))))
@@ -219,7 +223,8 @@ def test_entries_side_by_side_loops_and_long_programs_are_recorded():
     with td.profile() as prof:
         assert np.array_equal(looped(x).numpy(), expected)
         big = array(1024, 2048)
-        total = ((big * 2.0).sum(0) + (big + 1.0).sum(0)).sum(); total.numpy()
+        total = ((big * 2.0).sum(0) + (big + 1.0).sum(0)).sum()
+        total.numpy()
     kinds = {e.detail.kind for e in prof.events().filter(kind="kernel")}
     assert "region" in kinds
     assert prof.recording.lost == 0

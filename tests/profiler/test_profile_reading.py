@@ -69,7 +69,7 @@ def test_spans_nest_and_have_time_of_their_own(prof):
         assert inner.parent == outer.row
     groups = {group.name: group for group in prof.group_by("span")}
     inner = groups["inner"]
-    assert inner.count == 4
+    assert inner.runs == 4
     assert groups["outer"].own == pytest.approx(groups["outer"].time - inner.time)
     own = self_times(prof.recording)
     assert own[outer.row] == groups["outer"].own
@@ -79,7 +79,7 @@ def test_spans_nest_and_have_time_of_their_own(prof):
 def test_what_asked_for_a_value_is_named_with_its_line(prof):
     (group,) = prof.group_by("realize")
     line = test_what_asked_for_a_value_is_named_with_its_line.__code__.co_firstlineno
-    assert group.count == 4
+    assert group.runs == 4
     name, _, number = group.name.rpartition(":")
     assert name == "item() at test_profile_reading.py"
     assert int(number) < line

@@ -131,7 +131,8 @@ class _Named:
         same.__kwdefaults__ = function.__kwdefaults__
         plain = _stand_in.__code__
         put = {
-            0.5: same, 1.5: WATCH.events.extend, 2.5: perf_counter_ns, 3.5: get_ident, 4.5: self.name,
+            0.5: same, 1.5: WATCH.events.extend, 2.5: perf_counter_ns, 3.5: get_ident,
+            4.5: self.name,
         }  # fmt: skip
         constants = tuple([put.get(x, x) if type(x) is float else x for x in plain.co_consts])
         function.__code__ = plain.replace(

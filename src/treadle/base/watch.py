@@ -49,7 +49,7 @@ class Records(NamedTuple):
     thread: int  # what Python calls it; -k: a worker; of a device, a stream
     words: Any  # memory of 64-bit integers
     first: int  # word of the first record
-    count: int
+    size: int  # how many records
     lost: int  # for which there was no room
     offset: int  # to be added to times to have those of time.perf_counter_ns
 
@@ -65,7 +65,7 @@ class _Thread(threading.local):
 class Watch:
     """Is somebody profiling, and what was seen since.
 
-    - **events**: kind, name, start, end, thread, and what else there is to say, of one after another
+    - **events**: kind, name, start, end, thread, and what else there is to say, one after another
     """
 
     __slots__ = ("begun", "ended", "events", "launches", "on", "sources", "thread")

@@ -10,8 +10,8 @@ from treadle.ir.recording import RECORDING
 from treadle.nn.hooks import Backward, Hook, RemovableHandle, Table, add_hook
 from treadle.nn.loading import Differences, load
 from treadle.nn.moving import moved, target_of
-from treadle.nn.paths import PATHS
 from treadle.nn.parameter import Buffer, Parameter
+from treadle.nn.paths import PATHS
 from treadle.nn.summary import Summary, summarize
 from treadle.nn.tree import indented, parts
 from treadle.tensor.gradients import gradient_held, is_grad_enabled

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from os.path import basename
 from typing import NamedTuple
 
 import numpy as np
 
 from treadle.base.watch import Kind
-from treadle.profiler.events import NOWHERE, Events, Group
+from treadle.profiler.events import Event, Events
 from treadle.profiler.gaps import CAUSES, PYTHON
-from treadle.profiler.groups import Costs, self_times
+from treadle.profiler.groups import NOWHERE, Costs, Group, self_times
 from treadle.profiler.recording import Detail
 
 OFTEN = 3  # times: what is seen less often is no loop
@@ -56,14 +57,18 @@ def _reads(events: Events) -> Iterator[Advice]:
     """Values read again and again: each time everything waits for them."""
     own = self_times(events.recording)
     for group in events.group_by("realize"):
-        if group.count >= OFTEN and group.name.partition("(")[0] in READERS:
-            named = events.filter(kind=Kind.REALIZE).filter(lambda e, g=group: e.name == g.name)
+        if group.runs >= OFTEN and group.name.partition("(")[0] in READERS:
+            named = events.filter(partial(_is_named, group.name), kind=Kind.REALIZE)
             idle = _idle_after(named) + float(own[named.rows].sum())
             yield Advice(
                 idle, f"read values less often than at each step: {group.name}",
-                f"{group.count} times something was computed because it was asked for there, and "
+                f"{group.runs} times something was computed because it was asked for there, and "
                 "nothing ran while Python went on to the next",
             )  # fmt: skip
+
+
+def _is_named(name: str, event: Event) -> bool:
+    return event.name == name
 
 
 def _idle_after(events: Events) -> float:
@@ -83,7 +88,7 @@ def _compiles(events: Events) -> Iterator[Advice]:
     """Programs compiled while it ran."""
     stages = events.group_by("stage")
     spent = sum(group.own for group in stages)
-    count = max((group.count for group in stages if group.name == "simplify"), default=0)
+    count = max((group.runs for group in stages if group.name == "simplify"), default=0)
     if count >= OFTEN:
         names = ", ".join(f"{group.name} {group.own / 1e6:.0f} ms" for group in stages[:4])
         yield Advice(
@@ -97,10 +102,10 @@ def _waits(events: Events) -> Iterator[Advice]:
     for group in events.group_by("gap"):
         if group.name == CAUSES[Kind.DATA]:
             yield Advice(group.time, "read data beside the program: DataLoader(num_workers=...)",
-                         f"{group.count} times nothing ran while a batch was awaited")  # fmt: skip
+                         f"{group.runs} times nothing ran while a batch was awaited")  # fmt: skip
         elif group.name == PYTHON:
             yield Advice(group.time, "put what a step does into one td.compile",
-                         f"in {group.count} gaps nothing ran but Python")  # fmt: skip
+                         f"in {group.runs} gaps nothing ran but Python")  # fmt: skip
 
 
 def _details(events: Events) -> Iterator[tuple[Detail, float, float, int]]:
@@ -141,7 +146,7 @@ def _slow(events: Events) -> Iterator[Advice]:
         if line.ideal and line.roofline < SLOW:
             yield Advice(
                 line.time - line.ideal,
-                f"look at {basename(line.name)}: its kernels reach {line.roofline:.0%} of the limit",
+                f"look at {basename(line.name)}, at {line.roofline:.0%} of the machine's limit",
                 f"{line.time / 1e6:.2f} ms in {', '.join(line.kernels[:3])}; TREADLE_TUNE=1 or "
                 "td.tune may find faster ones, larger batches often help",
             )  # fmt: skip

@@ -56,7 +56,7 @@ class Builder:
         self.launches: dict[int, Launch] = {}
         self.tables: dict[tuple[int, Caller], tuple[Any, Any]] = {}
         python = self._python(flat)
-        kernels = [self._kernels(source) for source in records if source.count]
+        kernels = [self._kernels(source) for source in records if source.size]
         self.events = np.concatenate([python, *kernels])
 
     # ---- tracks
@@ -95,7 +95,7 @@ class Builder:
     def _kernels(self, source: Records) -> np.ndarray[Any, Any]:
         """What a thread of a device ran; a run that nobody waited for is lost."""
         words = np.frombuffer(source.words, np.int64)[source.first :]
-        found = words[: WORDS * source.count].reshape(-1, WORDS)
+        found = words[: WORDS * source.size].reshape(-1, WORDS)
         known = np.isin(found[:, 0], list(self.launches))
         self.lost += int(len(found) - known.sum())
         found = found[known]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from treadle.profiler.events import Group
+from treadle.profiler.groups import Group
 from treadle.profiler.table import shown, time_text
 
 
@@ -38,7 +38,9 @@ class Difference:
         for change in (total, *self.rows[:20]):
             ratio = f"{change.after / change.before:7.2f}" if change.before else "    new"
             texts = time_text(change.before), time_text(change.after)
-            lines.append(f"{shown(self.key, change.name):<44} {texts[0]:>10} {texts[1]:>10} {ratio}")
+            lines.append(
+                f"{shown(self.key, change.name):<44} {texts[0]:>10} {texts[1]:>10} {ratio}"
+            )
         return "\n".join(lines)
 
     __repr__ = __str__

@@ -10,11 +10,10 @@ import numpy as np
 
 from treadle.base.errors import ArgumentError, explain
 from treadle.base.watch import Kind
+from treadle.profiler.groups import KEYS, Group, grouped
 from treadle.profiler.recording import Detail, Recording, Track
 
 Array = np.ndarray[Any, Any]
-NOWHERE = "(no line)"
-NO_MODULE = "(no module)"
 
 
 class Event(NamedTuple):
@@ -35,38 +34,12 @@ class Event(NamedTuple):
         return self.end - self.start
 
 
-class Group(NamedTuple):
-    """What events of one name come to, in nanoseconds, bytes and flops."""
-
-    name: str
-    time: float  # of kernels: when several ran at once, each its share of the moment
-    own: float  # without what lies in other events
-    count: int
-    kernels: tuple[str, ...]
-    flops: float
-    nbytes: float
-    ideal: float  # nanoseconds at the machine's limit
-
-    @property
-    def roofline(self) -> float:
-        """The part of the limit that was reached; 0 where no limit is known."""
-        return self.ideal / self.time if self.time > 0 else 0.0
-
-
 SORTS: dict[str, Callable[[Array], Array]] = {
     "start": lambda events: events["start"],
     "duration": lambda events: events["start"] - events["end"],
     "name": lambda events: events["name"],
     "kind": lambda events: events["kind"],
 }
-PARTS: dict[str, Callable[[Any], str]] = {
-    "line": lambda part: part.line or NOWHERE,
-    "op": lambda part: part.op,
-    "module": lambda part: part.module or NO_MODULE,
-    "phase": lambda part: part.phase,
-}
-KINDS = {"stage": Kind.STAGE, "span": Kind.SPAN, "realize": Kind.REALIZE, "gap": Kind.GAP}
-KEYS = (*PARTS, "kernel", "thread", "program", *KINDS)
 
 
 class Events(Sequence[Event]):
@@ -109,7 +82,7 @@ class Events(Sequence[Event]):
     def frame(self) -> Any:
         """A pandas data frame, where pandas is installed."""
         try:
-            import pandas  # type: ignore[import-untyped]  # noqa: PLC0415 - optional
+            import pandas  # type: ignore[import-untyped]
         except ImportError as error:
             hint = "pip install pandas; events().array needs only NumPy"
             raise ImportError(explain("frame", "pandas is not installed", hint)) from error
@@ -163,7 +136,7 @@ class Events(Sequence[Event]):
     @cached_property
     def total(self) -> int:
         """Nanoseconds in which at least one of these events was under way."""
-        from treadle.profiler.gaps import merged  # noqa: PLC0415 - it needs Events' file
+        from treadle.profiler.gaps import merged
 
         spans = merged(self.array)
         return int((spans[:, 1] - spans[:, 0]).sum())
@@ -174,13 +147,10 @@ class Events(Sequence[Event]):
         A kernel of several lines is under each of them, with a part of its time; parts sum to the
         whole. The largest group comes first.
         """
-        from treadle.profiler.groups import grouped  # noqa: PLC0415 - it needs this file
-
         if key not in KEYS:
-            raise ArgumentError(
-                explain("group_by", "no such key", f"one of {', '.join(KEYS)}", got=key)
-            )
-        return grouped(self, key)
+            hint = f"one of {', '.join(KEYS)}"
+            raise ArgumentError(explain("group_by", "no such key", hint, got=key))
+        return grouped(self.recording, self.rows, key)
 
 
 def _kind(kind: Kind | str) -> Kind:

@@ -2,17 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from treadle.base.watch import Kind
-from treadle.profiler.events import KINDS, PARTS, Events, Group
+from treadle.profiler.gaps import merged
 from treadle.profiler.recording import Recording
 
 Array = np.ndarray[Any, Any]
 GIGA = 1e9
+NOWHERE = "(no line)"
+NO_MODULE = "(no module)"
+
+
+class Group(NamedTuple):
+    """What events of one name come to, in nanoseconds, bytes and flops."""
+
+    name: str
+    time: float  # of kernels: when several ran at once, each its share of the moment
+    own: float  # without what lies in other events
+    runs: int
+    kernels: tuple[str, ...]
+    flops: float
+    nbytes: float
+    ideal: float  # nanoseconds at the machine's limit
+
+    @property
+    def roofline(self) -> float:
+        """The part of the limit that was reached; 0 where no limit is known."""
+        return self.ideal / self.time if self.time > 0 else 0.0
+
+
+PARTS: dict[str, Callable[[Any], str]] = {
+    "line": lambda part: part.line or NOWHERE,
+    "op": lambda part: part.op,
+    "module": lambda part: part.module or NO_MODULE,
+    "phase": lambda part: part.phase,
+}
+KINDS = {"stage": Kind.STAGE, "span": Kind.SPAN, "realize": Kind.REALIZE, "gap": Kind.GAP}
+KEYS = (*PARTS, "kernel", "thread", "program", *KINDS)
 
 
 def exclusive(start: Array, end: Array) -> Array:
@@ -64,16 +94,16 @@ class Costs:
         return {int(k): sums[k] for k in np.unique(self.detail)}
 
 
-def grouped(events: Events, key: str) -> list[Group]:
-    """Groups, the largest first."""
-    found = events.recording
+def grouped(found: Recording, rows: Array, key: str) -> list[Group]:
+    """Groups of some rows, the largest first."""
+    kinds = found.events["kind"][rows]
     if key in KINDS:
-        groups = _by_name(events, KINDS[key])
+        groups = _by_name(found, rows[kinds == KINDS[key]])
     elif key == "thread":
-        groups = _by_thread(events)
+        groups = _by_thread(found, rows[kinds == Kind.KERNEL])
     else:
-        rows = events.rows[events.array["kind"] == Kind.KERNEL]
-        costs = Costs(found, rows[found.events["detail"][rows] >= 0])
+        kernels = rows[kinds == Kind.KERNEL]
+        costs = Costs(found, kernels[found.events["detail"][kernels] >= 0])
         groups = _by_kernel(costs) if key == "kernel" else _by_part(costs, key)
     return sorted(groups, key=lambda group: -group.time)
 
@@ -127,10 +157,8 @@ def self_times(recording: Recording) -> Array:
     return own - np.bincount(events["parent"][inner], spent, len(events))
 
 
-def _by_name(events: Events, kind: Kind) -> list[Group]:
+def _by_name(found: Recording, rows: Array) -> list[Group]:
     """Spans of a name: time in all of them, and time in them alone."""
-    found = events.recording
-    rows = events.rows[events.array["kind"] == kind]
     own = self_times(found)
     names = found.events["name"][rows]
     groups = []
@@ -142,13 +170,18 @@ def _by_name(events: Events, kind: Kind) -> list[Group]:
     return groups
 
 
-def _by_thread(events: Events) -> list[Group]:
+def _by_thread(found: Recording, rows: Array) -> list[Group]:
     """How long each thread ran kernels."""
-    found = events.recording
-    rows = events.rows[events.array["kind"] == Kind.KERNEL]
     groups = []
     for number in np.unique(found.events["track"][rows]).tolist():
-        mine = Events(found, rows[found.events["track"][rows] == number])
+        mine = found.events[rows[found.events["track"][rows] == number]]
+        spent = covering(mine)
         name = found.tracks[number].name
-        groups.append(Group(name, mine.total, mine.total, len(mine), (), 0.0, 0.0, 0.0))
+        groups.append(Group(name, spent, spent, len(mine), (), 0.0, 0.0, 0.0))
     return groups
+
+
+def covering(events: Array) -> int:
+    """Nanoseconds in which at least one of some events was under way."""
+    spans = merged(events)
+    return int((spans[:, 1] - spans[:, 0]).sum())

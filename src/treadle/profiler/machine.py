@@ -48,7 +48,7 @@ def ceilings(name: str) -> tuple[float, float]:
 
 
 def _model(where: Device) -> str:
-    from treadle.backends.registry import backend_of  # noqa: PLC0415 - loads the device
+    from treadle.backends.registry import backend_of
 
     return str(backend_of(where).target())
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from importlib import import_module
 from time import perf_counter_ns
 from typing import Any, Self
 
@@ -13,9 +12,12 @@ from treadle.base.watch import WATCH, Kind, Records
 from treadle.profiler.advice import AdviceList, advice
 from treadle.profiler.build import Builder
 from treadle.profiler.difference import Difference
-from treadle.profiler.events import KEYS, Events
+from treadle.profiler.events import Events
+from treadle.profiler.groups import Group
+from treadle.profiler.files import save
 from treadle.profiler.machine import ceilings
 from treadle.profiler.recording import Recording
+from treadle.profiler.report import inline_page, write_report
 from treadle.profiler.table import Table
 
 DEVICES = ("cpu", "cuda")
@@ -78,7 +80,7 @@ class Profile:
 
     # ---- reading it
 
-    def group_by(self, key: str) -> Any:
+    def group_by(self, key: str) -> list[Group]:
         """Sums of all events by a key; see `Events.group_by`."""
         return self.events().group_by(key)
 
@@ -88,10 +90,6 @@ class Profile:
         `limit` is how close to the machine's limit a row came: the time that its bytes or flops
         take at the speed measured for them, over the time it took.
         """
-        if by not in KEYS:
-            raise ArgumentError(
-                explain("table", "no such key", f"one of {', '.join(KEYS)}", got=by)
-            )
         return Table(by, self.group_by(by), self.head(), rows)
 
     def advice(self, most: int = 3) -> AdviceList:
@@ -108,15 +106,15 @@ class Profile:
 
     def save(self, path: PathLike) -> None:
         """Write a file: .pftrace for Perfetto, .json for Chrome, .folded, .speedscope.json."""
-        import_module("treadle.profiler.files").save(self.recording, path)
+        save(self.recording, path)
 
     def report(self, path: PathLike) -> None:
         """Write a page to read in a browser, with everything in it."""
-        import_module("treadle.profiler.report").write_report(self.recording, path)
+        write_report(self.recording, path)
 
     def _repr_html_(self) -> str:
         """The same page within a notebook."""
-        return str(import_module("treadle.profiler.report").inline_page(self.recording))
+        return inline_page(self.recording)
 
     def head(self) -> str:
         """The whole in one line."""

@@ -6,7 +6,7 @@ import linecache
 from collections.abc import Sequence
 from os.path import basename
 
-from treadle.profiler.events import Group
+from treadle.profiler.groups import Group
 
 BAR = 12  # cells
 EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -38,9 +38,10 @@ class Table:
         share = row.time / self.total if self.total else 0.0
         pace = f"{row.nbytes / row.time:7.1f} {row.flops / row.time:8.1f}" if row.time else ""
         limit = f"{row.roofline:6.0%}" if row.ideal else "      "
+        name, spent = shown(self.key, row.name), time_text(row.time)
         return (
-            f"{shown(self.key, row.name):<{WIDTH}} {time_text(row.time):>9} {share:6.1%} {_bar(share)} "
-            f"{row.count:6} {len(row.kernels):7} {_bytes(row.nbytes):>9} {pace} {limit}"
+            f"{name:<{WIDTH}} {spent:>9} {share:6.1%} {_bar(share)} "
+            f"{row.runs:6} {len(row.kernels):7} {_bytes(row.nbytes):>9} {pace} {limit}"
         )
 
 

@@ -101,7 +101,6 @@ class Rings:
         self.all.append(ring)
         return ring
 
-
     def records(self) -> list[Records]:
         """What was written so far."""
         offset = clock_offset()
