@@ -13,8 +13,8 @@ from treadle.profiler.advice import AdviceList, advice
 from treadle.profiler.build import Builder
 from treadle.profiler.difference import Difference
 from treadle.profiler.events import Events
-from treadle.profiler.groups import Group
 from treadle.profiler.files import save
+from treadle.profiler.groups import Group
 from treadle.profiler.machine import ceilings
 from treadle.profiler.recording import Recording
 from treadle.profiler.report import inline_page, write_report

@@ -7,7 +7,7 @@ import html
 import json
 import zlib
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ SCRIPTS = ("data", "tables", "source", "roofline", "programs", "draw", "timeline
 
 LONGEST_SOURCE = 1 << 20  # of a file that is shown whole
 HEIGHT = 640  # of a report within a notebook
+WITH_CODE = 12  # kernels whose text and assembly are shown
 POINTS = 4000  # of a counter that are drawn
 
 
@@ -105,7 +106,7 @@ def _own(recording: Recording) -> tuple[Any, Any]:
     """Nanoseconds that are an event's alone, and its part of a run that threads share."""
     events = recording.events
     time, part = (events["end"] - events["start"]).astype(np.float64), np.ones(len(events))
-    rows = np.flatnonzero((events["kind"] == Kind.KERNEL) & (events["detail"] >= 0))
+    rows = _kernels(recording)
     if len(rows):
         costs = Costs(recording, rows)
         time[rows], part[rows] = costs.time, costs.runs
@@ -119,6 +120,7 @@ def _facts(recording: Recording) -> dict[str, Any]:
     """All but the events."""
     events = recording.events
     began = int(events["start"].min()) if len(events) else 0
+    hottest = _hottest(recording)
     return {
         "title": _title(recording),
         "count": len(events),
@@ -130,7 +132,7 @@ def _facts(recording: Recording) -> dict[str, Any]:
             _counter(counter, began) for counter in (*recording.counters, *rates_of(recording))
         ],
         "flows": recording.flows.tolist(),
-        "programs": [_program(recording, number) for number in sorted(recording.programs)],
+        "programs": [_program(recording, number, hottest) for number in sorted(recording.programs)],
         "memory": memory_picture(recording).svg if recording.counters else "",
         "sources": _sources(recording),
         "ceilings": recording.ceilings,
@@ -157,9 +159,33 @@ def _counter(counter: Counter, began: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _program(recording: Recording, number: int) -> dict[str, Any]:
+def _program(recording: Recording, number: int, hottest: set[tuple[int, int]]) -> dict[str, Any]:
+    """A page, with the code of those of its kernels that are among the hottest."""
     page = recording.programs[number]
-    return asdict(page) | {"picture": arena_picture(recording, number).svg if page.layout else ""}
+    kernels = []
+    for entry, (*about, text, assembly) in enumerate(page.kernels):
+        wanted = page.code if (number, entry) in hottest else None
+        kernels.append((*about, *(wanted(entry) if wanted else (text, assembly))))
+    picture = arena_picture(recording, number).svg if page.layout else ""
+    known = {
+        field.name: getattr(page, field.name) for field in fields(page) if field.name != "code"
+    }
+    return known | {"kernels": kernels, "picture": picture}
+
+
+def _hottest(recording: Recording) -> set[tuple[int, int]]:
+    """Program and number of the kernels that took most time: to make their code takes some too."""
+    rows = _kernels(recording)
+    if not len(rows):
+        return set()
+    spent = {number: float(sums[0]) for number, sums in Costs(recording, rows).by_detail().items()}
+    found = (recording.details[k] for k in sorted(spent, key=lambda k: -spent[k]))
+    return set(list(dict.fromkeys((d.program, d.entry) for d in found))[:WITH_CODE])
+
+
+def _kernels(recording: Recording) -> Any:
+    events = recording.events
+    return np.flatnonzero((events["kind"] == Kind.KERNEL) & (events["detail"] >= 0))
 
 
 def _sources(recording: Recording) -> dict[str, str]:

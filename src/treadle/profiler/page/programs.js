@@ -31,7 +31,8 @@ function stagesOf(program) {
 
 function kernelOf([name, reason, loops, text, assembly]) {
   const parts = [["loop program", loops], ["LLVM or Triton", text], ["assembly", assembly]].filter(([, said]) => said);
-  return make("details", {}, make("summary", {}, make("code", {}, name), " ", make("span", { class: "why" }, reason)),
+  const missing = text ? [] : [make("p", { class: "note" }, "Code is made for the kernels that took most time; TREADLE_DEBUG=4 and 6 print all.")];
+  return make("details", {}, make("summary", {}, make("code", {}, name), " ", make("span", { class: "why" }, reason)), ...missing,
     ...parts.flatMap(([title, said]) => [make("h2", {}, title), make("pre", {}, said)]));
 }
 
