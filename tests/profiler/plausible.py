@@ -150,4 +150,4 @@ def many(count: int) -> Recording:
     events["parent"] = -1
     names = ["program 0", *(f"{'_'.join(d.ops)}_{k}" for k, d in enumerate(known))]
     tracks = [Track(f"thread {k}", "cpu", 1, k) for k in range(4)]
-    return Recording(np.sort(events, order="start"), tracks, names, known)
+    return Recording(events[np.argsort(events["start"], kind="stable")], tracks, names, known)

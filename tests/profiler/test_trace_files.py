@@ -79,7 +79,8 @@ def test_counters_facts_and_losses(recording, shown):
     (counter,) = recording.counters
     values = list(zip(counter.times.tolist(), counter.values.tolist(), strict=True))
     assert shown.counters["process 4242", "live bytes"] == values
-    assert shown.units == {"live bytes": 3, "cpu GFLOP/s": "GFLOP/s", "cpu GB/s": "GB/s"}
+    rates = {"cpu GFLOP/s": "GFLOP/s", "cpu GB/s": "GB/s"}
+    assert shown.units == {"live bytes": 3, "cpu arena": 3, **rates}
     (about,) = shown.instants
     assert about["machine"] == "a machine"
     assert about["events lost"] == "7"
@@ -106,7 +107,7 @@ def test_a_million_events_are_small():
 
 def test_what_is_encoded_in_parts_is_one_sequence(monkeypatch):
     monkeypatch.setattr(perfetto, "CHUNK", 1000)
-    recording = plausible.many(20_000)
+    recording = plausible.many(12_000)
     shown = wire.replay(wire.packets_of(b"".join(perfetto_parts(recording))))
     slices = Tally((s.name, s.category, s.start, s.end) for s in shown.slices)
     assert slices == recorded(recording)

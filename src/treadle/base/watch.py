@@ -65,14 +65,16 @@ class _Thread(threading.local):
 class Watch:
     """Is somebody profiling, and what was seen since.
 
+    - **memory**: time, device and bytes in use, of one sample after another
     - **events**: kind, name, start, end, thread, and what else there is to say, one after another
     """
 
-    __slots__ = ("begun", "ended", "events", "launches", "on", "sources", "thread")
+    __slots__ = ("begun", "ended", "events", "launches", "memory", "on", "sources", "thread")
 
     def __init__(self) -> None:
         self.on = False
         self.events: list[Any] = []
+        self.memory: list[tuple[int, str, int]] = []
         self.launches = itertools.count(1)
         self.thread = _Thread()
         self.sources: list[Callable[[], list[Records]]] = []  # of backends that were loaded
@@ -81,7 +83,7 @@ class Watch:
 
     def begin(self) -> None:
         """Write down what happens from now on."""
-        self.events, self.on = [], True
+        self.events, self.memory, self.on = [], [], True
         MEANING.profiled = True
         MEANING.follow()
         for call in self.begun:

@@ -68,13 +68,13 @@ class Costs:
         self.recording, events = recording, recording.events[rows]
         self.rows, self.detail = rows, events["detail"]
         self.time = np.zeros(len(rows))
-        devices = [recording.tracks[k].device for k in events["track"].tolist()]
-        for device in dict.fromkeys(devices):
-            mine = np.array([x == device for x in devices])
+        devices = np.array([track.device for track in recording.tracks])[events["track"]]
+        for device in np.unique(devices):
+            mine = devices == device
             self.time[mine] = exclusive(events["start"][mine], events["end"][mine])
-        runs = np.stack([events["parent"], events["detail"]], 1)
-        _, which, count = np.unique(runs, axis=0, return_inverse=True, return_counts=True)
-        once = 1.0 / count[which.reshape(-1)]  # events of one run share its flops
+        run = events["parent"].astype(np.int64) * (len(recording.details) + 1) + events["detail"]
+        _, which, count = np.unique(run, return_inverse=True, return_counts=True)
+        once = 1.0 / count[which]  # events of one run share its flops
         known = [(d.flops, d.bytes_read + d.bytes_written) for d in recording.details]
         table = np.array(known, np.float64).reshape(-1, 2)
         self.runs = once
@@ -82,7 +82,7 @@ class Costs:
         self.nbytes = table[self.detail, 1] * once
         self.ideal = np.zeros(len(rows))
         for device, (width, pace) in recording.ceilings.items():
-            mine = np.array([x == device for x in devices], bool)
+            mine = devices == device
             limits = np.maximum(self.nbytes / width, self.flops / pace) * GIGA
             self.ideal[mine] = limits[mine]
 

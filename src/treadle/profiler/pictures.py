@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from treadle.base.errors import ArgumentError, explain
+from treadle.profiler.memory import arena_bytes
 from treadle.profiler.recording import Counter, ProgramPage, Recording
 from treadle.runtime.explain import quantity
 from treadle.tensor.picture import Picture
@@ -63,14 +64,14 @@ def arena_picture(recording: Recording, program: int | None = None) -> Picture:
     """
     laid_out = {n: page for n, page in recording.programs.items() if page.layout}
     if program is None:
-        program = max(laid_out, key=lambda n: _extent(laid_out[n]), default=-1)
+        program = max(laid_out, key=lambda n: arena_bytes(laid_out[n]), default=-1)
     if program not in laid_out:
         known = ", ".join(map(str, laid_out)) or "none"
         raise ArgumentError(
             explain("arena_picture", "no such program with an arena", got=program, programs=known)
         )
     page = laid_out[program]
-    extent, steps = _extent(page) or 1, max(last for _, _, _, last, _ in page.layout) + 1
+    extent, steps = arena_bytes(page) or 1, max(last for _, _, _, last, _ in page.layout) + 1
     parts = [_scale(extent)]
     for number, (offset, nbytes, first, last, label) in enumerate(page.layout):
         left, right = _across(first / steps), _across((last + 1) / steps)
@@ -93,16 +94,12 @@ def arena_picture(recording: Recording, program: int | None = None) -> Picture:
 
 def arena_line(page: ProgramPage) -> str:
     """What the arena takes, what any must, and what reuse saves."""
-    extent = _extent(page)
+    extent = arena_bytes(page)
     saved = 1 - extent / page.without_reuse if page.without_reuse else 0.0
     return (
         f"arena {quantity(extent, 'B')}, lower bound {quantity(page.lower_bound, 'B')}, "
         f"without reuse {quantity(page.without_reuse, 'B')}: {saved:.0%} saved"
     )
-
-
-def _extent(page: ProgramPage) -> int:
-    return max((offset + nbytes for offset, nbytes, _, _, _ in page.layout), default=0)
 
 
 def _bound(page: ProgramPage, extent: int) -> str:

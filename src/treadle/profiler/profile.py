@@ -16,6 +16,7 @@ from treadle.profiler.events import Events
 from treadle.profiler.files import save
 from treadle.profiler.groups import Group
 from treadle.profiler.machine import ceilings
+from treadle.profiler.memory import memory_counters
 from treadle.profiler.recording import Recording
 from treadle.profiler.report import inline_page, write_report
 from treadle.profiler.table import Table
@@ -35,6 +36,7 @@ class Profile:
 
     def __init__(self) -> None:
         self._flat: list[Any] = []
+        self._memory: list[tuple[int, str, int]] = []
         self._records: list[Records] = []
         self._began = self._ended = 0
 
@@ -50,7 +52,7 @@ class Profile:
 
     def __exit__(self, *_: object) -> None:
         self._ended = perf_counter_ns()
-        self._flat = WATCH.end()
+        self._flat, self._memory = WATCH.end(), WATCH.memory
         self._records = [found for source in WATCH.sources for found in source()]
 
     # ---- what was recorded
@@ -66,6 +68,7 @@ class Profile:
         devices = dict.fromkeys(track.device for track in found.tracks)
         found.ceilings = {x: ceilings(x) for x in devices if x.startswith(DEVICES)}
         found.programs = builder.pages()
+        found.counters = memory_counters(self._memory)
         self._flat, self._records = [], []
         return found
 

@@ -7,10 +7,16 @@ from typing import Any
 import numpy as np
 
 from treadle.profiler.groups import Costs
+from treadle.profiler.memory import arena_counters
 from treadle.profiler.recording import Counter, Kind, Recording
 
 STEPS = 1000  # means over a thousandth of the time
 Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def all_counters(recording: Recording) -> list[Counter]:
+    """What was counted, and what follows from programs and kernels."""
+    return [*recording.counters, *arena_counters(recording), *rates_of(recording)]
 
 
 def rates_of(recording: Recording) -> list[Counter]:

@@ -18,7 +18,7 @@ from treadle.base.files import PathLike, replacing
 from treadle.profiler.groups import Costs
 from treadle.profiler.lanes import lanes_of
 from treadle.profiler.pictures import arena_picture, memory_picture
-from treadle.profiler.rates import rates_of
+from treadle.profiler.rates import all_counters
 from treadle.profiler.recording import Counter, Kind, Recording
 
 SCRIPTS = ("data", "tables", "source", "roofline", "programs", "draw", "timeline", "main")
@@ -128,17 +128,20 @@ def _facts(recording: Recording) -> dict[str, Any]:
         "names": recording.names,
         "lanes": _lanes(recording),
         "details": [asdict(detail) for detail in recording.details],
-        "counters": [
-            _counter(counter, began) for counter in (*recording.counters, *rates_of(recording))
-        ],
+        "counters": [_counter(counter, began) for counter in all_counters(recording)],
         "flows": recording.flows.tolist(),
         "programs": [_program(recording, number, hottest) for number in sorted(recording.programs)],
-        "memory": memory_picture(recording).svg if recording.counters else "",
+        "memory": _memory(recording),
         "sources": _sources(recording),
         "ceilings": recording.ceilings,
         "lost": recording.lost,
         "facts": recording.facts,
     }
+
+
+def _memory(recording: Recording) -> str:
+    counted = [counter for counter in recording.counters if counter.unit == "B"]
+    return memory_picture(recording).svg if counted else ""
 
 
 def _lanes(recording: Recording) -> list[dict[str, Any]]:

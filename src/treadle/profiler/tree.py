@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from treadle.profiler.lanes import Lane
-from treadle.profiler.rates import rates_of
+from treadle.profiler.rates import all_counters
 from treadle.profiler.recording import Counter, Recording
 
 
@@ -51,7 +51,7 @@ class Tree:
         first = self.places[0].number
         return [
             (counter, self.add(first, counter.name, unit=counter.unit))
-            for counter in (*recording.counters, *rates_of(recording))
+            for counter in all_counters(recording)
         ]
 
 

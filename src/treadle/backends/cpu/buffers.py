@@ -208,6 +208,13 @@ def statistics() -> dict[str, int]:
     }
 
 
+def bytes_in_use() -> int:
+    """Bytes of blocks that somebody holds, without what only aligns them."""
+    mapped = [len(mapping) for mapping in list(_mappings.mapped.values())]
+    padding = HUGE_BYTES * sum(size >= 2 * HUGE_BYTES for size in mapped)
+    return sum(mapped) - padding - statistics()["kept"]
+
+
 def mapping_size(nbytes: int) -> int:
     """The size class of a request above the small sizes: whole huge pages, or 4 per doubling."""
     if nbytes > MEDIUM_BYTES:

@@ -12,12 +12,14 @@ import threading
 from time import perf_counter_ns
 from typing import Any, Protocol
 
+from treadle.backends.cpu.buffers import bytes_in_use
 from treadle.backends.cpu.recorded import HEAD, RECORD
 from treadle.backends.cpu.threads import Pool, native_clock, recorder
 from treadle.backends.cpu.workers import PART_NANOSECONDS
 from treadle.base.watch import WATCH, Kind, Records
 
 ROOM = 1 << 16  # records of a ring
+SAMPLE_NANOSECONDS = 500_000
 NEVER = 1 << 61  # nanoseconds
 ENTRY_BYTES = 32
 
@@ -115,6 +117,23 @@ WATCH.begun.append(RINGS.begin)
 WATCH.sources.append(RINGS.records)
 
 
+class Samples:
+    """How much memory is in use, now and then: when a program starts, and has what it works in."""
+
+    def __init__(self) -> None:
+        self.next = 0  # time of the next one
+
+    def take(self) -> None:
+        """Look, if the last look is long enough ago for nobody to notice."""
+        now = perf_counter_ns()
+        if now >= self.next:
+            WATCH.memory.append((now, "cpu", bytes_in_use()))
+            self.next = now + max(SAMPLE_NANOSECONDS, 100 * (perf_counter_ns() - now))
+
+
+SAMPLES = Samples()
+
+
 def launch(program: Program, words: Any) -> None:
     """Run a program as it is run otherwise, and have every thread write down what it does."""
     number = next(WATCH.launches)
@@ -122,6 +141,7 @@ def launch(program: Program, words: Any) -> None:
     record = (ctypes.c_int64 * 5)(ctypes.addressof(pointers), number, 0, NEVER, 0)
     if program.in_parts:
         record[3] = PART_NANOSECONDS
+    SAMPLES.take()
     run, at = recorder(program.short), ctypes.addressof(record)
     given = words if not program.in_parts else (ctypes.c_int64 * 5)(*words[:5])
     start = perf_counter_ns()

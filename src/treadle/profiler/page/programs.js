@@ -3,9 +3,11 @@
 const programState = { number: null };
 
 function showPrograms() {
-  const known = data.programs.map((program) => program.number);
+  const times = new Map(grouped("program").rows.map((row) => [row.name, row.time]));
+  const spent = (number) => times.get(`program ${number}`) ?? 0;
+  const known = data.programs.map((program) => program.number).sort((a, b) => spent(b) - spent(a));
   if (!known.includes(programState.number)) programState.number = known[0] ?? null;
-  choices("numbers", known.map((number) => [number, `program ${number}`]), programState.number, showProgram);
+  choices("numbers", known.map((number) => [number, `program ${number}: ${duration(spent(number))}`]), programState.number, showProgram);
   const program = data.programs.find((page) => page.number === programState.number);
   byId("program").replaceChildren(...(program ? stagesOf(program) : [make("p", { class: "note" }, "No program was recorded.")]));
 }
@@ -22,6 +24,7 @@ function stagesOf(program) {
     ["Graph after simplifying", program.simplified], ["Rules that fired", rules.join("\n")],
     ["Tuning", program.tuning],
   ];
+  if (!program.graph) parts.push(["Graph and rules", "It was compiled before the recording began, so nobody wrote them down."]);
   const found = parts.filter(([, text]) => text).map(([title, text, open]) =>
     make("details", { open: open ? "" : null }, make("summary", {}, title), make("pre", {}, text)));
   if (program.picture) found.push(make("details", { open: "" }, make("summary", {}, "Memory"), pictureOf(program.picture)));

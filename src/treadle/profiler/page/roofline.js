@@ -97,5 +97,5 @@ function roof(across, up, [bandwidth, most]) {
   const said = `${quantity(bandwidth, "B/s")} and ${quantity(most, "flop/s")}, measured`;
   return drawn("g", {},
     drawn("polyline", { points: path, fill: "none", stroke: "var(--accent)", "stroke-width": 2 }, drawn("title", {}, said)),
-    drawn("text", { x: PLOT.width - PLOT.right - 4, y: up(most) - 7, "text-anchor": "end", fill: "var(--accent)", "font-size": 12 }, said));
+    drawn("text", { x: PLOT.width - PLOT.right - 6, y: PLOT.height - PLOT.bottom - 10, "text-anchor": "end", fill: "var(--accent)", "font-size": 12 }, said));
 }
