@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -44,9 +45,9 @@ def table_of(said):
 
 
 def test_the_slow_line_is_first_and_a_report_is_there(script, capsys):
-    assert main(["profile", "work.py", "256", "--by", "phase"]) == 0
+    assert main(["profile", "work.py", "640", "--by", "phase"]) == 0
     said = capsys.readouterr().out
-    assert "size True ['work.py', '256', '--by', 'phase']" in said
+    assert "size True ['work.py', '640', '--by', 'phase']" in said
     assert "x = td.tanh(x @ x)" in table_of(said)[0]
     assert (script / "work.profile.html").stat().st_size > 10_000
 
@@ -84,6 +85,15 @@ def test_what_cannot_be_written_is_refused_before_anything_runs(script, capsys):
     with pytest.raises(ArgumentError, match=r"t\.txt"):
         main(["profile", "-o", "t.txt", "work.py", "8"])
     assert capsys.readouterr().out == ""
+
+
+def test_an_example_runs_under_it_unchanged(tmp_path, capsys):
+    example = Path(__file__).parents[2] / "examples" / "classification.py"
+    output = tmp_path / "example.html"
+    assert main(["profile", "-o", str(output), str(example), "--tiny"]) == 0
+    said = capsys.readouterr().out
+    assert "classification.py:" in said.split("share")[1]
+    assert output.exists()
 
 
 def test_a_script_that_is_not_there(script, capsys):

@@ -159,6 +159,7 @@ def _down(part: float) -> float:
 
 
 def _time(nanoseconds: float) -> str:
-    return (
-        quantity(nanoseconds / 1e6, "ms") if nanoseconds >= 1e6 else f"{nanoseconds / 1e3:.3g} us"
-    )
+    for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
+        if nanoseconds >= size:
+            return f"{nanoseconds / size:.3g} {unit}"
+    return f"{nanoseconds:.0f} ns"

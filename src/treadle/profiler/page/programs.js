@@ -50,7 +50,8 @@ function pictureOf(svg) {
 
 function showMemory() {
   const parts = data.memory ? [make("h2", {}, "Over time"), pictureOf(data.memory)] : [];
-  for (const program of data.programs.filter((page) => page.picture)) {
+  const arenas = data.programs.filter((page) => page.picture).sort((a, b) => b.without_reuse - a.without_reuse);
+  for (const program of arenas) {
     parts.push(make("h2", {}, `Arena of program ${program.number}: time across, offset up`), pictureOf(program.picture));
   }
   byId("memory").replaceChildren(...(parts.length ? parts : [make("p", { class: "note" }, "No memory was recorded.")]));
