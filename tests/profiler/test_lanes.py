@@ -52,9 +52,10 @@ def check(recording):
         ([(0, 5), (5, 9), (5, 5), (5, 5), (9, 9)], 1),
         ([(0, 5), (3, 8)], 2),
         ([(0, 5), (3, 8), (4, 9), (6, 7)], 3),
+        ([(0, 5), (3, 8), (5, 9)], 2),
         ([(3, 3)], 1),
     ],
-    ids=["nested", "equal", "empty", "overlap", "three", "one"],
+    ids=["nested", "equal", "empty", "overlap", "three", "touching", "one"],
 )
 def test_lanes_are_as_many_as_needed(spans, count):
     assert len(check(recording_of(spans))) == count

@@ -124,7 +124,13 @@ def test_search_finds_events_by_line_and_goes_through_them(page, recording):
     page.key("Enter")
     first = page.run("view.chosen")
     page.key("Enter")
-    assert page.run("view.chosen") > first
+    second = page.run("view.chosen")
+    assert second > first
+    page.run("document.getElementById('search').blur()")
+    page.key("n")
+    assert page.run("view.chosen") > second
+    page.key("N")
+    assert page.run("view.chosen") == second
     page.key("Escape")
     assert page.run("[view.found.length, view.chosen]") == [0, -1]
 
@@ -223,3 +229,4 @@ def test_names_are_text_and_never_markup(chromium, tmp_path):
     table(chromium, "kernel")
     assert chromium.run("document.querySelectorAll('img').length") == 0
     assert chromium.run("document.getElementById('title').innerText") == recording.facts["script"]
+    assert recording.facts["script"] in chromium.run("document.title")

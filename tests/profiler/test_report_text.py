@@ -16,7 +16,7 @@ import pytest
 
 from treadle.base.errors import ArgumentError
 from treadle.profiler.pictures import arena_picture, memory_picture
-from treadle.profiler.recording import Recording
+from treadle.profiler.recording import Kind, Recording
 from treadle.profiler.report import inline_page, report_page
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -42,6 +42,10 @@ def test_the_page_has_every_event_and_fact():
     assert (start == recording.events["start"] - began).all()
     assert (length == recording.events["end"] - recording.events["start"]).all()
     assert len(columns) == count * (4 * 8 + 3 * 4 + 2 + 1 + 1)
+    depth = np.frombuffer(columns[-count:], np.uint8)
+    wanted = {Kind.SPAN: 0, Kind.MODULE: 1, Kind.OP: 2, Kind.CALL: 3, Kind.KERNEL: 0}
+    for kind, deep in wanted.items():
+        assert set(depth[recording.events["kind"] == kind]) == {deep}
 
 
 def test_the_page_asks_nobody():
@@ -86,6 +90,9 @@ def test_the_arena_has_a_rectangle_for_each_buffer_and_none_overlap():
         for x2, y2, wide2, high2, _ in found[:k]:
             apart = x + wide <= x2 or x2 + wide2 <= x or y + high <= y2 or y2 + high2 <= y
             assert apart
+    bottoms = [y + high for _, y, _, high, _ in found]
+    assert bottoms[0] - bottoms[1] == pytest.approx(found[0][3], abs=1)  # one lies on the other
+    assert bottoms[0] == pytest.approx(bottoms[2])
     areas = [wide * high for _, _, wide, high, _ in found]
     wanted = [nbytes * (last - first + 1) for _, nbytes, first, last, _ in layout]
     assert np.divide(areas, areas[0]) == pytest.approx(np.divide(wanted, wanted[0]), rel=0.05)

@@ -134,6 +134,14 @@ def test_chrome_has_every_event_at_its_time(recording, chrome):
     )
 
 
+def test_chrome_times_are_whole_nanoseconds(tmp_path):
+    recording = plausible.many(400)
+    save(recording, tmp_path / "trace.json")
+    events = json.loads((tmp_path / "trace.json").read_text("utf-8"))["traceEvents"]
+    starts = sorted(round(e["ts"] * 1000) for e in events if e["ph"] == "X")
+    assert starts == recording.events["start"].tolist()
+
+
 def test_chrome_nests_within_a_thread(chrome):
     threads = {}
     for event in chrome["traceEvents"]:
@@ -158,6 +166,7 @@ def test_chrome_arrows_lie_in_slices(recording, chrome):
     ends = {kind: {e["id"]: e for e in events if e["ph"] == kind} for kind in "sf"}
     assert len(ends["s"]) == len(recording.flows)
     assert ends["s"].keys() == ends["f"].keys()
+    assert all(end["bp"] == "e" for end in ends["f"].values())  # the slice around it, not the next
     starts = {(e["pid"], e["tid"], e["ts"]) for e in events if e["ph"] == "X"}
     for end in (*ends["s"].values(), *ends["f"].values()):
         assert (end["pid"], end["tid"], end["ts"]) in starts

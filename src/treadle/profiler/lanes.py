@@ -65,8 +65,8 @@ def _brackets(start: Ints, end: Ints) -> Ints:
     count = len(start)
     number = np.arange(count)
     empty = start == end
-    opening = np.where(empty, 4 * count + 2 * number, 2 * count + number)
-    closing = np.where(empty, 4 * count + 2 * number + 1, count - number)
+    opening = 2 * count + np.where(empty, 2 * number, number)
+    closing = np.where(empty, 2 * count + 2 * number + 1, count - number)
     return np.lexsort((np.concatenate([opening, closing]), np.concatenate([start, end])))
 
 
