@@ -15,10 +15,10 @@ from treadle.base.errors import TreadleError
 from treadle.base.knobs import TRACE, override
 from treadle.base.limits import can_cast, finfo, iinfo, isdtype, promote_types, result_type
 from treadle.base.shapes import Dim
-from treadle.base.spans import span
 from treadle.random import (
     manual_seed, rand, rand_like, randint, randint_like, randn, randn_like, randperm,
 )
+from treadle.runtime.spans import span
 from treadle.tensor.gradients import enable_grad, gradients, is_grad_enabled, no_grad
 from treadle.tensor.memory_report import memory_report
 from treadle.tensor.namespace import (

@@ -106,7 +106,8 @@ def test_gaps_have_the_cause_that_fills_most_of_them():
     events["start"] = [100_000, 400_000, 210_000, 520_000]
     events["end"] = [200_000, 500_000, 390_000, 550_000]
     names = []
-    found = gaps(events, 0, 900_000, lambda text: names.append(text) or len(names) - 1,
+    at_work = events["kind"] == Kind.CALL
+    found = gaps(events, at_work, (0, 900_000), lambda text: names.append(text) or len(names) - 1,
                  lambda device, thread: 0)  # fmt: skip
     assert [names[k] for k in found["name"]] == ["Python", "waiting for data", "Python"]
     assert (found["end"] - found["start"]).tolist() == [100_000, 200_000, 400_000]

@@ -59,7 +59,9 @@ def put_places(roots: Sequence[Node], leaves: Container[Node]) -> tuple[str | No
     nodes = placed(roots, leaves)
     found = tuple([node.site for node in nodes])
     for k, node in enumerate(nodes):
-        node.site = f"{PLACE}{k}"
+        known = parsed(node.site or "")
+        whole = f"{WITHIN}{known.call}" if known.call else ""
+        node.site = f"{PLACE}{k}{FIELD}{FIELD}{known.phase}{whole}"
     return found
 
 
@@ -73,6 +75,6 @@ def resolved(site: str | None, caller: Sequence[str | None]) -> Site:
     place = int(own.line[len(PLACE) :])
     theirs = caller[place] if place < len(caller) else None
     if theirs is None:
-        return Site(call=own.call)
+        return own._replace(line="")
     known = parsed(theirs)
     return known if known.call else known._replace(call=own.call)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from treadle.ir.recording import BACKWARD
 from treadle.ir.sites import Site
+from treadle.kernel.cost import KernelRow
 
 MOST = 3  # ops in a name
 Shares = Sequence[tuple[Site, str, float]]
@@ -23,3 +24,9 @@ def kernel_name(shares: Shares, kind: str, dtype: str, form: str = "") -> str:
     if sum(back.values()) > 0.5:
         words.append("grad")
     return "_".join(filter(None, (*words, dtype, form)))
+
+
+def name_of(row: KernelRow, form: str = "") -> str:
+    """The name of a kernel, from its row."""
+    dtype = row.outputs[0].partition("[")[0] if row.outputs else ""
+    return kernel_name(row.shares, row.kind, dtype, form)

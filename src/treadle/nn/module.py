@@ -44,11 +44,8 @@ class Module(Followed):
         """The same for those who want to know which module records what."""
         if TRACE:
             self._note()
-        hooks = self.__dict__.get("_hooks")
         with PATHS.inside(self):
-            if not hooks:
-                return self.forward(*args, **options)
-            return self._call_with_hooks(hooks, args, options)
+            return self._call_with_hooks(self.__dict__.get("_hooks", {}), args, options)
 
     def _call_with_hooks(
         self, hooks: dict[str, Table], args: tuple[Any, ...], options: dict[str, Any]

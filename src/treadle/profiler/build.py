@@ -11,7 +11,7 @@ import numpy as np
 
 from treadle.base.watch import FIELDS, Caller, Kind, Records
 from treadle.kernel.cost import KernelRow
-from treadle.kernel.names import kernel_name
+from treadle.kernel.names import name_of
 from treadle.profiler.gaps import gaps
 from treadle.profiler.machine import facts
 from treadle.profiler.pages import page_of
@@ -95,7 +95,7 @@ class Builder:
     def _kernels(self, source: Records) -> np.ndarray[Any, Any]:
         """What a thread of a device ran; a run that nobody waited for is lost."""
         words = np.frombuffer(source.words, np.int64)[source.first :]
-        found = words[: WORDS * source.size].reshape(-1, WORDS)
+        found = words[: WORDS * source.size].reshape(source.size, WORDS)
         known = np.isin(found[:, 0], list(self.launches))
         self.lost += int(len(found) - known.sum())
         found = found[known]
@@ -129,6 +129,14 @@ class Builder:
             self.tables[key] = np.array(names, np.int64)[steps], steps + first
         return self.tables[key]
 
+    def _busy(self) -> np.ndarray[Any, Any]:
+        """Which events show that a device is at work: a launch on the host waits for its end."""
+        busy = np.zeros(len(self.events), bool)
+        own = [launch.row for launch in self.launches.values() if launch.program.device == "cpu"]
+        busy[own] = True
+        away = [k for k, track in enumerate(self.tracks) if track.device.startswith("cuda")]
+        return busy | np.isin(self.events["track"], away)
+
     def pages(self) -> dict[int, ProgramPage]:
         """What there is to see of each program, for the first who called it."""
         found: dict[int, ProgramPage] = {}
@@ -143,7 +151,7 @@ class Builder:
 
     def recording(self, began: int, ended: int) -> Recording:
         """Events by time."""
-        idle = gaps(self.events, began, ended, self.names.of, self.track)
+        idle = gaps(self.events, self._busy(), (began, ended), self.names.of, self.track)
         events = np.concatenate([self.events, idle])
         order = np.lexsort((-events["end"], events["start"]))
         place = np.empty(len(order) + 1, np.int32)
@@ -189,12 +197,6 @@ def _flows(events: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     flows = np.empty(len(rows), FLOW)
     flows["source"], flows["target"] = events["parent"][rows], rows
     return flows
-
-
-def name_of(row: KernelRow) -> str:
-    """The name of a kernel."""
-    dtype = row.outputs[0].partition("[")[0] if row.outputs else ""
-    return kernel_name(row.shares, row.kind, dtype)
 
 
 def detail_of(row: KernelRow, program: int) -> Detail:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from importlib import import_module
 from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from treadle.base.errors import ArgumentError, explain
 from treadle.base.watch import Kind
-from treadle.profiler.groups import KEYS, Group, grouped
+from treadle.profiler.groups import KEYS, Group, covering, grouped
 from treadle.profiler.recording import Detail, Recording, Track
 
 Array = np.ndarray[Any, Any]
@@ -82,7 +83,7 @@ class Events(Sequence[Event]):
     def frame(self) -> Any:
         """A pandas data frame, where pandas is installed."""
         try:
-            import pandas  # type: ignore[import-untyped]
+            pandas = import_module("pandas")
         except ImportError as error:
             hint = "pip install pandas; events().array needs only NumPy"
             raise ImportError(explain("frame", "pandas is not installed", hint)) from error
@@ -136,10 +137,7 @@ class Events(Sequence[Event]):
     @cached_property
     def total(self) -> int:
         """Nanoseconds in which at least one of these events was under way."""
-        from treadle.profiler.gaps import merged
-
-        spans = merged(self.array)
-        return int((spans[:, 1] - spans[:, 0]).sum())
+        return covering(self.array)
 
     def group_by(self, key: str) -> list[Group]:
         """Sums by line, op, module, phase, kernel, thread, program, stage, span, realize or gap.

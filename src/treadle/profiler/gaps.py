@@ -38,11 +38,11 @@ def covered(spans: Spans, start: int, end: int) -> int:
 
 
 def gaps(
-    events: np.ndarray[Any, Any], began: int, ended: int,
+    events: np.ndarray[Any, Any], at_work: np.ndarray[Any, Any], whole: tuple[int, int],
     name: Callable[[str], int], track: Callable[[str, int], int],
 ) -> np.ndarray[Any, Any]:  # fmt: skip
-    """Events of their own for the times between launches."""
-    busy = merged(events[events["kind"] == Kind.CALL])
+    """Events of their own for the times in which none of those at work was under way."""
+    busy, (began, ended) = merged(events[at_work]), whole
     if not len(busy):
         return np.empty(0, EVENT)
     starts = np.concatenate([[began], busy[:, 1]])

@@ -13,6 +13,7 @@ from functools import cache as once
 import numpy as np
 
 import treadle as td
+from treadle.backends.registry import backend_of
 from treadle.base import cache
 from treadle.base.device import Device, device
 
@@ -48,8 +49,6 @@ def ceilings(name: str) -> tuple[float, float]:
 
 
 def _model(where: Device) -> str:
-    from treadle.backends.registry import backend_of
-
     return str(backend_of(where).target())
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from treadle.backends import facts
 from treadle.backends.cpu import jit, rings, show
 from treadle.backends.cpu.buffers import Buffer, allocate
 from treadle.backends.cpu.products import SCRATCH
@@ -85,11 +86,19 @@ class Program(Table):
     @property
     def number(self) -> int:
         """By which people know it."""
-        return show.number_of(self)
+        return facts.number_of(self)
 
     def rows(self, caller: Sequence[str | None]) -> list[KernelRow]:
         """Its kernels, with the lines of a caller."""
-        return show.rows_for(self, caller)
+        return facts.rows_for(self, caller)
+
+    def pieces(self) -> list[list[int]]:
+        """Blocks of every entry, step by step."""
+        blocks: list[list[int]] = [[] for _ in self.steps]
+        for entry in self.entries:
+            if entry.step < len(blocks):
+                blocks[entry.step].append(entry.blocks)
+        return blocks
 
     def code_of(self, step: int) -> tuple[str, str]:
         """LLVM IR and assembly of a kernel."""

@@ -7,7 +7,6 @@ nobody looks at costs what it costs without the decorator, in Python as in every
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from functools import wraps
 from threading import get_ident
@@ -20,6 +19,7 @@ from treadle.base.errors import ArgumentError, OperandError, explain
 from treadle.base.watch import WATCH, Kind
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+PIECEWISE = 0x20 | 0x80 | 0x200  # flags of code: a generator, a coroutine, or both
 _SPAN = int(Kind.SPAN)
 _NAMED: list[_Named] = []
 """Decorated functions, in the order in which they were."""
@@ -62,7 +62,8 @@ class span:  # noqa: N801 - called like a function
     def __call__(self, function: Function) -> Function:
         if not callable(function):
             raise OperandError(explain("span", "not a function", got=type(function).__name__))
-        if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
+        code = getattr(function, "__code__", None)
+        if code is not None and code.co_flags & PIECEWISE:
             hint = f"with td.span({self.name!r}): around what it does between two of them"
             wrong = "a function that gives values one by one does not run from call to return"
             raise OperandError(explain("span", wrong, hint, function=function.__name__))
