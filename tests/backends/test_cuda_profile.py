@@ -21,6 +21,7 @@ from treadle.base.device import device as device_of
 from treadle.base.watch import WATCH
 from treadle.ops.neural import softmax
 from treadle.profiler import profile as module
+from treadle.profiler.rates import all_counters
 from treadle.runtime import realize
 
 interpreted = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
@@ -135,3 +136,16 @@ def test_code_takes_a_name_without_being_compiled_again():
     assert f".text.{PLACE}".encode() not in found
     assert named(code.cubin, PLACE) == code.cubin
     assert b".text." + b"x" * len(PLACE) in named(code.cubin, "x" * 200)
+
+
+@interpreted
+def test_a_report_has_the_text_and_the_memory_of_the_device(cuda):
+    x, w = array(16, 32), array(32, 64)
+    with td.profile() as prof:
+        two_kernels(x, w).numpy()
+    found = prof.recording
+    (page,) = found.programs.values()
+    assert all("@triton.jit" in page.code(step)[0] for step in range(len(page.kernels)))
+    memory = {c.name: c for c in found.counters}["cuda:0 memory"]
+    assert memory.values.max() >= 4 * (16 * 32 + 32 * 64)
+    assert "cuda:0 GFLOP/s" in {c.name for c in all_counters(found)}

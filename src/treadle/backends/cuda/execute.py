@@ -90,6 +90,10 @@ class Program:
         """Its kernels, with the lines of a caller."""
         return facts.rows_for(self.plan, caller)
 
+    def code_of(self, step: int) -> tuple[str, str]:
+        """The Triton modules of a kernel, and nothing."""
+        return self.plan.code_of(step)
+
     def steps_run(self) -> list[int]:
         """For each launch, the number of its kernel."""
         return [launch.step for launch in self.plan.launches]

@@ -82,6 +82,7 @@ def start_recorded(program: Program, bases: Sequence[int]) -> None:
     """Start the kernels of a program with an event between any two."""
     gpu, begun = program.gpu, perf_counter_ns()
     moment, number = MARKS.moment(gpu), next(WATCH.launches)
+    WATCH.memory.append((begun, f"cuda:{int(gpu.device)}", gpu.mapped - gpu.kept))
     marks: list[Any] = [gpu.mark()]
     for call in program.calls:
         call.aim(bases)
