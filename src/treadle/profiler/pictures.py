@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
 
 import numpy as np
 
 from treadle.base.errors import ArgumentError, explain
+from treadle.profiler import drawing
+from treadle.profiler.drawing import COLOURS, across, down, scale, svg
 from treadle.profiler.memory import arena_bytes
 from treadle.profiler.recording import Counter, ProgramPage, Recording
 from treadle.runtime.explain import quantity
 from treadle.tensor.picture import Picture
 
-WIDTH, HEIGHT = 920, 300
-LEFT, TOP, BOTTOM, RIGHT = 78, 14, 34, 12
-COLOURS = ("#4f83cc", "#3f9d6d", "#c9822f", "#8a6bbf", "#b8557a", "#4a9aa5", "#8d8d4b", "#c2604a")
-FONT = "font-family='system-ui,sans-serif' font-size='11' fill='currentColor'"
 POINTS = 1500  # of a line that are drawn
-TICKS = 4
 
 
 def memory_picture(recording: Recording) -> Picture:
@@ -30,12 +26,14 @@ def memory_picture(recording: Recording) -> Picture:
     most = max(float(c.values.max()) for c in counters) or 1.0
     began = min(int(c.times[0]) for c in counters)
     lasts = max(int(c.times[-1]) for c in counters) - began or 1
-    parts = [_scale(most)]
+    parts = [scale(most)]
     for counter, colour in zip(counters, COLOURS * len(counters), strict=False):
         parts.append(_line(counter, colour, began, lasts, most))
-    parts += [_text(LEFT, HEIGHT - 8, "0"), _text(WIDTH - RIGHT, HEIGHT - 8, _time(lasts), "end")]
-    parts.append(_legend([(c.name, colour) for c, colour in zip(counters, COLOURS, strict=False)]))
-    return Picture(_svg("live bytes over time", parts))
+    parts.append(drawing.ends("0", drawing.duration(lasts)))
+    parts.append(
+        drawing.legend([(c.name, colour) for c, colour in zip(counters, COLOURS, strict=False)])
+    )
+    return Picture(svg("live bytes over time", parts))
 
 
 def _line(counter: Counter, colour: str, began: int, lasts: int, most: float) -> str:
@@ -43,14 +41,14 @@ def _line(counter: Counter, colour: str, began: int, lasts: int, most: float) ->
     peak = int(counter.values.argmax())
     step = -(-len(counter.times) // POINTS)
     chosen = np.unique([*range(0, len(counter.times), step), peak, len(counter.times) - 1])
-    xs = [_across(x) for x in ((counter.times[chosen] - began) / lasts).tolist()]
-    ys = [_down(y) for y in (counter.values[chosen] / most).tolist()]
-    path = f"M{xs[0]:.1f} {_down(0.0):.1f}V{ys[0]:.1f}"
+    xs = [across(x) for x in ((counter.times[chosen] - began) / lasts).tolist()]
+    ys = [down(y) for y in (counter.values[chosen] / most).tolist()]
+    path = f"M{xs[0]:.1f} {down(0.0):.1f}V{ys[0]:.1f}"
     path += "".join(f"H{x:.1f}V{y:.1f}" for x, y in zip(xs[1:], ys[1:], strict=True))
-    x, y = _across((int(counter.times[peak]) - began) / lasts), _down(counter.values[peak] / most)
+    x, y = across((int(counter.times[peak]) - began) / lasts), down(counter.values[peak] / most)
     said = f"{counter.name}: {quantity(float(counter.values[peak]), 'B')} at most"
     return (
-        f"<path d='{path}V{_down(0.0):.1f}Z' fill='{colour}' fill-opacity='.16'/>"
+        f"<path d='{path}V{down(0.0):.1f}Z' fill='{colour}' fill-opacity='.16'/>"
         f"<path d='{path}' fill='none' stroke='{colour}' stroke-width='1.5'/>"
         f"<circle cx='{x:.1f}' cy='{y:.1f}' r='3.5' fill='{colour}'>"
         f"<title>{html.escape(said)}</title></circle>"
@@ -72,10 +70,10 @@ def arena_picture(recording: Recording, program: int | None = None) -> Picture:
         )
     page = laid_out[program]
     extent, steps = arena_bytes(page) or 1, max(last for _, _, _, last, _ in page.layout) + 1
-    parts = [_scale(extent)]
+    parts = [scale(extent)]
     for number, (offset, nbytes, first, last, label) in enumerate(page.layout):
-        left, right = _across(first / steps), _across((last + 1) / steps)
-        top, bottom = _down((offset + nbytes) / extent), _down(offset / extent)
+        left, right = across(first / steps), across((last + 1) / steps)
+        top, bottom = down((offset + nbytes) / extent), down(offset / extent)
         said = f"{label}: {quantity(nbytes, 'B')} at {offset:,}, steps {first} to {last}"
         colour = COLOURS[number % len(COLOURS)]
         parts.append(
@@ -83,13 +81,10 @@ def arena_picture(recording: Recording, program: int | None = None) -> Picture:
             f"height='{max(bottom - top - 0.5, 0.5):.1f}' fill='{colour}' fill-opacity='.75'>"
             f"<title>{html.escape(said)}</title></rect>"
         )
-        parts.append(_label(label, left, right, top, bottom))
+        parts.append(drawing.label_within(label, left, right, top, bottom))
     parts.append(_bound(page, extent))
-    parts += [
-        _text(LEFT, HEIGHT - 8, "step 0"),
-        _text(WIDTH - RIGHT, HEIGHT - 8, f"{steps} steps", "end"),
-    ]
-    return Picture(_svg(arena_line(page), parts))
+    parts.append(drawing.ends("step 0", f"{steps} steps"))
+    return Picture(svg(arena_line(page), parts))
 
 
 def arena_line(page: ProgramPage) -> str:
@@ -104,62 +99,8 @@ def arena_line(page: ProgramPage) -> str:
 
 def _bound(page: ProgramPage, extent: int) -> str:
     """The least any layout needs, as a dashed line."""
-    y = _down(min(1.0, page.lower_bound / extent))
+    y = down(min(1.0, page.lower_bound / extent))
     dashes = "stroke='currentColor' stroke-dasharray='5 4' stroke-opacity='.7'"
-    return f"<line x1='{LEFT}' x2='{WIDTH - RIGHT}' y1='{y:.1f}' y2='{y:.1f}' {dashes}/>"
-
-
-# ---- what pictures are made of
-
-
-def _svg(title: str, parts: Sequence[str]) -> str:
-    head = f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {HEIGHT}' role='img'"
-    return f"{head} width='100%'><title>{html.escape(title)}</title>{''.join(parts)}</svg>"
-
-
-def _scale(most: float) -> str:
-    """Lines across with bytes at the left."""
-    found = []
-    for k in range(TICKS + 1):
-        y = _down(k / TICKS)
-        found.append(
-            f"<line x1='{LEFT}' x2='{WIDTH - RIGHT}' y1='{y:.1f}' y2='{y:.1f}' "
-            f"stroke='currentColor' stroke-opacity='.15'/>"
-            + _text(LEFT - 8, y + 4, quantity(most * k / TICKS, "B"), "end")
-        )
-    return "".join(found)
-
-
-def _legend(entries: Sequence[tuple[str, str]]) -> str:
-    return "".join(
-        f"<rect x='{LEFT + 10 + 170 * k}' y='{TOP + 4}' width='10' height='10' fill='{colour}'/>"
-        + _text(LEFT + 25 + 170 * k, TOP + 13, name)
-        for k, (name, colour) in enumerate(entries)
+    return (
+        f"<line x1='{across(0.0):.1f}' x2='{across(1.0):.1f}' y1='{y:.1f}' y2='{y:.1f}' {dashes}/>"
     )
-
-
-def _label(label: str, left: float, right: float, top: float, bottom: float) -> str:
-    """The name within a rectangle, where it has room."""
-    if right - left < 7 * len(label) + 8 or bottom - top < 15:
-        return ""
-    return _text((left + right) / 2, (top + bottom) / 2 + 4, label, "middle")
-
-
-def _text(x: float, y: float, text: str, anchor: str = "start") -> str:
-    said = html.escape(text)
-    return f"<text x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}' {FONT}>{said}</text>"
-
-
-def _across(part: float) -> float:
-    return LEFT + part * (WIDTH - LEFT - RIGHT)
-
-
-def _down(part: float) -> float:
-    return HEIGHT - BOTTOM - part * (HEIGHT - TOP - BOTTOM)
-
-
-def _time(nanoseconds: float) -> str:
-    for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
-        if nanoseconds >= size:
-            return f"{nanoseconds / size:.3g} {unit}"
-    return f"{nanoseconds:.0f} ns"

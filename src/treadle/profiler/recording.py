@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -113,3 +113,4 @@ class Recording:
     ceilings: dict[str, tuple[float, float]] = field(default_factory=dict)
     """Of a device: bytes and flops per second, measured."""
     flows: np.ndarray[Any, np.dtype[np.void]] = field(default_factory=lambda: np.empty(0, FLOW))
+    changes: Sequence[Any] = ()  # memory taken and given back, with its lines, where somebody asked

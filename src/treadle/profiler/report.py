@@ -16,6 +16,7 @@ import numpy as np
 
 from treadle.base.files import PathLike, replacing
 from treadle.profiler.groups import Costs
+from treadle.profiler.holders import holders_picture
 from treadle.profiler.lanes import lanes_of
 from treadle.profiler.pictures import arena_picture, memory_picture
 from treadle.profiler.rates import all_counters
@@ -132,6 +133,10 @@ def _facts(recording: Recording) -> dict[str, Any]:
         "flows": recording.flows.tolist(),
         "programs": [_program(recording, number, hottest) for number in sorted(recording.programs)],
         "memory": _memory(recording),
+        "holders": [
+            holders_picture(recording.changes, device).svg
+            for device in dict.fromkeys(change.device for change in recording.changes)
+        ],
         "sources": _sources(recording),
         "ceilings": recording.ceilings,
         "lost": recording.lost,

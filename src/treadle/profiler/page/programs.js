@@ -50,6 +50,7 @@ function pictureOf(svg) {
 
 function showMemory() {
   const parts = data.memory ? [make("h2", {}, "Over time"), pictureOf(data.memory)] : [];
+  parts.push(...data.holders.flatMap((svg) => [make("h2", {}, "By the line that made it"), pictureOf(svg)]));
   const arenas = data.programs.filter((page) => page.picture).sort((a, b) => b.without_reuse - a.without_reuse);
   for (const program of arenas) {
     parts.push(make("h2", {}, `Arena of program ${program.number}: time across, offset up`), pictureOf(program.picture));
