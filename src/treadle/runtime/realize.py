@@ -138,21 +138,13 @@ def _give(nodes: Sequence[Node], buffers: Sequence[Any]) -> None:
                 node.operands = ()
 
 
-def realize_one(node: Node) -> None:
-    """The same for one node; one op on values in memory is found by its Call alone."""
-    if MEANING.plain:
-        _realize_one(node)
-    elif MEANING.value:
-        realize((node,))
-    else:
-        asked = Asked((node,))
-        try:
-            _realize_one(node)
-        finally:
-            asked.end()
+def realize_one(node: Node, seen: bool = False) -> None:
+    """The same for one node; one op on values in memory is found by its Call alone.
 
-
-def _realize_one(node: Node) -> None:
+    seen: whoever wants to know of it was told.
+    """
+    if not (MEANING.plain or seen):
+        return _realize_seen(node)
     operands = node.operands
     first = second = None
     if len(operands) == 2 and operands[0] is not operands[1]:
@@ -182,6 +174,18 @@ def _realize_one(node: Node) -> None:
             node.buffer = buffer
         if not node.needs_grad or node.owner is not None:
             node.operands = ()
+
+
+def _realize_seen(node: Node) -> None:
+    """One node, where knobs are not as usual or somebody profiles."""
+    if MEANING.value:
+        realize((node,))
+        return
+    asked = Asked((node,))
+    try:
+        realize_one(node, seen=True)
+    finally:
+        asked.end()
 
 
 def number_in(node: Node) -> Any:
