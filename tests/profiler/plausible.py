@@ -132,22 +132,28 @@ def page(number: int) -> ProgramPage:
 
 
 def many(count: int) -> Recording:
-    """Kernels under calls on four threads, count events in all."""
+    """Kernels, fifty under a call, on four threads: count events, an arrow to each kernel."""
     random = np.random.default_rng(0)
     known = details()
     width = count // 4
     events = np.zeros(width * 4, EVENT)
+    number = np.arange(width * 4)
+    call = number - number % width % 50
     for track in range(4):
         rows = slice(track * width, (track + 1) * width)
         at = 10_000_000 + np.cumsum(random.integers(3_000, 30_000, width))
         events["start"][rows], events["end"][rows] = at, at + random.integers(500, 2_900, width)
-        events["end"][rows][::5] = np.append(at[5::5], at[-1] + 3_000)[: len(at[::5])] - 1  # a call
         events["track"][rows] = track
-    is_call = np.arange(width * 4) % width % 5 == 0
+    np.maximum.at(events["end"], call, events["end"] + 7)
+    is_call = number == call
     events["kind"] = np.where(is_call, Kind.CALL, Kind.KERNEL)
     events["detail"] = np.where(is_call, -1, random.integers(0, len(known), len(events)))
     events["name"] = np.where(is_call, 0, 1 + events["detail"])
-    events["parent"] = -1
+    order = np.lexsort((-events["end"], events["start"]))
+    place = np.argsort(order)
+    events["parent"] = np.where(is_call, -1, place[call])
+    flows = np.zeros(int((~is_call).sum()), FLOW)
+    flows["source"], flows["target"] = place[call[~is_call]], place[number[~is_call]]
     names = ["program 0", *(f"{'_'.join(d.ops)}_{k}" for k, d in enumerate(known))]
     tracks = [Track(f"thread {k}", "cpu", 1, k) for k in range(4)]
-    return Recording(events[np.argsort(events["start"], kind="stable")], tracks, names, known)
+    return Recording(events[order], tracks, names, known, flows=flows)

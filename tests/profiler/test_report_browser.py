@@ -90,6 +90,9 @@ def test_a_click_on_a_slice_tells_all_about_it(page, recording):
     said = text(page, "#chosen")
     for words in ("blocks.0.mlp", "matmul gelu", "train step", "of the roofline", "plausible.py:"):
         assert words in said
+    ends = page.run(f"[...data.flows].filter((e, k) => data.flows[k ^ 1] === {row})")
+    flows = recording.flows
+    assert ends == flows["source"][flows["target"] == row].tolist() != []
     page.run("document.querySelector('#chosen dd a').click()")  # the outermost event above it
     assert "train step" in text(page, "#chosen")
 

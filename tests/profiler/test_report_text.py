@@ -48,6 +48,12 @@ def test_the_page_has_every_event_and_fact():
         assert set(depth[recording.events["kind"] == kind]) == {deep}
 
 
+def test_a_name_with_braces_is_a_name():
+    recording = plausible.training(1)
+    recording.facts["script"] = "{{js}}.py {{nothing}}"
+    assert report_page(recording).count("<title>{{js}}.py {{nothing}} ·") == 1
+
+
 def test_the_page_asks_nobody():
     page = report_page(plausible.training(1))
     assert "default-src 'none'" in page

@@ -13,7 +13,7 @@ MESSAGES = {  # numbers of fields that hold messages, by what they are in
     "packet": {6: "clocks", 11: "event", 12: "interned", 35: "stats", 45: "system",
                59: "defaults", 60: "track"},
     "clocks": {1: "clock"}, "defaults": {11: "event"}, "event": {4: "note"},
-    "interned": {1: "text", 2: "text", 3: "text", 29: "text"},
+    "interned": {1: "text", 2: "text", 4: "site"},
     "track": {3: "process", 8: "counter"}, "stats": {1: "buffer"}, "system": {1: "names"},
 }  # fmt: skip
 
@@ -74,6 +74,7 @@ class Slice:
     end: int = -1
     depth: int = 0
     facts: str = ""
+    line: str = ""
     starts_flows: list[int] = field(default_factory=list)
     ends_flows: list[int] = field(default_factory=list)
 
@@ -110,7 +111,7 @@ def replay(packets: list[dict[int, list]]) -> Shown:
             assert own[1] == packet[59][0][58]  # the clock that is named is the one in use
             state["now"], state["track"] = own[2][0], packet[59][0][11][0][11][0]
             for number, entries in packet.get(12, [{}])[0].items():
-                state["tables"][number] = {entry[1][0]: entry[2][0] for entry in entries}
+                state["tables"][number] = {entry[1][0]: entry for entry in entries}
         elif 11 in packet:
             _event(packet, tracks, states, shown)
     assert not [state for state in states.values() if state["open"]]
@@ -131,10 +132,10 @@ def _event(packet: dict, tracks: dict, states: dict, shown: Shown) -> None:
     if kind == 4:
         shown.counters.setdefault(track, []).append((state["now"], event[44][0]))
     elif kind == 1:
-        facts = [tables[29][note[17][0]] for note in event.get(4, [])]
-        name, category = tables[2][event[10][0]], tables[1][event[3][0]]
+        name, category = tables[2][event[10][0]][2][0], tables[1][event[3][0]][2][0]
+        site = tables[4][event[34][0]] if 34 in event else {2: [""], 3: [""], 4: [0]}
         found = Slice(track, name, category, state["now"], depth=len(state["open"]),
-                      facts="".join(facts), starts_flows=event.get(47, []),
+                      facts=site[3][0], line=f"{site[2][0]}:{site[4][0]}", starts_flows=event.get(47, []),
                       ends_flows=event.get(48, []))  # fmt: skip
         state["open"].append(found)
         shown.slices.append(found)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from treadle.profiler.arrows import arrows_of
 from treadle.profiler.facts import facts_table
 from treadle.profiler.lanes import Lane, lanes_of
 from treadle.profiler.recording import Counter, Kind, Recording
@@ -87,10 +88,9 @@ class _Slices:
 def _arrows(recording: Recording, slices: _Slices) -> Iterator[str]:
     """An arrow is a pair of events, bound to the slices that they lie in."""
     start = recording.events["start"]
-    for number, (source, target) in enumerate(recording.flows.tolist(), 1):
-        if start[source] <= start[target]:
-            yield _arrow_end('"s"', number, slices.places[source], start[source])
-            yield _arrow_end('"f","bp":"e"', number, slices.places[target], start[target])
+    for number, (source, target) in enumerate(arrows_of(recording).tolist(), 1):
+        yield _arrow_end('"s"', number, slices.places[source], start[source])
+        yield _arrow_end('"f","bp":"e"', number, slices.places[target], start[target])
 
 
 def _arrow_end(phase: str, number: int, place: Any, at: int) -> str:

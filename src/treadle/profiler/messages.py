@@ -34,16 +34,13 @@ class Messages:
             self._byte(column, None)
         return self
 
-    def block(
-        self, number: int, inner: Messages, more: Whole | None = None, where: Bools | None = None
-    ) -> Messages:
+    def block(self, number: int, inner: Messages, more: Whole | None = None) -> Messages:
         """A field with a message; more bytes of it will follow in each row's tail."""
-        self._tag(number, BLOCK, where)
+        self._tag(number, BLOCK, None)
         sizes = inner.sizes if more is None else inner.sizes + more
-        self._varint(sizes.astype(np.uint64), where)
+        self._varint(sizes.astype(np.uint64), None)
         for column, present in inner._columns:
-            both = where if present is None else present if where is None else present & where
-            self._byte(column, both)
+            self._byte(column, present)
         return self
 
     def framed(self, number: int, more: Whole | None = None) -> Messages:

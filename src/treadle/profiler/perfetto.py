@@ -2,7 +2,7 @@
 
 Every lane is a sequence of packets of its own, so that names have short numbers there, times are
 differences to the packet before, and the track is said once. A slice takes 28 bytes, a kernel
-with its facts eight more.
+three more: its line and facts are a source location, which all events of it share.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from treadle.logs.records import block, varint, whole
+from treadle.profiler.arrows import arrows_of
 from treadle.profiler.facts import facts_line
 from treadle.profiler.lanes import Lane, lanes_of
 from treadle.profiler.messages import FIXED64, Messages
-from treadle.profiler.recording import Counter, Kind, Recording
+from treadle.profiler.recording import Counter, Detail, Kind, Recording
 from treadle.profiler.tree import Place, Tree, tree_of
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -26,9 +27,9 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 PACKET = 1
 TIMESTAMP, SEQUENCE, TRACK_EVENT, INTERNED, FLAGS = 8, 10, 11, 12, 13
 CLOCKS, STATS, SYSTEM, DEFAULTS, DESCRIPTOR = 6, 35, 45, 59, 60
-TYPE, NAME, TRACK, CATEGORY, ANNOTATION = 9, 10, 11, 3, 4
+TYPE, NAME, TRACK, CATEGORY, ANNOTATION, SITE = 9, 10, 11, 3, 4, 34
 COUNTER_VALUE, FLOW, FLOW_END = 44, 47, 48
-CATEGORIES, NAMES, ANNOTATION_NAMES, TEXTS = 1, 2, 3, 29
+CATEGORIES, NAMES, SITES = 1, 2, 4
 
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
 CLEARED, NEEDED = 1, 2  # flags: the sequence starts anew; the packet needs what was said before
@@ -130,12 +131,9 @@ class _Flows:
     """Arrows by the row at either end, each end as the ten bytes of a field."""
 
     def __init__(self, recording: Recording) -> None:
-        starts = recording.events["start"]
-        flows = recording.flows
-        source, target = flows["source"], flows["target"]
-        forward = starts[source] <= starts[target]  # time does not go back along an arrow
-        ends = np.concatenate([source[forward], target[forward]])
-        number = np.tile(np.arange(1, int(forward.sum()) + 1), 2)
+        arrows = arrows_of(recording)
+        ends = np.concatenate([arrows["source"], arrows["target"]])
+        number = np.tile(np.arange(1, len(arrows) + 1), 2)
         fields = np.empty((len(ends), 10), np.uint8)
         half = len(ends) // 2
         for rows, field in ((slice(half), FLOW), (slice(half, None), FLOW_END)):
@@ -143,7 +141,7 @@ class _Flows:
         fields[:, 2:] = number.astype("<u8").view(np.uint8).reshape(-1, 8)
         order = np.argsort(ends, kind="stable")
         self.fields = fields[order]
-        self.first = np.searchsorted(ends[order], np.arange(len(starts) + 1))
+        self.first = np.searchsorted(ends[order], np.arange(len(recording.events) + 1))
 
     def of(self, rows: Ints, opens: np.ndarray[Any, np.dtype[np.bool_]]) -> tuple[Any, Ints]:
         """The bytes for some packets one after the other, and how many for each."""
@@ -164,8 +162,8 @@ def _lane_parts(
     interned = names.texts(NAMES, recording.names) + b"".join(
         block(CATEGORIES, whole(1, kind + 1) + block(2, kind.name.lower())) for kind in Kind
     )
-    interned += block(ANNOTATION_NAMES, whole(1, 1) + block(2, "facts"))
-    interned += details.texts(TEXTS, [facts_line(detail) for detail in recording.details])
+    for number, value in enumerate(details.values, 1):
+        interned += block(SITES, whole(1, number) + _site(recording.details[value]))
     yield _start(sequence, track, int(lane.times[0]), interned)
     steps = np.diff(lane.times, prepend=lane.times[:1])
     for at in range(0, len(lane.rows), CHUNK):
@@ -175,12 +173,18 @@ def _lane_parts(
         event = Messages(len(opens)).whole(TYPE, np.where(opens, BEGIN, END))
         event.whole(CATEGORY, kinds[part] + 1, opens)
         event.whole(NAME, names.of[row["name"]], opens)
-        note = Messages(len(opens)).whole(1, 1).whole(17, detail)
-        event.block(ANNOTATION, note, where=opens & (detail > 0))
+        event.whole(SITE, detail, opens & (detail > 0))
         tails, more = flows.of(lane.rows[part], opens)
         packet = Messages(len(opens)).whole(TIMESTAMP, steps[part])
         packet.whole(SEQUENCE, sequence).whole(FLAGS, NEEDED).block(TRACK_EVENT, event, more)
         yield packet.framed(PACKET, more).joined(tails, more)
+
+
+def _site(detail: Detail) -> bytes:
+    """The first line of a kernel, and in the place of a function's name what it is."""
+    file, _, line = (detail.sites[0] if detail.sites else "").rpartition(":")
+    place = block(2, file) + whole(4, int(line)) if line.isdecimal() else b""
+    return place + block(3, facts_line(detail))
 
 
 def _counter_part(counter: Counter, track: int, sequence: int) -> bytes:

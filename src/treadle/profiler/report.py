@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import asdict, fields
@@ -28,6 +29,7 @@ SCRIPTS = ("data", "tables", "source", "roofline", "programs", "draw", "timeline
 LONGEST_SOURCE = 1 << 20  # of a file that is shown whole
 HEIGHT = 640  # of a report within a notebook
 WITH_CODE = 12  # kernels whose text and assembly are shown
+PACKING = 3  # the effort to make data small: more takes much longer
 POINTS = 4000  # of a counter that are drawn
 
 
@@ -58,12 +60,10 @@ def report_page(recording: Recording) -> str:
         "css": _asset("page.css"),
         "facts": _packed(facts),
         "events": _packed(_columns(recording)),
+        "flows": _packed(recording.flows.astype([("source", "<i4"), ("target", "<i4")]).tobytes()),
         "js": "\n".join(_asset(f"{name}.js") for name in SCRIPTS),
     }
-    page = _asset("page.html")
-    for name, text in parts.items():
-        page = page.replace(f"{{{{{name}}}}}", text, 1)
-    return page
+    return re.sub(r"{{(\w+)}}", lambda found: parts[found[1]], _asset("page.html"))
 
 
 def _asset(name: str) -> str:
@@ -71,7 +71,7 @@ def _asset(name: str) -> str:
 
 
 def _packed(content: bytes) -> str:
-    return base64.b64encode(zlib.compress(content, 6)).decode()
+    return base64.b64encode(zlib.compress(content, PACKING)).decode()
 
 
 def _title(recording: Recording) -> str:
@@ -130,7 +130,6 @@ def _facts(recording: Recording) -> dict[str, Any]:
         "lanes": _lanes(recording),
         "details": [asdict(detail) for detail in recording.details],
         "counters": [_counter(counter, began) for counter in all_counters(recording)],
-        "flows": recording.flows.tolist(),
         "programs": [_program(recording, number, hottest) for number in sorted(recording.programs)],
         "memory": _memory(recording),
         "holders": [

@@ -23,6 +23,7 @@ async function readData() {
     data[name] = new Kind(buffer, at, data.count);
     at += data.count * Kind.BYTES_PER_ELEMENT;
   }
+  data.flows = new Int32Array(await unpack("data-flows")); // source, target, source, target ...
   data.kernel = data.kinds.indexOf("kernel");
   data.lasts = 1;
   for (let e = 0; e < data.count; e++) data.lasts = Math.max(data.lasts, data.start[e] + data.length[e]);

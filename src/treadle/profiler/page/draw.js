@@ -149,7 +149,8 @@ function drawArrows() {
   pen.strokeStyle = theme.accent;
   pen.fillStyle = theme.accent;
   pen.lineWidth = 1.4;
-  for (const [source, target] of data.flows) {
+  for (let k = 0; k < data.flows.length; k += 2) {
+    const source = data.flows[k], target = data.flows[k + 1];
     if (source !== view.chosen && target !== view.chosen) continue;
     const [x0, y0] = spotOf(source), [x1, y1] = spotOf(target);
     pen.beginPath();
