@@ -101,7 +101,7 @@ def main() -> None:
     """Print the costs beside what they may be."""
     for name, value in {**of_a_step(), **of_a_span()}.items():
         allowed = f"  of {BUDGET[name]:g}" if name in BUDGET else ""
-        print(f"{name:<10} {value:8.3f}{allowed}")  # noqa: T201
+        print(f"{name:<10} {value:8.3f}{allowed}")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import pytest
 
 import treadle as td
 from treadle.base.watch import Kind
-from treadle.profiler.gaps import gaps
+from treadle.profiler.gaps import gaps, unshared
 from treadle.profiler.groups import exclusive, self_times
 from treadle.profiler.recording import EVENT
 
@@ -111,6 +111,15 @@ def test_gaps_have_the_cause_that_fills_most_of_them():
                  lambda device, thread: 0)  # fmt: skip
     assert [names[k] for k in found["name"]] == ["Python", "waiting for data", "Python"]
     assert (found["end"] - found["start"]).tolist() == [100_000, 200_000, 400_000]
+
+
+def test_threads_without_a_block_are_idle():
+    events = np.zeros(4, EVENT)
+    events["kind"] = [Kind.CALL, Kind.KERNEL, Kind.KERNEL, Kind.CALL]
+    events["track"] = [0, 1, 2, 0]
+    events["start"], events["end"] = [0, 0, 0, 50], [40, 40, 10, 60]
+    calls, kernels = events[[0, 3]], events[[1, 2]]
+    assert unshared(calls, kernels, 2) == 50 - (40 + 10) / 2
 
 
 def test_differences_put_the_largest_first_and_know_what_is_new(prof):

@@ -47,7 +47,7 @@ class AdviceList(list[Advice]):
 def advice(events: Events, duration: int, most: int = 3) -> AdviceList:
     """The largest first."""
     rules: tuple[Callable[[Events], Iterable[Advice]], ...] = (
-        _reads, _compiles, _waits, _copies, _apart, _slow,
+        _reads, _compiles, _waits, _copies, _apart, _few, _slow,
     )  # fmt: skip
     found = [x for rule in rules for x in rule(events) if x.saves >= LEAST * duration]
     return AdviceList(sorted(found, key=lambda x: -x.saves)[:most])
@@ -137,6 +137,19 @@ def _apart(events: Events) -> Iterator[Advice]:
             yield Advice(
                 time / 2, f"a kernel stands alone at {_at(detail)}: {' '.join(detail.ops[:4])}",
                 f"{runs} runs; why: {detail.reason}",
+            )  # fmt: skip
+
+
+def _few(events: Events) -> Iterator[Advice]:
+    """Kernels that most threads have no block of."""
+    threads = sum(track.device == "cpu" for track in events.recording.tracks)
+    for detail, time, _, runs in _details(events):
+        if detail.blocks < threads:
+            idle = time * (1 - detail.blocks / threads)
+            yield Advice(
+                idle, f"give threads more to share at {_at(detail)}: larger batches, longer rows",
+                f"{runs} runs of {' '.join(detail.ops[:4])} had {detail.blocks} blocks for "
+                f"{threads} threads",
             )  # fmt: skip
 
 

@@ -1,4 +1,7 @@
-"""Times when no program ran, and why: Python, waiting for data, or the compiler."""
+"""Times when no program ran, and why: Python, waiting for data, or the compiler.
+
+And times of threads that had nothing to run while another had: too few blocks to share.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from treadle.profiler.recording import EVENT
 
 SHORTEST = 10_000  # nanoseconds: what is shorter is the cost of a call
 CAUSES = {Kind.DATA: "waiting for data", Kind.STAGE: "compiling"}
-PYTHON = "Python"
+PYTHON, FEW = "Python", "few blocks"
 
 Spans = np.ndarray[Any, np.dtype[np.int64]]
 """Starts and ends, in order and apart: two columns."""
@@ -58,3 +61,14 @@ def gaps(
         shares[PYTHON] = end - start - sum(shares.values())
         found["name"][k] = name(max(shares, key=lambda text: shares[text]))
     return found
+
+
+def unshared(calls: np.ndarray[Any, Any], kernels: np.ndarray[Any, Any], tracks: int) -> float:
+    """Nanoseconds that threads were idle while a program ran, in times of all threads together."""
+    ran = merged(calls)
+    whole = float((ran[:, 1] - ran[:, 0]).sum())
+    busy = 0.0
+    for track in np.unique(kernels["track"]):
+        mine = merged(kernels[kernels["track"] == track])
+        busy += float((mine[:, 1] - mine[:, 0]).sum())
+    return max(0.0, whole - busy / max(1, tracks))

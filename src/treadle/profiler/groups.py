@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treadle.base.watch import Kind
-from treadle.profiler.gaps import merged
+from treadle.profiler.gaps import FEW, merged, unshared
 from treadle.profiler.recording import Recording
 
 Array = np.ndarray[Any, Any]
@@ -99,6 +99,8 @@ def grouped(found: Recording, rows: Array, key: str) -> list[Group]:
     kinds = found.events["kind"][rows]
     if key in KINDS:
         groups = _by_name(found, rows[kinds == KINDS[key]])
+        if key == "gap":
+            groups += _idle_threads(found, rows)
     elif key == "thread":
         groups = _by_thread(found, rows[kinds == Kind.KERNEL])
     else:
@@ -168,6 +170,17 @@ def _by_name(found: Recording, rows: Array) -> list[Group]:
         total, alone = float(spent.sum()), float(own[mine].sum())
         groups.append(Group(found.names[number], total, alone, len(mine), (), 0.0, 0.0, 0.0))
     return groups
+
+
+def _idle_threads(found: Recording, rows: Array) -> list[Group]:
+    """What the host's threads lost for want of blocks, as one group."""
+    own = [k for k, track in enumerate(found.tracks) if track.device == "cpu"]
+    if len(own) < 2:
+        return []
+    kernels = found.events[rows[np.isin(found.events["track"][rows], own)]]
+    calls = found.events[np.unique(kernels["parent"])]
+    lost = unshared(calls, kernels, len(own))
+    return [Group(FEW, lost, lost, len(calls), (), 0.0, 0.0, 0.0)]
 
 
 def _by_thread(found: Recording, rows: Array) -> list[Group]:

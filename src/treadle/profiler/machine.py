@@ -18,7 +18,7 @@ from treadle.base import cache
 from treadle.base.device import Device, device
 
 ELEMENTS, SIDE = 1 << 24, 1024  # of a sum that is bound by memory; of a product that is not
-RUNS = 5
+RUNS = 3
 
 
 def facts() -> dict[str, str]:

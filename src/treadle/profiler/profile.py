@@ -14,6 +14,7 @@ from treadle.profiler.build import Builder
 from treadle.profiler.difference import Difference
 from treadle.profiler.events import Events
 from treadle.profiler.files import save
+from treadle.profiler.gaps import FEW
 from treadle.profiler.groups import Group
 from treadle.profiler.machine import ceilings
 from treadle.profiler.memory import memory_counters
@@ -123,9 +124,11 @@ class Profile:
         """The whole in one line."""
         busy = self.events().filter(kind=Kind.CALL).total
         idle = {group.name: group.time for group in self.group_by("gap")}
+        few = idle.pop(FEW, 0.0)
         parts = [f"{name} {spent / 1e6:.1f}" for name, spent in idle.items()]
         lost = f"; {self.recording.lost} records lost" if self.recording.lost else ""
         text = f"{self.duration / 1e6:.1f} ms, of which programs ran {busy / 1e6:.1f}"
+        text += f" (few blocks to share: {few / 1e6:.1f})" if few >= 0.01 * busy else ""
         return f"{text}; idle: {', '.join(parts) or 'none'} ms{lost}"
 
     def __str__(self) -> str:

@@ -144,7 +144,8 @@ def realize_one(node: Node, seen: bool = False) -> None:
     seen: whoever wants to know of it was told.
     """
     if not (MEANING.plain or seen):
-        return _realize_seen(node)
+        _realize_seen(node)
+        return
     operands = node.operands
     first = second = None
     if len(operands) == 2 and operands[0] is not operands[1]:

@@ -8,14 +8,14 @@ from functools import cache
 from typing import Any
 
 from treadle.backends import facts
-from treadle.backends.cpu import jit, rings, show
+from treadle.backends.cpu import jit, perf_map, rings, show
 from treadle.backends.cpu.buffers import Buffer, allocate
 from treadle.backends.cpu.products import SCRATCH
 from treadle.backends.cpu.table import FIRST_LEAF, Table
 from treadle.backends.cpu.template import Template
 from treadle.backends.cpu.threads import launcher, launcher_holding_gil, part_launcher
 from treadle.base import trace
-from treadle.base.knobs import MEANING
+from treadle.base.knobs import MEANING, PERF_MAP
 from treadle.ir.node import Node
 from treadle.kernel.cost import KernelRow
 from treadle.kernel.places import ARENA
@@ -36,6 +36,8 @@ class Program(Table):
         with trace.stage("code"):
             self._write()
         self.refused = trace.recall("refused") or ()
+        if PERF_MAP.value:
+            perf_map.write(self)
         if trace.is_heard():
             show.tell(self)
 
