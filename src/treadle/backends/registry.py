@@ -16,6 +16,7 @@ from treadle.ops.defs import TABLE, Kind, Op
 from treadle.ops.elementwise import complex_, conj, detach, imag, real, rerouted
 
 if TYPE_CHECKING:
+    from treadle.backends.watching import Walk
     from treadle.base.target import Target
 
 BACKENDS = {
@@ -59,6 +60,9 @@ class Backend(Protocol):
         self, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
     ) -> Program:
         """A program for simplified roots; replaces: root to the leaf whose memory it takes."""
+
+    def watch(self, program: Program, walk: Walk) -> None:
+        """Let a walk see every piece of a program's runs, before it is first run."""
 
     def upload(self, array: Any, type_: Type, copy: bool) -> Any:
         """Memory with the elements of an array: NumPy's, or one that it can read."""

@@ -338,7 +338,7 @@ def _define(op: Op, arg: Any, operands: list[Node]) -> Node:
 def definition(node: Node) -> Node:
     """A composite node as its definition; the parts remember the line and name of the whole."""
     site = node.site or ""
-    if RECORDING.sites and WITHIN not in site:  # of composites within each other, the user's
+    if RECORDING.lines and WITHIN not in site:  # of composites within each other, the user's
         site = f"{site}{WITHIN}{node.op.called(node.arg)}"
     before, RECORDING.site = RECORDING.site, site
     try:
@@ -358,6 +358,8 @@ def leaf(type_: Type, buffer: Any) -> Node:
     """A value in memory."""
     node = placeholder(type_)
     node.buffer = buffer
+    if RECORDING.watched:
+        RECORDING.note_leaf(node)
     return node
 
 

@@ -44,12 +44,13 @@ class Wishes(threading.local):
 class Recording:
     """Switches read by every recorded node: one that is quick to read, the rest by thread."""
 
-    __slots__ = ("look", "watched", "watchers", "wishes")
+    __slots__ = ("given", "look", "watched", "watchers", "wishes")
 
     def __init__(self) -> None:
         self.wishes = Wishes()
         self.watched = self.wishes.sites  # does any thread want to know of new nodes?
         self.watchers = {0} if self.watched else set[int]()
+        self.given: list[Callable[[Any], None]] = []  # called with leaves, while somebody watches
         self.look: Callable[[Any], None] = lambda node: None  # called with one node of thousands
 
     # fmt: off
@@ -59,6 +60,8 @@ class Recording:
     def site(self, site: str | None) -> None: _SITE.set(site)
     @property
     def sites(self) -> bool: return self.wishes.sites
+    @property
+    def lines(self) -> bool: return self.wishes.sites or knobs.MEANING.watched
     @property
     def made(self) -> set[Any] | None: return self.wishes.made
     @property
@@ -90,11 +93,19 @@ class Recording:
     def note(self, node: Any) -> None:
         """Do what is asked for with a new node."""
         mine = self.wishes
-        if mine.sites:
+        if mine.sites or knobs.MEANING.watched:
             site = self.site
             node.site = user_site() if site is None else site
         if mine.made is not None:
             mine.made.add(node)
+
+
+    def note_leaf(self, node: Any) -> None:
+        """Remember the line of a value that comes from outside."""
+        if self.lines:
+            node.site = self.site or user_site()
+        for hear in self.given:
+            hear(node)
 
 
 class Computed:
@@ -111,6 +122,17 @@ class Gradients(threading.local):
 
 
 RECORDING, GRADIENTS, COMPUTED = Recording(), Gradients(), Computed()
+KNOBS = -1  # as a watcher: knobs, which ask for the lines of all threads
+
+
+def _follow_knobs() -> None:
+    asked = knobs.MEANING.watched
+    (RECORDING.watchers.add if asked else RECORDING.watchers.discard)(KNOBS)
+    RECORDING.settle()
+
+
+knobs.MEANING.hear.append(_follow_knobs)
+_follow_knobs()
 
 
 def user_site() -> str:

@@ -92,6 +92,8 @@ def _read(nodes: Sequence[Node], alone: bool) -> _Work | None:
         key, leaves = structure(pending, None if alone else held, None if meaning else numbers)
         if meaning:
             key = (meaning, *key)
+        if MEANING.watched:  # who watches wants to know the lines of this caller
+            key = (tuple([n.site for n in toposort(pending, is_realised)]), *key)
         family = _PROGRAMS.get(key)
         found = None if family is None else family.find(numbers)
         graph = _copy(pending, held, leaves) if found is None else ([], [])
