@@ -39,13 +39,20 @@ class Program(Protocol):
 
 
 class Statistics(NamedTuple):
-    """Bytes that a pool has from the system, and those of them that are free; loaded code."""
+    """Bytes that a pool has from the system, and those of them that are free; loaded code.
+
+    - **working**: of the bytes that are not free, those that programs work in
+    - **room**, **total**: of a device with memory of its own, what nobody holds, and all
+    """
 
     mapped: int = 0
     free: int = 0
     kernels: int = 0
     code_bytes: int = 0
     code_mappings: int = 0
+    working: int = 0
+    room: int = 0
+    total: int = 0
 
 
 class Backend(Protocol):

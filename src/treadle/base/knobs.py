@@ -68,6 +68,7 @@ class Meaning:
     - **hear**: called where something has changed
     """
 
+    NAMES = ("fast_math", "round", "winograd", "tf32", "check", "anomaly", "accounts")
     __slots__ = ("accounts", "hear", "value", "watched")
 
     def __init__(self) -> None:
@@ -79,10 +80,14 @@ class Meaning:
         """Look at the knobs again."""
         watched = (CHECK.value, ANOMALY.value, self.accounts)
         chosen = (FAST_MATH.value, ROUND.value, not WINOGRAD.value, TF32.value, *watched)
-        self.value = sum(bool(knob) << k for k, knob in enumerate(chosen))
+        self.value = sum(bool(knob) << k for k, knob in enumerate(chosen))  # as NAMES are
         self.watched = any(watched)
         for hear in self.hear:
             hear()
+
+    def names(self, bits: int) -> list[str]:
+        """Which knobs a value stands for."""
+        return [name for k, name in enumerate(self.NAMES) if bits >> k & 1]
 
 
 DEBUG = Knob("debug", 0, "1 kernels run, 2 timings, 3 fusion, 4 source, 5 rewrites, 6 assembly")

@@ -44,13 +44,14 @@ class Wishes(threading.local):
 class Recording:
     """Switches read by every recorded node: one that is quick to read, the rest by thread."""
 
-    __slots__ = ("given", "look", "watched", "watchers", "wishes")
+    __slots__ = ("given", "look", "noted", "watched", "watchers", "wishes")
 
     def __init__(self) -> None:
         self.wishes = Wishes()
         self.watched = self.wishes.sites  # does any thread want to know of new nodes?
         self.watchers = {0} if self.watched else set[int]()
         self.given: list[Callable[[Any], None]] = []  # called with leaves, while somebody watches
+        self.noted: list[Callable[[Any], None]] = []  # called with what is recorded, the same
         self.look: Callable[[Any], None] = lambda node: None  # called with one node of thousands
 
     # fmt: off
@@ -98,7 +99,8 @@ class Recording:
             node.site = user_site() if site is None else site
         if mine.made is not None:
             mine.made.add(node)
-
+        for hear in self.noted:
+            hear(node)
 
     def note_leaf(self, node: Any) -> None:
         """Remember the line of a value that comes from outside."""

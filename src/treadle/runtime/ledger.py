@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from treadle.base.device import Device
 from treadle.ir.node import WITHIN, Node, Type
+from treadle.runtime.realize import in_memory
 
 WORKING = "working memory of a program"
 UNKNOWN = "an unknown line"
@@ -75,12 +76,13 @@ class Ledger:
 
     def add_leaf(self, node: Node) -> None:
         """The memory of a value that comes from outside."""
-        if hasattr(node.buffer, "size") or hasattr(node.buffer, "nbytes"):
+        if in_memory(node):
             self.add(node.buffer, node.type, node.site)
 
-    def begin(self, device: Device, nbytes: int) -> None:
+    def begin(self, device: Device, nbytes: int, line: str | None) -> None:
         """A program starts to work in so many bytes."""
-        number = self._take(_Entry(nbytes, WORKING, str(device))) if nbytes else -1
+        entry = _Entry(nbytes, f"{WORKING} at {_line(line)}", str(device))
+        number = self._take(entry) if nbytes else -1
         self._working.setdefault(device, []).append(number)
 
     def end(self, device: Device) -> None:

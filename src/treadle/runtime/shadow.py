@@ -1,6 +1,6 @@
 """Every kernel held against NumPy on what it has read: the first that differs is named and saved.
 
-How far a result may be off follows from the piece itself. NumPy computes it three times: as the
+How far a result may be off follows from the piece itself. NumPy computes it several times: as the
 dtypes say, in float64, and in float64 from operands that are off by some roundings. Where these
 differ much, rounding counts for much, and where they choose differently nothing is known.
 """
@@ -8,14 +8,14 @@ differ much, rounding counts for much, and where they choose differently nothing
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from treadle.backends.arrays import numpy_dtype
 from treadle.backends.watching import Piece, Read
-from treadle.base.dtypes import DType
+from treadle.base.dtypes import DType, float64
 from treadle.base.errors import CompilerError
 from treadle.base.knobs import TF32
 from treadle.ir.node import Node
@@ -26,8 +26,10 @@ from treadle.runtime.replay import save
 
 Array = Any
 ROUNDINGS = 16  # that one op may be off, as a multiple of one rounding
-SHAKEN = 4  # roundings that operands are off by
-APART = 4  # times as far as NumPy's own results are from each other
+SHAKES, SHAKEN = 3, 16  # times that operands are moved, by so many roundings
+APART = 2  # times as far as NumPy's own results are from each other
+UNSEEN = 16  # times as far in float64: what rounding does inside is not seen by a wider float
+HALF = 10  # bits of what is computed in a wider float
 USUAL = 0.95  # of the elements are not above what counts as usual
 AMBIGUOUS = frozenset(("qr_pack", "eigh_pack", "svd_pack", "eig_pack", "lu_pack"))
 """Factors are not the only ones there are: signs, and the order of equal values."""
@@ -50,10 +52,11 @@ class Difference(NamedTuple):
 
 
 class Shadow:
-    """Watches every piece."""
+    """Watches every piece of a program."""
 
     def __init__(self) -> None:
         self.given: Given | None = None
+        self.excerpts: dict[int, Excerpt] = {}
 
     def before(self, piece: Piece, read: Read) -> None:
         """Keep what will be written over."""
@@ -64,7 +67,8 @@ class Shadow:
         given, self.given = self.given, None
         if given is None or piece.kind == "reference":
             return
-        excerpt = Excerpt(piece)
+        excerpt = self.excerpts.get(piece.number) or Excerpt(piece)
+        self.excerpts[piece.number] = excerpt
         values = given.to(excerpt, read)
         found = [read(node) for node in piece.writes]
         difference = first_difference(excerpt, values, found)
@@ -88,28 +92,31 @@ def first_difference(
         return None
     plain = excerpt.values(excerpt.roots, given)
     wide = excerpt.values(excerpt.roots, given, precise=True)
-    shaken = excerpt.values(excerpt.roots, _shaken(given), precise=True)
+    moved = _moved(given)
+    runs = [excerpt.values(excerpt.roots, x, precise=True) for x in moved]
     terms = _terms(excerpt)
-    for node, result, *expected in zip(excerpt.roots, found, plain, wide, shaken, strict=True):
-        difference = _compared(node, result, *expected, terms)
+    for k, node in enumerate(excerpt.roots):
+        difference = _compared(node, found[k], plain[k], wide[k], [run[k] for run in runs], terms)
         if difference is not None:
             return difference
     return None
 
 
-def _shaken(given: Mapping[Node, Array]) -> dict[Node, Array]:
+def _moved(given: Mapping[Node, Array]) -> list[dict[Node, Array]]:
     """Floats that are off by some roundings, up or down as by chance, always the same."""
+    if not any(leaf.dtype.is_float for leaf in given):
+        return []
     rng = np.random.default_rng(0)
-    result = {}
-    for leaf, array in given.items():
-        if leaf.dtype.is_float:
-            sign = rng.integers(0, 2, array.shape) * 2 - 1
-            with np.errstate(all="ignore"):
-                moved = array.astype(np.float64) * (1 + SHAKEN * unit(leaf.dtype) * sign)
-            result[leaf] = moved
-        else:
-            result[leaf] = array
-    return result
+
+    def off(leaf: Node, array: Array) -> Array:
+        if not leaf.dtype.is_float:
+            return array
+        roundings = SHAKEN if leaf.dtype.mantissa > HALF else 1
+        sign = rng.integers(0, 2, array.shape) * 2 - 1
+        return array.astype(np.float64) * (1 + roundings * unit(leaf.dtype) * sign)
+
+    with np.errstate(all="ignore"):
+        return [{leaf: off(leaf, x) for leaf, x in given.items()} for _ in range(SHAKES)]
 
 
 def unit(kind: DType) -> float:
@@ -129,17 +136,17 @@ def _terms(excerpt: Excerpt) -> int:
 
 
 def _compared(
-    node: Node, found: Array, plain: Array, wide: Array, shaken: Array, terms: int
+    node: Node, found: Array, plain: Array, wide: Array, shaken: Sequence[Array], terms: int
 ) -> Difference | None:
     if not node.dtype.is_float:
-        sure = (plain == wide) & (plain == shaken)
+        sure = np.all([plain == other for other in (wide, *shaken)], axis=0)
         allowed, wrong = np.zeros(found.shape), (found != plain) & sure
     else:
         with np.errstate(all="ignore"):
             rounded = wide.astype(numpy_dtype(node.dtype)).astype(np.float64)
             found, plain = found.astype(np.float64), plain.astype(np.float64)
             allowed = _allowed(node, plain, wide, shaken, terms)
-            odd = ~np.isfinite(plain) | ~np.isfinite(rounded) | ~np.isfinite(shaken)
+            odd = ~np.all([np.isfinite(x) for x in (plain, rounded, *shaken)], axis=0)
             near = np.abs(found - wide) <= allowed
             wrong = ~(near | (found == plain) | (odd & ~np.isfinite(found)))
     if not wrong.any():
@@ -153,15 +160,16 @@ def _compared(
     )
 
 
-def _allowed(node: Node, plain: Array, wide: Array, shaken: Array, terms: int) -> Array:
+def _allowed(node: Node, plain: Array, wide: Array, shaken: Sequence[Array], terms: int) -> Array:
     """How far each element may be from the one that float64 gives."""
-    spread = np.abs(plain - wide) + np.abs(shaken - wide)
+    spread = np.max([np.abs(other - wide) for other in (plain, *shaken)], axis=0)
     spread = np.where(np.isfinite(spread), spread, 0.0)
     size = np.where(np.isfinite(wide), np.abs(wide), 0.0)
     root = math.sqrt(terms)
     rounding = 2.0**-11 if TF32.value and node.device.backend == "cuda" else unit(node.dtype)
     allowed = rounding * (ROUNDINGS + root) * (size + _usual(size))
-    return allowed + (APART + root / APART) * (spread + _usual(spread))
+    allowed += (APART + root / APART) * (spread + _usual(spread))
+    return allowed * (UNSEEN if node.dtype is float64 else 1)
 
 
 def _usual(values: Array) -> float:

@@ -53,7 +53,7 @@ class Watched:
         with self.running:
             ledgers = list(LEDGERS)
             for ledger in ledgers:
-                ledger.begin(self.device, self._working_bytes())
+                ledger.begin(self.device, self._working_bytes(), self.known[-1][1])
             try:
                 found = self.program.run(inputs, results)
                 memory = [*inputs, *found]

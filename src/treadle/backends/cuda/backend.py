@@ -73,4 +73,9 @@ class Cuda:
 
     def statistics(self) -> Statistics:
         """The pool and the code of this device."""
-        return Statistics(self.gpu.mapped, self.gpu.kept, len(self.gpu.functions))
+        room, total = self.gpu.room()
+        working = self.gpu.working.room if self.gpu.working is not None else 0
+        return Statistics(
+            self.gpu.mapped, self.gpu.kept, len(self.gpu.functions),
+            working=working, room=room, total=total,
+        )  # fmt: skip
