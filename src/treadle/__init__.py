@@ -12,12 +12,13 @@ from treadle.base.dtypes import (
     float8_e5m2, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
 )
 from treadle.base.errors import TreadleError
-from treadle.base.knobs import override
+from treadle.base.knobs import TRACE, override
 from treadle.base.limits import can_cast, finfo, iinfo, isdtype, promote_types, result_type
 from treadle.base.shapes import Dim
 from treadle.random import (
     manual_seed, rand, rand_like, randint, randint_like, randn, randn_like, randperm,
 )
+from treadle.runtime.spans import span
 from treadle.tensor.gradients import enable_grad, gradients, is_grad_enabled, no_grad
 from treadle.tensor.namespace import (
     astype, broadcast_shapes, e, inf, is_complex, nan, namespace_info as __array_namespace_info__,
@@ -35,6 +36,7 @@ from treadle.transforms.tune import tune
 if TYPE_CHECKING:
     from treadle import amp, cuda, data, fft, io, linalg, logs, models, nn, optim
     from treadle.io import load, save
+    from treadle.profiler.profile import profile
     from treadle.tensor.memory_record import record_memory
     from treadle.tensor.memory_report import memory_report
     from treadle.transforms.anomaly import detect_anomaly
@@ -57,9 +59,9 @@ __all__ = [
     "int32", "int64", "int8", "io", "is_complex", "is_grad_enabled", "isdtype", "jacfwd",
     "jacobian", "jacrev", "jvp", "linalg", "linearize", "load", "logs", "manual_seed", "map",
     "memory_report", "models", "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi",
-    "promote_types", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like",
-    "random", "randperm", "realize", "record_memory", "result_type", "save", "scan",
-    "set_matmul_precision", "switch", "tune", "uint16", "uint32", "uint64", "uint8",
+    "profile", "promote_types", "rand", "rand_like", "randint", "randint_like", "randn",
+    "randn_like", "random", "randperm", "realize", "record_memory", "result_type", "save", "scan",
+    "set_matmul_precision", "span", "switch", "tune", "uint16", "uint32", "uint64", "uint8",
     "value_and_grad", "vjp", "vmap", "while_loop",
 ]
 
@@ -201,10 +203,15 @@ FROM = {
     "jacfwd": "transforms.jacobian", "jacobian": "transforms.jacobian",
     "jacrev": "transforms.jacobian", "jvp": "transforms.forward", "linearize": "transforms.forward",
     "load": "io", "map": "transforms.loops", "memory_report": "tensor.memory_report",
-    "record_memory": "tensor.memory_record", "save": "io", "scan": "transforms.loops",
+    "profile": "profiler.profile", "record_memory": "tensor.memory_record", "save": "io",
+    "scan": "transforms.loops",
     "switch": "transforms.branches", "vmap": "transforms.vmap", "while_loop": "transforms.branches",
 }
 """Parts, and names of others, that are loaded when somebody asks for them."""
+
+
+if TRACE.value:
+    import_module("treadle.profiler.environment").begin()
 
 
 def __getattr__(name: str) -> Any:

@@ -24,6 +24,8 @@ ATTRIBUTES = {
 NEAR_THE_DRIVER = (
     "driver",
     "calls",
+    "show",
+    "recorded",
     "execute",
     "timing",
     "watched",

@@ -61,18 +61,21 @@ def override(**values: int | str) -> Iterator[None]:
 
 
 class Meaning:
-    """What knobs make of a graph: programs are known by it; 0 if all are as usual.
+    """What knobs make of a graph, and whether somebody looks on.
 
+    - **value**: programs are known by it; 0 if all knobs are as usual
+    - **plain**: it is, and nobody profiles: the short ways may be taken
+    - **shown**: are runs of programs looked at, by TREADLE_DEBUG or a profile?
     - **accounts**: of memory that are kept just now
     - **watched**: is something done around each run of a program, which therefore is another one?
     - **hear**: called where something has changed
     """
 
     NAMES = ("fast_math", "round", "winograd", "tf32", "check", "anomaly", "accounts")
-    __slots__ = ("accounts", "hear", "value", "watched")
+    __slots__ = ("accounts", "hear", "plain", "profiled", "shown", "value", "watched")
 
     def __init__(self) -> None:
-        self.accounts = 0
+        self.accounts, self.profiled = 0, False
         self.hear: list[Callable[[], None]] = []
         self.follow()
 
@@ -81,6 +84,8 @@ class Meaning:
         watched = (CHECK.value, ANOMALY.value, self.accounts)
         chosen = (FAST_MATH.value, ROUND.value, not WINOGRAD.value, TF32.value, *watched)
         self.value = sum(bool(knob) << k for k, knob in enumerate(chosen))  # as NAMES are
+        self.plain = not self.value and not self.profiled
+        self.shown = bool(DEBUG.value) or self.profiled
         self.watched = any(watched)
         for hear in self.hear:
             hear()
@@ -102,6 +107,8 @@ ANOMALY = Knob("anomaly", 0, "1: the first kernel that makes a NaN or an infinit
 EXPLAIN = Knob("explain", 0, "1: every node remembers the line that made it")
 FAST_MATH = Knob("fast_math", 0, "1: allow rewrites that change rounding, NaN or signed zeros")
 WINOGRAD = Knob("winograd", 1, "0: convolutions add up plain products: an inf gives inf, not NaN")
+TRACE = Knob("trace", "", "file for a profile of the whole run, as out.pftrace; '': none")
+PERF_MAP = Knob("perf_map", 0, "1: name compiled kernels for Linux perf, in /tmp/perf-<pid>.map")
 TUNE = Knob("tune", 0, "1: programs look for faster kernels by timing when they first run")
 TUNE_SECONDS = Knob("tune_seconds", 20, "for so long at most, each program")
 TF32 = Knob("tf32", 0, "1: GPUs round operands of float32 products to 10 bits, which is quick")

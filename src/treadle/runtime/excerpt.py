@@ -9,7 +9,8 @@ from typing import Any
 from treadle.backends.registry import BACKENDS
 from treadle.backends.watching import Piece, Read
 from treadle.ir.graph import copied, toposort
-from treadle.ir.node import LEAF, WITHIN, Node
+from treadle.ir.node import LEAF, Node
+from treadle.ir.sites import parsed
 from treadle.kernel.cost import QUIET
 from treadle.ops.defs import Kind
 
@@ -73,6 +74,9 @@ def _evaluate() -> Callable[..., Sequence[Array]]:
 
 
 def line_of(site: str | None) -> str:
-    """A site in words: `train.py:12 in softmax(axis=-1)`."""
-    line, _, call = (site or "").partition(WITHIN)
-    return f"{line or 'an unknown line'} in {call}" if call else line or "an unknown line"
+    """A site in words: `train.py:12 in softmax(axis=-1), backward, module blocks.0`."""
+    known = parsed(site or "")
+    text = known.line or "an unknown line"
+    text += f" in {known.call}" if known.call else ""
+    text += f", {known.phase}" if known.phase else ""
+    return text + (f", module {known.module}" if known.module else "")

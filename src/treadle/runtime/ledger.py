@@ -14,7 +14,8 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from treadle.base.device import Device
-from treadle.ir.node import WITHIN, Node, Type
+from treadle.ir.node import Node, Type
+from treadle.ir.sites import parsed
 from treadle.runtime.realize import in_memory
 
 WORKING = "working memory of a program"
@@ -175,4 +176,4 @@ def shown(share: Share) -> str:
 
 
 def _line(site: str | None) -> str:
-    return (site or "").partition(WITHIN)[0] or UNKNOWN
+    return parsed(site or "").line or UNKNOWN

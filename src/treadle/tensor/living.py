@@ -6,7 +6,8 @@ import gc
 from typing import Any, NamedTuple
 
 from treadle.ir.graph import toposort
-from treadle.ir.node import CONST, IOTA, WITHIN, Node, Type
+from treadle.ir.node import CONST, IOTA, Node, Type
+from treadle.ir.sites import parsed
 from treadle.runtime.explain import quantity
 from treadle.runtime.realize import TRACED, in_memory
 from treadle.tensor.tensor import Tensor
@@ -50,7 +51,7 @@ def live_values(nodes: list[Node]) -> list[Living]:
         nbytes = size_of(memory)
         key = (node.device, getattr(memory, "address", id(memory)) if nbytes else id(memory))
         if key not in found or not found[key].line:
-            line = (node.site or "").partition(WITHIN)[0]
+            line = parsed(node.site or "").line
             found[key] = Living(memory, nbytes, node.type, line)
     return list(found.values())
 

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from weakref import WeakSet
 
 from treadle.base.knobs import override
-from treadle.ir.node import Node
-from treadle.ir.recording import RECORDING
 from treadle.runtime.realize import realize
 from treadle.tensor.living import pending_nodes
 
@@ -29,11 +27,7 @@ def detect_anomaly() -> Iterator[None]:
     ...     str(error).splitlines()[0][:23]
     'anomaly: log makes NaN '
     """
-    made: WeakSet[Node] = WeakSet()
+    older = WeakSet(pending_nodes())
     with override(anomaly=1):
-        RECORDING.noted.append(made.add)
-        try:
-            yield
-        finally:
-            RECORDING.noted.remove(made.add)
-        realize([node for node in pending_nodes() if node in made])
+        yield
+        realize([node for node in pending_nodes() if node not in older])

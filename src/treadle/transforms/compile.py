@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from functools import update_wrapper, wraps
 from importlib import import_module
+from time import perf_counter_ns
 from types import MethodType
 from typing import Any
 
@@ -21,6 +22,7 @@ from treadle.base.knobs import MEANING
 from treadle.base.shapes import Dim
 from treadle.base.trace import show
 from treadle.base.trees import Structure, flatten
+from treadle.base.watch import WATCH, Kind
 from treadle.ir.recording import GRADIENTS, RECORDING, user_site
 from treadle.runtime.families import Family
 from treadle.runtime.once import once
@@ -125,6 +127,8 @@ class Compiled:
                 lambda: self._known(key, leaves),
                 lambda: self._remembered(key, self._traced(shape, leaves, twins, sizes), leaves),
             )
+        if WATCH.on:
+            return self._watched(traced.at(sizes) if sizes else traced, leaves)
         if sizes:
             return traced.at(sizes).call(leaves)
         plain = all(isinstance(x, Tensor) and not x.requires_grad for x in args)
@@ -135,9 +139,20 @@ class Compiled:
         ):
             self.short[GRADIENTS.on][tuple(t._node.type for t in leaves)] = traced
         results = traced.call(leaves)
-        if RECORDING.watched and RECORDING.lines:
+        if RECORDING.watched and RECORDING.noted:
             _note_line(results)
         return results
+
+    def _watched(self, traced: Traced, leaves: Sequence[Tensor]) -> Any:
+        """A call that a profile is told of: who runs the program, and for how long."""
+        thread, start = WATCH.thread, perf_counter_ns()
+        before, thread.caller = thread.caller, traced.caller
+        try:
+            return traced.call(leaves)
+        finally:
+            thread.caller = before
+            name = getattr(self.function, "__qualname__", type(self.function).__name__)
+            WATCH.add(Kind.SPAN, f"compiled {name}", start)
 
     def _known(self, key: Any, leaves: Sequence[Tensor]) -> Traced | None:
         return next((t for t in self.entries.get(key, ()) if t.holds(leaves)), None)

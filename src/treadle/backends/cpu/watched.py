@@ -26,6 +26,7 @@ def watch(program: Program, walk: Walk) -> None:
     entries: list[list[int]] = [[] for _ in range(max(1, len(pieces)))]
     for number, entry in enumerate(program.entries):
         entries[entry.step].append(number)
+    program.walked = True
     program.launch = _Launcher(pieces, entries, found, walk)
 
 
