@@ -7,6 +7,7 @@ from typing import Any
 
 import treadle as td
 from benchmarks.framework import LEARNING_RATE, Framework, Maker, Run, as_tuple
+from benchmarks.matrices import in_library
 from benchmarks.models import GPT, GPT2
 from benchmarks.networks import DECODE
 from benchmarks.treadle_models import Cnn, Decoder, Gpt, Lstm, Mlp, ResNet
@@ -164,6 +165,7 @@ def _rows(jit: Jit) -> dict[str, Maker]:
         "H.sample_gradients_256": td.vmap(
             td.grad(lambda *xs: sample_loss(td, *xs), argnums=(2, 3, 4)), (0, 0, None, None, None)
         ),
+        **in_library(td),
         **dict.fromkeys(PLAIN_PRODUCTS, lambda a, b: a @ b),
         **{name: _convolution(sizes) for name, sizes in CONVOLUTIONS.items()},
     }

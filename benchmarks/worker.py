@@ -41,7 +41,7 @@ def _relative_error(outputs: list[Any], expected: list[Any]) -> float:
     for output, right in zip(outputs, expected, strict=True):
         if np.size(output) != right.size:
             raise WrongResult(f"shape {np.shape(output)}, expected {right.shape}")
-        difference = np.abs(np.asarray(output, np.float64).reshape(right.shape) - right).max()
+        difference = np.abs(np.asarray(output, right.dtype).reshape(right.shape) - right).max()
         worst = max(worst, float(difference / (np.abs(right).max() + 1e-30)))
         if not np.isfinite(difference):
             worst = float("inf")

@@ -48,7 +48,12 @@ class Workload:
         with np.errstate(all="ignore"):
             outputs = self.reference(*inputs)
         several = outputs if isinstance(outputs, tuple) else (outputs,)
-        return [np.asarray(output, np.float64) for output in several]
+        return [np.asarray(output, wide_of(output)) for output in several]
+
+
+def wide_of(array: Any) -> Any:
+    """The dtype in which results are compared."""
+    return np.complex128 if np.iscomplexobj(array) else np.float64
 
 
 def _widen(value: Any) -> Any:

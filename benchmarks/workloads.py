@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.matrices import MATRIX_ROWS
 from benchmarks.models import cross_entropy, gelu_tanh, layer_norm, normal, softmax
 from benchmarks.networks import ATTENTION_ROWS, CONVOLUTION_ROWS, INFERENCE_ROWS, TRAINING_ROWS
 from benchmarks.workload import COMPILED, LAZY, Bar, Workload, bars
@@ -248,6 +249,7 @@ WORKLOADS = {
     for row in (
         *_SMALL, *_MEMORY, *_PRODUCTS,
         *CONVOLUTION_ROWS, *TRAINING_ROWS, *INFERENCE_ROWS, *ATTENTION_ROWS, *_TRANSFORMS,
+        *MATRIX_ROWS,
     )
 }  # fmt: skip
 PLAIN_PRODUCTS = tuple(n for n in WORKLOADS if n.startswith("C.") and n != "C.gemm_bias_gelu")

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from benchmarks.framework import LEARNING_RATE, Framework, Maker, Run
+from benchmarks.matrices import in_library
 from benchmarks.models import GPT2
 from benchmarks.networks import DECODE
 from benchmarks.peers import jax_models
@@ -149,6 +150,7 @@ def _rows() -> dict[str, Maker]:
         "H.sample_gradients_256": jax.vmap(
             jax.grad(lambda *xs: sample_loss(jnp, *xs), argnums=(2, 3, 4)), (0, 0, None, None, None)
         ),
+        **in_library(jnp),
         **dict.fromkeys(PLAIN_PRODUCTS, lambda a, b: a @ b),
         **{name: _convolution(sizes) for name, sizes in CONVOLUTIONS.items()},
     }

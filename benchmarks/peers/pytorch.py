@@ -11,6 +11,7 @@ from torch import nn
 from torch.nn import functional
 
 from benchmarks.framework import LEARNING_RATE, Framework, Maker, Run, as_tuple
+from benchmarks.matrices import in_library
 from benchmarks.models import GPT, GPT2
 from benchmarks.networks import DECODE
 from benchmarks.peers.pytorch_models import Cnn, Decoder, Gpt, Lstm, Mlp, ResNet
@@ -188,6 +189,7 @@ def _rows(jit: Jit) -> dict[str, Maker]:
             (0, 0, None, None, None),
         ),
         "B.stencil30_512sq": lambda x: stencil30(torch, x),
+        **in_library(torch),
         **dict.fromkeys(PLAIN_PRODUCTS, lambda a, b: a @ b),
         **{name: _convolution(sizes) for name, sizes in CONVOLUTIONS.items()},
     }

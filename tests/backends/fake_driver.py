@@ -28,6 +28,7 @@ NEAR_THE_DRIVER = (
     "recorded",
     "execute",
     "timing",
+    "watched",
     "backend",
 )  # modules that import it
 

@@ -30,6 +30,11 @@ from treadle.ops.neural import (
 interpreted = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
 compiled = pytest.mark.skipif(INTERPRETED, reason="needs TRITON_INTERPRET=0")
 names = pytest.mark.parametrize("name", CASES)
+FORMS = [
+    "chain", "long_sums", "softmaxes", "scatter", "product_with_epilogue", "bfloat_product",
+    "windows_in_place", "chained_attention_half", "chained_window",
+]  # fmt: skip
+"""One of each kind of kernel."""
 
 
 @interpreted
@@ -54,13 +59,14 @@ def test_compiled_for_sm_90(name):
 
 
 @compiled
-@pytest.mark.parametrize("name", ["chained_attention_half", "chained_window"])
-def test_chains_compiled_for_sm_80(name):
-    plan, _ = plan_of(CASES[name].build(), architecture=80)
+@pytest.mark.parametrize("architecture", [80, 100])
+@pytest.mark.parametrize("name", FORMS)
+def test_compiled_for_others(name, architecture):
+    plan, _ = plan_of(CASES[name].build(), architecture=architecture)
     for launch in plan.launches:
-        code = code_of(launch.source, 80)
-        assert code.shared <= 163 << 10
-        assert not code.maps  # its copy engine knows no tensors
+        code = code_of(launch.source, architecture)
+        assert code.shared <= (163 if architecture == 80 else 227) << 10
+        assert architecture > 80 or not code.maps  # its copy engine knows no tensors
 
 
 def test_gradients_read_one_number_of_a_row():

@@ -76,6 +76,14 @@ def test_compiled(name):
         assert code_of(launch.source, 90).shared <= 227 << 10
 
 
+@compiled
+@pytest.mark.parametrize("name", ["bfloat", "pieces"])
+def test_compiled_for_sm_100(name):
+    plan, _ = plan_of(CASES[name](), architecture=100)
+    for launch in plan.launches:
+        assert code_of(launch.source, 100).shared <= 227 << 10
+
+
 @interpreted
 def test_slices_of_large_tiles_interpreted(monkeypatch):
     monkeypatch.setattr(streamed, "TILES", streamed.TILES[:1])

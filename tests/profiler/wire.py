@@ -134,9 +134,9 @@ def _event(packet: dict, tracks: dict, states: dict, shown: Shown) -> None:
     elif kind == 1:
         name, category = tables[2][event[10][0]][2][0], tables[1][event[3][0]][2][0]
         site = tables[4][event[34][0]] if 34 in event else {2: [""], 3: [""], 4: [0]}
-        found = Slice(track, name, category, state["now"], depth=len(state["open"]),
-                      facts=site[3][0], line=f"{site[2][0]}:{site[4][0]}", starts_flows=event.get(47, []),
-                      ends_flows=event.get(48, []))  # fmt: skip
+        found = Slice(track, name, category, state["now"], depth=len(state["open"]))
+        found.facts, found.line = site[3][0], f"{site[2][0]}:{site[4][0]}"
+        found.starts_flows, found.ends_flows = event.get(47, []), event.get(48, [])
         state["open"].append(found)
         shown.slices.append(found)
     else:

@@ -40,7 +40,7 @@ MUTATIONS = [
          "step.base", "a part of a state is written while its values are read from it"),
         ("kernel/places.py", "until[holder] = max(until[holder], self.last[node])",
          "until[holder] = self.last[holder]", "shared memory is given away too early"),
-        ("kernel/places.py", "if n in self.inner and self.last[n] == k]", "if n in self.inner]",
+        ("kernel/places.py", "same and self.last[operand] == step and self", "same and self",
          "an operand that is read later is written over"),
         ("schedule/layout.py", "if last < interval.first or interval.last < first:",
          "if last <= interval.first or interval.last <= first:",

@@ -52,10 +52,10 @@ def test_shrinking_leaves_what_matters():
         sums = [s for s in program.statements if s.kind == "sum"]
         return any(not flipped.isdisjoint(s.operands) for s in sums)
 
-    number, history = 0, (Run(new_program(3, 0), "lazily"),)
-    while not fails((*history, Run(new_program(3, number), "lazily"))):
+    number, history = 0, (Run(new_program(5, 0), "lazily"),)
+    while not fails((*history, Run(new_program(5, number), "lazily"))):
         number += 1
-    case = (*history, Run(new_program(3, number), "lazily"))
+    case = (*history, Run(new_program(5, number), "lazily"))
     small = shrink(case, fails, seconds=20)
     assert len(small) == 1
     assert sorted(small[0].program.kinds) == ["flip", "sum", "tensor"]

@@ -357,6 +357,8 @@ def leaf(type_: Type, buffer: Any) -> Node:
     """A value in memory."""
     node = placeholder(type_)
     node.buffer = buffer
+    if RECORDING.watched:
+        RECORDING.note_leaf(node)
     return node
 
 

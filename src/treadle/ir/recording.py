@@ -49,12 +49,13 @@ class Wishes(threading.local):
 class Recording:
     """Switches read by every recorded node: one that is quick to read, the rest by thread."""
 
-    __slots__ = ("look", "watched", "watchers", "wishes")
+    __slots__ = ("given", "look", "watched", "watchers", "wishes")
 
     def __init__(self) -> None:
         self.wishes = Wishes()
         self.watched = self.wishes.sites  # does any thread want to know of new nodes?
         self.watchers = {0} if self.watched else set[int]()
+        self.given: list[Callable[[Any], None]] = []  # called with leaves, while somebody watches
         self.look: Callable[[Any], None] = lambda node: None  # called with one node of thousands
 
     # fmt: off
@@ -65,7 +66,7 @@ class Recording:
     @property
     def sites(self) -> bool: return self.wishes.sites
     @property
-    def noted(self) -> bool: return self.wishes.sites or WATCH.on
+    def noted(self) -> bool: return self.wishes.sites or WATCH.on or knobs.MEANING.watched
     @property
     def made(self) -> set[Any] | None: return self.wishes.made
     @property
@@ -126,6 +127,13 @@ class Recording:
         if mine.made is not None:
             mine.made.add(node)
 
+    def note_leaf(self, node: Any) -> None:
+        """Remember the line of a value that comes from outside."""
+        if self.noted:
+            node.site = self.site or user_site() + self.wishes.within
+        for hear in self.given:
+            hear(node)
+
 
 class Computed:
     """How values of nodes are computed: the runtime, which stands above, fills this in."""
@@ -141,6 +149,17 @@ class Gradients(threading.local):
 
 
 RECORDING, GRADIENTS, COMPUTED = Recording(), Gradients(), Computed()
+KNOBS = -1  # as a watcher: knobs, which ask for the lines of all threads
+
+
+def _follow_knobs() -> None:
+    asked = knobs.MEANING.watched
+    (RECORDING.watchers.add if asked else RECORDING.watchers.discard)(KNOBS)
+    RECORDING.settle()
+
+
+knobs.MEANING.hear.append(_follow_knobs)
+_follow_knobs()
 
 
 def _watched() -> None:

@@ -144,8 +144,8 @@ class Places:
         """Results written over an operand that nobody reads afterwards."""
         taken = set(self.shares)
         for k, step in enumerate(self.steps):
-            free = [n for n in step.reads() if n in self.inner and self.last[n] == k]
-            free = sorted(set(free) - taken, key=self._number.__getitem__)
+            free = [n for n in step.reads() if n in self.inner and n not in taken]
+            free.sort(key=self._number.__getitem__)
             for node in step.writes:
                 if node not in self.inner or node in taken:
                     continue

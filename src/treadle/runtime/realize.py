@@ -18,7 +18,7 @@ from treadle.ir.graph import Structure, copied, is_realised, structure, toposort
 from treadle.ir.node import LEAF, Call, Node, Type, new_node
 from treadle.ir.printer import graph_text
 from treadle.ir.recording import COMPUTED, RECORDING, user_site
-from treadle.ir.sites import put_places
+from treadle.ir.sites import put_places, sites_of
 from treadle.ops.defs import Kind
 from treadle.passes.boxes import put_in_place
 from treadle.passes.pairs import in_pairs
@@ -103,6 +103,8 @@ def _read(nodes: Sequence[Node], alone: bool) -> _Work | None:
         key, leaves = structure(pending, None if alone else held, None if meaning else numbers)
         if meaning:
             key = (meaning, *key)
+        if MEANING.watched:  # who watches wants to know the lines of this caller
+            key = (tuple([n.site for n in toposort(pending, is_realised)]), *key)
         family = _PROGRAMS.get(key)
         found = None if family is None else family.find(numbers)
         graph = _copy(pending, held, leaves) if found is None else ([], [])
@@ -350,7 +352,8 @@ def compile_graph(
     """
     with _READING:
         roots, places = copied(roots, leaves)
-    caller = put_places(roots, set(places))
+    # Who watches a program has one of its own, in which lines may stand as they are.
+    caller = (sites_of if MEANING.watched else put_places)(roots, set(places))
     context = copy_context()  # COMPILING in there is over when this is, however it ends
     if not MEANING.shown:
         trace.tell("caller", caller)

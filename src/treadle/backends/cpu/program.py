@@ -29,6 +29,8 @@ ENTRY_BYTES = 32
 class Program(Table):
     """Compiled code for one structure of graph."""
 
+    walked = False  # piece by piece, for somebody who watches: launch does that
+
     def __init__(
         self, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
     ) -> None:
@@ -137,7 +139,7 @@ class Program(Table):
         if results is not None:
             words[DONE] = 0
         try:
-            if MEANING.shown:
+            if MEANING.shown and not self.walked:
                 (rings.launch if MEANING.profiled else show.run)(self, words)
                 words[DONE] = 1
             else:

@@ -13,6 +13,7 @@ from cuda.bindings import driver as cu
 from treadle.backends.cuda.compile import Code, codes_of
 from treadle.backends.cuda.launch import Launch, Source
 from treadle.backends.cuda.naming import LENGTH, named
+from treadle.backends.exhausted import exhausted
 from treadle.base import forks
 from treadle.base.errors import DeviceError, OutOfMemory, explain
 from treadle.base.knobs import POOL_BYTES
@@ -206,7 +207,7 @@ class Gpu:
             sizes = {"asked for": room, "held by tensors": self.mapped, "free": free}
             facts = {name: f"{value / 2**30:.2f} GiB" for name, value in sizes.items()}
             hint = f"of {total / 2**30:.1f} GiB; try smaller batches, td.checkpoint, or del"
-            raise OutOfMemory(explain("cuda", "no device memory left", hint, **facts)) from error
+            raise exhausted("cuda", "cuda", "no device memory left", hint, **facts) from error
 
     def arena(self, nbytes: int) -> int:
         """Where working memory lies: one place for all programs, which run one after the other."""

@@ -34,7 +34,9 @@ def scene(values: Draws) -> Draw:
             inner, params = body_of(g, [x], [], followed=True)
             for _ in range(g.draw.number(1, 2)):
                 attempt(inner, values)
-            made = [n for s in inner.statements for n in s.targets if _is_fit(inner.model[n])]
+            found = [(n, inner.model[n]) for s in inner.statements for n in s.targets]
+            kind = g.model[x].dtype  # a loop refuses a carry that becomes wider
+            made = [n for n, v in found if _is_fit(v) and v.dtype is kind]
             if not made:
                 raise Unfit("nothing to differentiate")
             text = g.draw.one(("{0}.sum() + {1}.sum()", "({0} * {0}).mean() + ({1} * 2).sum()"))

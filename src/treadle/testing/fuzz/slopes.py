@@ -7,6 +7,7 @@ from treadle.testing.fuzz.bounds import Unfit, Value
 from treadle.testing.fuzz.generate import Draw, Draws, Generation, attempt
 from treadle.testing.fuzz.program import Statement, renamed
 from treadle.testing.fuzz.state import body_of
+from treadle.testing.fuzz.views import index_leaf
 
 
 def _is_fit(v: Value) -> bool:
@@ -96,6 +97,36 @@ def gradient(values: Draws) -> Draw:
                         (*inner.statements, end), meaning))  # fmt: skip
 
     return define
+
+
+LINED = (
+    ("sort", "pick", "{0}.sort(1)"), ("scan", "scan", "{0}.cumsum(0)"),
+    ("sort", "pick", "{0}.sort(0)"), ("scaled", "multiply", "{0} * 2"),
+)  # fmt: skip
+
+
+def rejoined(g: Generation) -> None:
+    """A gradient by tensors of which one is read on two ways: its parts meet again.
+
+    One way leads through lines, places in a table and a product, the other through totals.
+    """
+    kind = g.draw.one((float32, float64))
+    x = g.leaf((g.draw.number(2, 20), g.draw.number(2, 9)), kind)
+    rows, columns = g.draw.number(1, 8), g.draw.number(1, 8)
+    w = g.leaf((columns, g.draw.number(1, 20)), kind)
+    inner, (p, q) = body_of(g, [x, w], [], followed=True)
+    lines = inner.value(*g.draw.one(LINED), p)
+    places = [index_leaf(inner, (rows, columns), n) for n in g.model[x].shape]
+    taken = inner.value("look up", "move", "{0}[{1}, {2}]", lines, *places)
+    made = inner.value("product", "product", "{0} @ {1}", taken, q)
+    total = inner.value("sum", "sum", f"{{0}}.sum({g.draw.number(0, 1)})", p)
+    form = g.draw.one(("{0}.sum() + {1}.square().sum()", "({0}.sum() + {1}.sum()) * 0.5"))
+    end = Statement("return", "return", "move", (), (str(made), str(total)), form)
+    text, count, meaning = g.draw.one(_forms(2))
+    targets = tuple(g.new_name() for _ in range(count))
+    how = "story" if meaning else "value"
+    g.add(Statement("gradient", how, "loose", targets, (x, w), text, (p, q),
+                    (*inner.statements, end), meaning))  # fmt: skip
 
 
 NESTED = (
