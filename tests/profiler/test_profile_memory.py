@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
 
 import plausible
 import pytest
 from test_report_text import unpacked
 
 import treadle as td
+from treadle.backends.cpu.rings import LONGEST_WAIT
+from treadle.profiler.holders import holders_picture
 from treadle.profiler.memory import arena_counters, memory_counters
 from treadle.profiler.recording import Kind
 from treadle.profiler.report import report_page
@@ -30,6 +33,7 @@ def recording():
     with td.profile() as prof:
         layers(x).numpy()
         held = td.zeros(MEGABYTES << 18).realize()
+        time.sleep(LONGEST_WAIT / 1e9)
         (held + 1).realize()
     return prof.recording
 
@@ -39,6 +43,23 @@ def test_what_is_in_use_is_counted_when_programs_start(recording):
     assert memory.values.max() >= MEGABYTES << 20
     assert (memory.times[1:] > memory.times[:-1]).all()
     assert memory.times[0] >= recording.events["start"].min()
+
+
+def test_who_took_memory_is_written_down_where_somebody_asks():
+    def taken():
+        return td.ones(MEGABYTES << 17).realize()  # the line that takes it
+
+    with td.profile(memory=True) as prof:
+        held = taken()
+    line = f"{__file__}:{taken.__code__.co_firstlineno + 1}"
+    changes = [c for c in prof.recording.changes if c.line == line]
+    assert [c.nbytes for c in changes] == [held.nbytes]
+    assert prof.events().filter(kind="kernel")
+    assert line in holders_picture(prof.recording.changes).svg
+
+
+def test_nobody_keeps_account_unless_asked(recording):
+    assert recording.changes == ()
 
 
 def test_samples_of_devices_are_counters_of_their_own():

@@ -25,6 +25,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     ))  # fmt: skip
     parser.add_argument("--by", default="line", help="line, op, module, phase, kernel ...")
     parser.add_argument("--rows", type=int, default=20, metavar="N", help="of the table")
+    parser.add_argument("--memory", action="store_true", help="who takes memory, line by line")
     parser.add_argument("script", help="a Python file")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="for the script")
     parser.set_defaults(run=profile_script)
@@ -39,7 +40,7 @@ def profile_script(options: argparse.Namespace) -> int:
     outputs = options.output or [f"{script.stem}.profile.html"]
     for path in outputs:
         format_of(path)  # a typo is found before the script has run for an hour
-    profile = Profile()
+    profile = Profile(options.memory)
     with _as_main(script, options.arguments), profile:
         code = _run(script)
     profile.recording.facts["script"] = " ".join([script.name, *options.arguments])

@@ -21,6 +21,8 @@ from treadle.profiler.memory import memory_counters
 from treadle.profiler.recording import Recording
 from treadle.profiler.report import inline_page, write_report
 from treadle.profiler.table import Table
+from treadle.runtime.ledger import Ledger
+from treadle.tensor.memory_record import record_memory
 
 DEVICES = ("cpu", "cuda")
 
@@ -35,7 +37,9 @@ class Profile:
     ['softmax_f32']
     """
 
-    def __init__(self) -> None:
+    def __init__(self, memory: bool = False) -> None:
+        self._accounts = record_memory() if memory else None
+        self._ledger: Ledger | None = None
         self._flat: list[Any] = []
         self._memory: list[tuple[int, str, int]] = []
         self._records: list[Records] = []
@@ -47,6 +51,8 @@ class Profile:
             raise ArgumentError(explain("profile", "somebody profiles already", hint))
         if self._ended:
             raise ArgumentError(explain("profile", "it is over", "td.profile() makes another"))
+        if self._accounts is not None:
+            self._ledger = self._accounts.__enter__()
         WATCH.begin()
         self._began = perf_counter_ns()
         return self
@@ -55,6 +61,8 @@ class Profile:
         self._ended = perf_counter_ns()
         self._flat, self._memory = WATCH.end(), WATCH.memory
         self._records = [found for source in WATCH.sources for found in source()]
+        if self._accounts is not None:
+            self._accounts.__exit__(None, None, None)
 
     # ---- what was recorded
 
@@ -70,6 +78,7 @@ class Profile:
         found.ceilings = {x: ceilings(x) for x in devices if x.startswith(DEVICES)}
         found.programs = builder.pages()
         found.counters = memory_counters(self._memory)
+        found.changes = self._ledger.changes() if self._ledger is not None else ()
         self._flat, self._records = [], []
         return found
 
@@ -135,8 +144,11 @@ class Profile:
         return str(self.table())
 
 
-def profile() -> Profile:
+def profile(memory: bool = False) -> Profile:
     """Record what runs within a with block, in all threads: lines, kernels, times.
+
+    With memory, who takes it and gives it back, too, line by line: compiled functions are traced
+    once more for that.
 
     >>> import treadle as td
     >>> with profile() as prof:
@@ -144,4 +156,4 @@ def profile() -> Profile:
     >>> prof.recording.lost
     0
     """
-    return Profile()
+    return Profile(memory)

@@ -19,7 +19,7 @@ from treadle.backends.cpu.workers import PART_NANOSECONDS
 from treadle.base.watch import WATCH, Kind, Records
 
 ROOM = 1 << 16  # records of a ring
-SAMPLE_NANOSECONDS = 500_000
+SAMPLE_NANOSECONDS, LONGEST_WAIT = 500_000, 50_000_000  # between two looks at memory
 NEVER = 1 << 61  # nanoseconds
 ENTRY_BYTES = 32
 
@@ -121,6 +121,10 @@ class Samples:
     """How much memory is in use, now and then: when a program starts, and has what it works in."""
 
     def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """The first program of a profile has one."""
         self.next = 0  # time of the next one
 
     def take(self) -> None:
@@ -128,10 +132,12 @@ class Samples:
         now = perf_counter_ns()
         if now >= self.next:
             WATCH.memory.append((now, "cpu", bytes_in_use()))
-            self.next = now + max(SAMPLE_NANOSECONDS, 100 * (perf_counter_ns() - now))
+            took = perf_counter_ns() - now
+            self.next = now + min(max(SAMPLE_NANOSECONDS, 100 * took), LONGEST_WAIT)
 
 
 SAMPLES = Samples()
+WATCH.begun.append(SAMPLES.begin)
 
 
 def launch(program: Program, words: Any) -> None:
