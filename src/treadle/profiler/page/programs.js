@@ -24,7 +24,7 @@ function stagesOf(program) {
     ["Graph after simplifying", program.simplified], ["Rules that fired", rules.join("\n")],
     ["Tuning", program.tuning],
   ];
-  if (!program.graph) parts.push(["Graph and rules", "It was compiled before the recording began, so nobody wrote them down."]);
+  if (!program.graph) parts.push(["Graph and rules", "They are written down of programs that are compiled during a profile without memory=True."]);
   const found = parts.filter(([, text]) => text).map(([title, text, open]) =>
     make("details", { open: open ? "" : null }, make("summary", {}, title), make("pre", {}, text)));
   if (program.picture) found.push(make("details", { open: "" }, make("summary", {}, "Memory"), pictureOf(program.picture)));
