@@ -32,7 +32,7 @@ compiled = pytest.mark.skipif(INTERPRETED, reason="needs TRITON_INTERPRET=0")
 def cuda(monkeypatch):
     """A device whose clock goes on by a millisecond with every event, as the backend of td's."""
     sources = list(WATCH.sources), list(WATCH.begun)
-    monkeypatch.setitem(registry.BACKENDS, "cuda", "treadle.backends.cuda.backend:Cuda")  # others interpret
+    monkeypatch.setitem(registry.BACKENDS, "cuda", "treadle.backends.cuda.backend:Cuda")
     fake, _ = install(monkeypatch)
     ticks, handles, times = itertools.count(1), itertools.count(1), {}
 
