@@ -10,11 +10,13 @@ import pytest
 from test_report_text import unpacked
 
 import treadle as td
+from treadle.backends import choices
 from treadle.backends.cpu.rings import LONGEST_WAIT
 from treadle.profiler.holders import holders_picture
 from treadle.profiler.memory import arena_counters, memory_counters
 from treadle.profiler.recording import Kind
 from treadle.profiler.report import report_page
+from treadle.runtime import realize
 
 MEGABYTES = 24
 
@@ -111,3 +113,19 @@ def test_a_report_has_the_code_of_the_hottest_kernels_and_their_stages(recording
     assert any(".text" in assembly for *_, assembly in kernels)
     assert "softmax" in program["graph"]
     assert program["picture"].startswith("<svg")
+
+
+def test_what_tuning_found_is_on_the_page_of_a_program(monkeypatch):
+    """As if a search had found ways for all kernels: the model's own, so that they are right."""
+    monkeypatch.setattr(choices, "_read", lambda _, space: space.default)
+
+    class Everything(dict):
+        def get(self, key):
+            return key
+
+    monkeypatch.setattr(choices, "_found", lambda *_: Everything({"": 0}))
+    realize.forget()
+    x = td.random.randn(200, 300).realize()
+    with td.profile() as prof:
+        (x @ td.ones(300, 40)).numpy()
+    assert any("where the model says" in page.tuning for page in prof.recording.programs.values())

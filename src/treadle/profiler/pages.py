@@ -28,6 +28,7 @@ def page_of(program: Any, caller: Sequence[str | None], names: Sequence[str]) ->
         explanation=kernel_table(rows), kernels=kernels,
         layout=_arena(layout), lower_bound=layout.lower_bound,
         without_reuse=layout.without_reuse, code=program.code_of,
+        tuning="\n".join(text for name, text in report.facts if name == "tuned"),
     )  # fmt: skip
 
 
