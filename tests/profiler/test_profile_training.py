@@ -1,4 +1,4 @@
-"""A training step of a GPT: its kernels cover the call, and each has what there is to know of it."""
+"""A training step of a GPT: kernels cover the call, and each has what there is to know of it."""
 
 from __future__ import annotations
 
