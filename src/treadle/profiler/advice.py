@@ -103,9 +103,12 @@ def _waits(events: Events) -> Iterator[Advice]:
         if group.name == CAUSES[Kind.DATA]:
             yield Advice(group.time, "read data beside the program: DataLoader(num_workers=...)",
                          f"{group.runs} times nothing ran while a batch was awaited")  # fmt: skip
-        elif group.name == PYTHON:
-            yield Advice(group.time, "put what a step does into one td.compile",
-                         f"in {group.runs} gaps nothing ran but Python")  # fmt: skip
+        elif group.name == PYTHON and group.runs >= OFTEN:
+            idle = events.filter(partial(_is_named, PYTHON), kind=Kind.GAP).array
+            usual = float(np.median(idle["end"] - idle["start"]))  # not what is done once
+            yield Advice(usual * group.runs, "put what a step does into one td.compile",
+                         f"in {group.runs} gaps nothing ran but Python, "
+                         f"{usual / 1e6:.2f} ms in most")  # fmt: skip
 
 
 def _details(events: Events) -> Iterator[tuple[Detail, float, float, int]]:
