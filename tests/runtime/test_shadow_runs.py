@@ -162,3 +162,10 @@ def test_two_callers_of_one_structure_see_their_own_lines(checked, broken):
         with pytest.raises(CompilerError) as caught:
             f(array(77)).realize()
         assert f"{Path(__file__).name}:{f.__code__.co_firstlineno + 1}" in str(caught.value)
+
+
+@pytest.mark.parametrize("also", ["the ladder", "a profile"])
+def test_who_looks_on_besides_does_not_hide_a_fault(checked, broken, also):
+    context = td.override(debug=1) if also == "the ladder" else td.profile()
+    with pytest.raises(CompilerError), context:
+        (array(55) * WRONG).realize()
