@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import statistics
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +14,8 @@ import treadle as td
 from benchmarks.measure import median_seconds
 
 TURNS, SECONDS = 5, 0.15
+BATCHES, BATCH = 400, 500  # calls: half a millisecond at most
+RECORDS, WORDS = 100_000, 5  # of what threads write down, see backends/cpu/rings.py
 
 
 def ratio(changed: Callable[[], Any], plain: Callable[[], Any]) -> float:
@@ -61,8 +65,64 @@ def concat_backward() -> int:
     return len(td.explain(both, td.ones(128, 64)).rows)
 
 
+def bare(x: Any) -> Any:
+    """A function that does nothing."""
+    return x
+
+
+@td.span("decorated")
+def decorated(x: Any) -> Any:
+    """The same, with a span."""
+    return x
+
+
+def block(x: Any) -> Any:
+    """The same, with a span inside."""
+    with td.span("block"):
+        return x
+
+
+def least(run: Callable[[Any], Any]) -> float:
+    """Nanoseconds of a call, by short batches: one of them was left alone by others."""
+    best = float("inf")
+    for _ in range(BATCHES):
+        start = time.perf_counter_ns()
+        for _ in range(BATCH):
+            run(1)
+        best = min(best, (time.perf_counter_ns() - start) / BATCH)
+    return best
+
+
+def spans() -> dict[str, float]:
+    """Nanoseconds above a bare call: a decorated function and a with block, idle and watched."""
+    ways = {"decorator": decorated, "block": block}
+    idle = {f"{name}, idle": least(way) - least(bare) for name, way in ways.items()}
+    with td.profile():
+        return idle | {f"{name}, on": least(way) - least(bare) for name, way in ways.items()}
+
+
+def crossing() -> tuple[float, float]:
+    """Nanoseconds for each native record: seen by NumPy where it lies, and as Python's numbers."""
+    words = (ctypes.c_int64 * (RECORDS * WORDS))()
+
+    def mapped() -> Any:
+        return np.frombuffer(words, np.int64).reshape(RECORDS, WORDS)[:, 2].min()
+
+    def copied() -> Any:
+        return min(words[2::WORDS])
+
+    seen, numbers = (median_seconds(way, SECONDS) / RECORDS * 1e9 for way in (mapped, copied))
+    return seen, numbers
+
+
 def main() -> None:
     """Print what is measured."""
+    for name, spent in spans().items():
+        print(f"a span, {name}: {spent:.0f} ns above a bare call")
+    seen, copied = crossing()
+    print(
+        f"reading a field of native records: {seen:.1f} ns each, as Python's numbers {copied:.1f}"
+    )
     for size in (8, 64, 512):
         print(f"gradient tracking, forward of 3 layers of {size}: {gradient_tracking(size):.2f}")
     for size in (64, 1024, 4096):

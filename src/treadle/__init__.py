@@ -12,14 +12,14 @@ from treadle.base.dtypes import (
     float8_e5m2, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
 )
 from treadle.base.errors import TreadleError
-from treadle.base.knobs import override
+from treadle.base.knobs import TRACE, override
 from treadle.base.limits import can_cast, finfo, iinfo, isdtype, promote_types, result_type
 from treadle.base.shapes import Dim
 from treadle.random import (
     manual_seed, rand, rand_like, randint, randint_like, randn, randn_like, randperm,
 )
+from treadle.runtime.spans import span
 from treadle.tensor.gradients import enable_grad, gradients, is_grad_enabled, no_grad
-from treadle.tensor.memory_report import memory_report
 from treadle.tensor.namespace import (
     astype, broadcast_shapes, e, inf, is_complex, nan, namespace_info as __array_namespace_info__,
     newaxis, pi, version as __array_api_version__,
@@ -36,6 +36,10 @@ from treadle.transforms.tune import tune
 if TYPE_CHECKING:
     from treadle import amp, cuda, data, fft, io, linalg, logs, models, nn, optim
     from treadle.io import load, save
+    from treadle.profiler.profile import profile
+    from treadle.tensor.memory_record import record_memory
+    from treadle.tensor.memory_report import memory_report
+    from treadle.transforms.anomaly import detect_anomaly
     from treadle.transforms.branches import cond, switch, while_loop
     from treadle.transforms.custom import custom_gradient, custom_jvp, custom_vjp
     from treadle.transforms.forward import jvp, linearize
@@ -49,16 +53,16 @@ __all__ = [
     "Device", "Dim", "Tensor", "TreadleError", "__array_api_version__", "__array_namespace_info__",
     "__version__", "amp", "astype", "bfloat16", "bool", "broadcast_shapes", "can_cast",
     "checkpoint", "compile", "complex128", "complex64", "cond", "cuda", "custom_gradient",
-    "custom_jvp", "custom_vjp", "data", "draw", "e", "enable_grad", "explain", "fft", "finfo",
-    "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2", "fori_loop",
+    "custom_jvp", "custom_vjp", "data", "detect_anomaly", "draw", "e", "enable_grad", "explain",
+    "fft", "finfo", "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2", "fori_loop",
     "get_matmul_precision", "grad", "gradients", "graph", "hessian", "iinfo", "inf", "int16",
     "int32", "int64", "int8", "io", "is_complex", "is_grad_enabled", "isdtype", "jacfwd",
     "jacobian", "jacrev", "jvp", "linalg", "linearize", "load", "logs", "manual_seed", "map",
     "memory_report", "models", "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi",
-    "promote_types", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like",
-    "random", "randperm", "realize", "result_type", "save", "scan", "set_matmul_precision",
-    "switch", "tune", "uint16", "uint32", "uint64", "uint8", "value_and_grad", "vjp", "vmap",
-    "while_loop",
+    "profile", "promote_types", "rand", "rand_like", "randint", "randint_like", "randn",
+    "randn_like", "random", "randperm", "realize", "record_memory", "result_type", "save", "scan",
+    "set_matmul_precision", "span", "switch", "tune", "uint16", "uint32", "uint64", "uint8",
+    "value_and_grad", "vjp", "vmap", "while_loop",
 ]
 
 # <gen imports>
@@ -194,13 +198,20 @@ LATE = ("amp", "cuda", "data", "fft", "io", "linalg", "logs", "models", "nn", "o
 FROM = {
     "cond": "transforms.branches", "custom_gradient": "transforms.custom",
     "custom_jvp": "transforms.custom", "custom_vjp": "transforms.custom",
+    "detect_anomaly": "transforms.anomaly",
     "fori_loop": "transforms.loops", "hessian": "transforms.jacobian",
     "jacfwd": "transforms.jacobian", "jacobian": "transforms.jacobian",
     "jacrev": "transforms.jacobian", "jvp": "transforms.forward", "linearize": "transforms.forward",
-    "load": "io", "map": "transforms.loops", "save": "io", "scan": "transforms.loops",
+    "load": "io", "map": "transforms.loops", "memory_report": "tensor.memory_report",
+    "profile": "profiler.profile", "record_memory": "tensor.memory_record", "save": "io",
+    "scan": "transforms.loops",
     "switch": "transforms.branches", "vmap": "transforms.vmap", "while_loop": "transforms.branches",
 }
 """Parts, and names of others, that are loaded when somebody asks for them."""
+
+
+if TRACE.value:
+    import_module("treadle.profiler.environment").begin()
 
 
 def __getattr__(name: str) -> Any:

@@ -21,7 +21,16 @@ ATTRIBUTES = {
 }
 
 
-NEAR_THE_DRIVER = ("driver", "calls", "execute", "timing", "backend")  # modules that import it
+NEAR_THE_DRIVER = (
+    "driver",
+    "calls",
+    "show",
+    "recorded",
+    "execute",
+    "timing",
+    "watched",
+    "backend",
+)  # modules that import it
 
 
 class FakeDriver(types.ModuleType):

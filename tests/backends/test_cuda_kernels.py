@@ -20,6 +20,7 @@ from triton_host import (
 
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.launch import Memory
+from treadle.backends.cuda.naming import PLACE
 from treadle.base.knobs import override
 from treadle.ops.neural import (
     layer_norm,
@@ -52,7 +53,7 @@ def test_compiled_for_sm_90(name):
     for launch in plan.launches:
         code = code_of(launch.source, 90)
         assert code.cubin[:4] == b"\x7fELF"
-        assert code.name == "kernel"
+        assert code.name == PLACE
         assert code.shared <= 227 << 10
         assert code_of(launch.source, 90) == code  # now from disk
 

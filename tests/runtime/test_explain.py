@@ -167,3 +167,10 @@ def test_kernels_name_the_composites_they_are_a_part_of():
     assert set(calls) == {"softmax(axis=0)", "gelu(approximate='tanh')"}
     assert "part of softmax(axis=0), gelu(approximate='tanh')" in str(found)
     assert all("softmax" not in site for row in found.rows for site in row.sites)
+
+
+def test_what_is_shown_of_options_comes_from_the_row():
+    labels = td.tensor(np.zeros(8, np.int64))
+    found = td.explain(lambda x: td.cross_entropy(td.layer_norm(x), labels), td.ones(8, 8))
+    calls = {call for row in found.rows for call in row.calls}
+    assert calls == {"layer_norm()", "cross_entropy(reduction='mean')"}

@@ -14,7 +14,7 @@ from treadle.autograd.recipes import pulled_through
 from treadle.base.errors import GradientError, explain
 from treadle.ir.graph import toposort
 from treadle.ir.node import COMPILED, Node, definition, full
-from treadle.ir.recording import RECORDING
+from treadle.ir.recording import RECORDING, backward_site
 from treadle.ops.defs import Kind
 from treadle.ops.elementwise import cast, conj, real
 from treadle.ops.movement import reshape, summed_to
@@ -78,7 +78,7 @@ def pulled(
             if node not in passing or (stop is not None and stop(node)):
                 continue  # nobody wants more, or whoever asked goes on from there
             if watched:  # a gradient stems from the line of what it is the gradient of
-                RECORDING.site = node.site if site is None else site
+                RECORDING.site = _site_of(node) if site is None else site
             for operand, part in _parts(node, g):
                 if part is not None and operand in needed:
                     _accumulate(flowing, operand, fitted(part, operand))
@@ -86,6 +86,14 @@ def pulled(
         if watched:
             RECORDING.site = site
     return [flowing.get(node) for node in wrt]
+
+
+def _site_of(node: Node) -> str | None:
+    """The site of a node's gradient, which is a part of the same composite."""
+    if node.site is None or not RECORDING.noted:
+        return node.site
+    whole = node.op.called(node.arg) if node.op.kind is Kind.COMPOSITE else ""
+    return backward_site(node.site, whole)
 
 
 def _parts(node: Node, g: Node) -> Iterable[tuple[Node, Node | None]]:
@@ -126,8 +134,9 @@ def parts_of(node: Node, g: Node) -> tuple[Node | None, ...]:
         parts = rule(g, node, *node.operands)
     elif node.op.kind is Kind.COMPOSITE:
         unique = list(dict.fromkeys(node.operands))
-        # Who watches wants to know of every node, and of the line it stems from.
-        found = (_through if RECORDING.watched else _copied)(node, unique, g)
+        # A trace wants to know of every node, and a policy casts what is recorded.
+        every = RECORDING.made is not None or RECORDING.policy is not None
+        found = (_through if every else _copied)(node, unique, g)
         once = dict(zip(unique, found, strict=True))
         parts = [once.pop(x, None) for x in node.operands]
     else:

@@ -11,7 +11,7 @@ from typing import Any
 
 from treadle.ir.graph import toposort
 from treadle.ir.node import Call, Node, new_node, placeholder, record
-from treadle.ir.recording import GRADIENTS
+from treadle.ir.recording import GRADIENTS, RECORDING
 
 Pull = Callable[[Node, Sequence[Node], Node], Sequence[Node | None]]
 """(node, operands, cotangent): the cotangents of the operands."""
@@ -35,7 +35,7 @@ class Recipe:
 
     def follow(self, made: list[Node]) -> list[Node | None]:
         """Record the steps after what is given; the results."""
-        on = GRADIENTS.on
+        on, given = GRADIENTS.on, len(made)
         for call, numbers in self.steps:
             if numbers:
                 operands = tuple([made[k] for k in numbers])
@@ -43,6 +43,9 @@ class Recipe:
                 made.append(record(call, operands, needs))
             else:
                 made.append(new_node(call, ()))
+        if RECORDING.watched and RECORDING.noted:
+            for node in made[given:]:
+                node.site = RECORDING.site
         return [None if k is None else made[k] for k in self.results]
 
 

@@ -17,6 +17,7 @@ from functools import cache
 from typing import Any, Generic, TypeVar
 
 from treadle.base import cache as disk
+from treadle.base import trace
 from treadle.base.knobs import CACHE_DIR, CACHE_SECRET
 
 T = TypeVar("T")
@@ -85,7 +86,9 @@ def take(machine: Machine, kernel: str, space: Space[T]) -> T:
     key = disk.digest(kernel)
     found = _found(machine, CACHE_DIR.value, CACHE_SECRET.value).get(key)
     if found is not None:
-        return _read(found, space)
+        way = _read(found, space)
+        trace.tell("tuned", f"{way}, where the model says {space.default}")
+        return way
     search = SEARCH.get()
     if search is None:
         return space.default

@@ -16,6 +16,7 @@ from treadle.ops.defs import TABLE, Kind, Op
 from treadle.ops.elementwise import complex_, conj, detach, imag, real, rerouted
 
 if TYPE_CHECKING:
+    from treadle.backends.watching import Walk
     from treadle.base.target import Target
 
 BACKENDS = {
@@ -38,13 +39,20 @@ class Program(Protocol):
 
 
 class Statistics(NamedTuple):
-    """Bytes that a pool has from the system, and those of them that are free; loaded code."""
+    """Bytes that a pool has from the system, and those of them that are free; loaded code.
+
+    - **working**: of the bytes that are not free, those that programs work in
+    - **room**, **total**: of a device with memory of its own, what nobody holds, and all
+    """
 
     mapped: int = 0
     free: int = 0
     kernels: int = 0
     code_bytes: int = 0
     code_mappings: int = 0
+    working: int = 0
+    room: int = 0
+    total: int = 0
 
 
 class Backend(Protocol):
@@ -59,6 +67,9 @@ class Backend(Protocol):
         self, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
     ) -> Program:
         """A program for simplified roots; replaces: root to the leaf whose memory it takes."""
+
+    def watch(self, program: Program, walk: Walk) -> None:
+        """Let a walk see every piece of a program's runs, before it is first run."""
 
     def upload(self, array: Any, type_: Type, copy: bool) -> Any:
         """Memory with the elements of an array: NumPy's, or one that it can read."""

@@ -55,6 +55,10 @@ class GradientError(TreadleError, RuntimeError):
     """A gradient that does not exist or was not asked for."""
 
 
+class AnomalyError(TreadleError, ArithmeticError):
+    """A NaN or an infinity, found by whoever asked to be told."""
+
+
 class NotSupported(TreadleError, RuntimeError):
     """A combination of op, dtype and backend that is not there."""
 

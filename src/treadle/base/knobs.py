@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Generic, TypeVar, cast
 
@@ -61,14 +61,38 @@ def override(**values: int | str) -> Iterator[None]:
 
 
 class Meaning:
-    """What knobs make of a graph: programs are known by it; 0 if all are as usual."""
+    """What knobs make of a graph, and whether somebody looks on.
 
-    __slots__ = ("value",)
+    - **value**: programs are known by it; 0 if all knobs are as usual
+    - **plain**: it is, and nobody profiles: the short ways may be taken
+    - **shown**: are runs of programs looked at, by TREADLE_DEBUG or a profile?
+    - **accounts**: of memory that are kept just now
+    - **watched**: is something done around each run of a program, which therefore is another one?
+    - **hear**: called where something has changed
+    """
+
+    NAMES = ("fast_math", "round", "winograd", "tf32", "check", "anomaly", "accounts")
+    __slots__ = ("accounts", "hear", "plain", "profiled", "shown", "value", "watched")
+
+    def __init__(self) -> None:
+        self.accounts, self.profiled = 0, False
+        self.hear: list[Callable[[], None]] = []
+        self.follow()
 
     def follow(self) -> None:
         """Look at the knobs again."""
-        chosen = (FAST_MATH.value, ROUND.value, not WINOGRAD.value, TF32.value)
-        self.value = sum(bool(knob) << k for k, knob in enumerate(chosen))
+        watched = (CHECK.value, ANOMALY.value, self.accounts)
+        chosen = (FAST_MATH.value, ROUND.value, not WINOGRAD.value, TF32.value, *watched)
+        self.value = sum(bool(knob) << k for k, knob in enumerate(chosen))  # as NAMES are
+        self.plain = not self.value and not self.profiled
+        self.shown = bool(DEBUG.value) or self.profiled
+        self.watched = any(watched)
+        for hear in self.hear:
+            hear()
+
+    def names(self, bits: int) -> list[str]:
+        """Which knobs a value stands for."""
+        return [name for k, name in enumerate(self.NAMES) if bits >> k & 1]
 
 
 DEBUG = Knob("debug", 0, "1 kernels run, 2 timings, 3 fusion, 4 source, 5 rewrites, 6 assembly")
@@ -78,12 +102,15 @@ CACHE_SECRET = Knob("cache_secret", "", "file of the key that signs it; '': in t
 CACHE_BYTES = Knob("cache_bytes", 1 << 30, "bound of the disk cache, in bytes")
 POOL_BYTES = Knob("pool_bytes", 4 << 30, "bound of freed memory kept for reuse, in bytes")
 VERIFY = Knob("verify", 0, "1: check the graph after every pass")
+CHECK = Knob("check", 0, "1: every kernel is held against NumPy; the first that differs raises")
+ANOMALY = Knob("anomaly", 0, "1: the first kernel that makes a NaN or an infinity raises")
 EXPLAIN = Knob("explain", 0, "1: every node remembers the line that made it")
 FAST_MATH = Knob("fast_math", 0, "1: allow rewrites that change rounding, NaN or signed zeros")
 WINOGRAD = Knob("winograd", 1, "0: convolutions add up plain products: an inf gives inf, not NaN")
+TRACE = Knob("trace", "", "file for a profile of the whole run, as out.pftrace; '': none")
+PERF_MAP = Knob("perf_map", 0, "1: name compiled kernels for Linux perf, in /tmp/perf-<pid>.map")
 TUNE = Knob("tune", 0, "1: programs look for faster kernels by timing when they first run")
 TUNE_SECONDS = Knob("tune_seconds", 20, "for so long at most, each program")
 TF32 = Knob("tf32", 0, "1: GPUs round operands of float32 products to 10 bits, which is quick")
 ROUND = Knob("round", 0, "1: floats of 8 and 16 bits are rounded after every op, not kernel")
 MEANING = Meaning()
-MEANING.follow()

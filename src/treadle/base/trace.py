@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from treadle.base.knobs import DEBUG
+from treadle.base.watch import WATCH, Kind
 
 
 class Report:
@@ -87,16 +88,18 @@ def recall(name: str) -> Any:
 
 def stage(name: str) -> AbstractContextManager[None]:
     """Time a with block as a stage of the compiler."""
-    return _timed(name) if _ears.reports else _nothing
+    return _timed(name) if _ears.reports or WATCH.on else _nothing
 
 
 @contextmanager
 def _timed(name: str) -> Iterator[None]:
-    start = time.perf_counter()
+    start = time.perf_counter_ns()
     try:
         yield
     finally:
-        took = time.perf_counter() - start
+        took = (time.perf_counter_ns() - start) * 1e-9
+        if WATCH.on:
+            WATCH.add(Kind.STAGE, name, start)
         for report in _ears.reports:
             report.stages[name] = report.stages.get(name, 0.0) + took
 

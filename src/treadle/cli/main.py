@@ -1,4 +1,4 @@
-"""The command line: `treadle cache`, `gen`, `generate`, `info`, `ops`, `train`."""
+"""The command line: `treadle cache`, `gen`, `generate`, `info`, `ops`, `profile`, and others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 import treadle
 from treadle.base.files import write
-from treadle.cli import train, writing
+from treadle.cli import profiling, replayed, train, writing
 from treadle.cli.cached import show_cache
 from treadle.cli.coverage import DEVICES, Support
 from treadle.cli.generate import Row, Target, outside_targets, own_rows, own_targets, page_of
@@ -43,8 +43,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cache = commands.add_parser("cache", help="compiled kernels on disk")
     cache.add_argument("what", nargs="?", choices=("size", "where", "clear"), default="size")
     cache.set_defaults(run=show_cache)
+    replayed.add_options(commands.add_parser("replay", help="run a kernel again that was saved"))
     train.add_options(commands.add_parser("train", help="train a preset or what a TOML file says"))
     writing.add_options(commands.add_parser("generate", help="what a model writes after a prompt"))
+    profiling.add_options(commands.add_parser("profile", help="run a script, show where time went"))
     options = parser.parse_args(arguments)
     if options.command == "gen" and bool(options.table) != bool(options.into):
         parser.error("--table and --into go together")

@@ -11,6 +11,7 @@ from typing import Any
 from treadle.backends.registry import present
 from treadle.base.device import CPU, Device
 from treadle.base.errors import ArgumentError, explain
+from treadle.base.watch import Kind, during
 from treadle.data import epoch
 from treadle.data.datasets import IterableDataset, TensorDataset
 from treadle.data.fetching import Reading
@@ -224,7 +225,8 @@ class Epoch:
 
     def __next__(self) -> Any:
         try:
-            worker, value = next(self._pairs)
+            with during(Kind.DATA, "next batch"):
+                worker, value = next(self._pairs)
         except BaseException as error:
             if isinstance(error, StopIteration):
                 self._progress.running = False

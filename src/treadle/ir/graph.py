@@ -73,6 +73,8 @@ def substitute(roots: Sequence[Node], change: dict[Node, Node]) -> list[Node]:
 def copied(roots: Sequence[Node], leaves: Sequence[Node]) -> tuple[list[Node], list[Node]]:
     """What lies between leaves and roots in nodes of its own, with placeholders for the leaves."""
     places = [placeholder(leaf.type) for leaf in leaves]
+    for leaf, place in zip(leaves, places, strict=True):
+        place.site = leaf.site
     done = dict(zip(leaves, places, strict=True))
     for node in toposort(roots, done.__contains__):
         if node not in done:

@@ -27,7 +27,7 @@ from treadle.base.errors import (
 )
 from treadle.base.shapes import Shape, names_of
 from treadle.base.sizes import Size, most
-from treadle.ir.recording import COMPUTED, GRADIENTS, RECORDING
+from treadle.ir.recording import COMPUTED, GRADIENTS, RECORDING, WITHIN
 from treadle.ops.defs import Elementwise, Kind, Op
 from treadle.ops.elementwise import cast, complex_, imag, real
 from treadle.ops.movement import slice_
@@ -75,7 +75,6 @@ _SCALARS: dict[tuple[Any, ...], Node] = {}
 MOST_SCALARS, MOST_CALLS = 10_000, 100_000
 UNSEEN = 4096, 4096  # nodes at least, and at most so many more
 COSTLY, MANY = 1 << 16, 1 << 10  # flops of a cheap op, and of one that may be more than it says
-WITHIN = "\t"  # in a site, between the user's line and the composite that it calls
 NUMBERS: frozenset[Any] = frozenset((bool, int, float))
 OF_KIND = {"bool": bool, "float": float, "complex": complex}  # any other number is an int
 
@@ -338,7 +337,7 @@ def _define(op: Op, arg: Any, operands: list[Node]) -> Node:
 def definition(node: Node) -> Node:
     """A composite node as its definition; the parts remember the line and name of the whole."""
     site = node.site or ""
-    if RECORDING.sites and WITHIN not in site:  # of composites within each other, the user's
+    if RECORDING.noted and WITHIN not in site:  # of composites within each other, the user's
         site = f"{site}{WITHIN}{node.op.called(node.arg)}"
     before, RECORDING.site = RECORDING.site, site
     try:
@@ -358,6 +357,8 @@ def leaf(type_: Type, buffer: Any) -> Node:
     """A value in memory."""
     node = placeholder(type_)
     node.buffer = buffer
+    if RECORDING.watched:
+        RECORDING.note_leaf(node)
     return node
 
 

@@ -27,8 +27,13 @@ def parse_graph(text: str) -> list[Node]:
     >>> [root.op for root in parse_graph("%0 = leaf : f32[2]; %1 = exp %0 : f32[2]; roots %1")]
     [exp]
     """
+    return parse_parts(text)[1]
+
+
+def parse_parts(text: str) -> tuple[list[Node], list[Node]]:
+    """Leaves, in the order in which they stand, and roots."""
     lines = [raw.split("#")[0].strip() for raw in text.replace(";", "\n").splitlines()]
-    return _graph(list(enumerate(lines, 1)))[1]
+    return _graph(list(enumerate(lines, 1)))
 
 
 Lines = list[tuple[int, str]]

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from treadle.base.sizes import most
 from treadle.ir.graph import toposort
-from treadle.ir.node import LEAF, WITHIN, Node
+from treadle.ir.node import LEAF, Node
 from treadle.ir.region import Loop, Spec, bodies_of
+from treadle.ir.sites import Site, resolved
 from treadle.kernel.steps import CopyStep, ScatterStep, Step
 from treadle.ops.contract import SCATTERS
 from treadle.ops.defs import Kind
@@ -32,6 +33,8 @@ class KernelRow:
     bytes_written: int
     flops: float
     blocks: tuple[int, ...]  # pieces of each of its steps that threads share out
+    shares: tuple[tuple[Site, str, float], ...] = ()
+    """Of its time, by flops: what each site and op is guessed to take. They sum to 1."""
 
     @property
     def nbytes(self) -> int:
@@ -43,30 +46,49 @@ def rows_of(
     steps: Sequence[Step],
     blocks: Sequence[Sequence[int]],
     refused: Iterable[tuple[Node, Node, str]] = (),
+    caller: Sequence[str | None] = (),
 ) -> list[KernelRow]:
-    """A row per step; refused holds (node, operand, why node did not join the operand's kernel)."""
+    """A row per step; refused holds (node, operand, why node did not join the operand's kernel).
+
+    caller: the sites of the graph that is run; other graphs of its structure have others.
+    """
     owner = {node: k for k, step in enumerate(steps) for node in step.cluster.members}
     why: list[dict[str, set[int]]] = [{} for _ in steps]
     for node, operand, reason in refused:
         late, early = owner.get(node), owner.get(operand)
         if late is not None and early is not None and late != early:
             why[late].setdefault(reason, set()).add(early)
-    return [_row(k, step, blocks[k], why[k]) for k, step in enumerate(steps)]
+    return [_row(k, step, blocks[k], why[k], caller) for k, step in enumerate(steps)]
 
 
-def _row(number: int, step: Step, blocks: Sequence[int], why: dict[str, set[int]]) -> KernelRow:
+def _row(
+    number: int, step: Step, blocks: Sequence[int], why: dict[str, set[int]],
+    caller: Sequence[str | None],
+) -> KernelRow:  # fmt: skip
     memory = step.reads() - set(step.writes)
     nodes = [n for n in toposort(step.writes, memory.__contains__) if n not in memory]
     loud = [n for n in nodes if n.op.kind not in QUIET] or nodes
-    sites = Counter(n.site.partition(WITHIN)[0] for n in loud if n.site)
-    calls = dict.fromkeys(n.site.partition(WITHIN)[2] for n in loud if n.site)
+    found = [(n, resolved(n.site, caller)) for n in loud]
+    sites = Counter(site.line for _, site in found)
+    calls = dict.fromkeys(site.call for _, site in found)
     return KernelRow(
         number, step.cluster.kind, _counted(n.op.name for n in loud),
         tuple(site for site, _ in sites.most_common() if site), tuple(filter(None, calls)),
         tuple(str(n.type) for n in step.writes), _reason(step, why),
         _bytes_read(step, nodes), sum(_bytes_written(step, n) for n in step.writes),
-        sum(flops_of(n) for n in nodes), tuple(map(most, blocks)),
+        sum(flops_of(n) for n in nodes), tuple(map(most, blocks)), _shares(found),
     )  # fmt: skip
+
+
+def _shares(found: Sequence[tuple[Node, Site]]) -> tuple[tuple[Site, str, float], ...]:
+    """What each site and op takes, if a flop takes as long as another."""
+    work: dict[tuple[Site, str], float] = {}
+    for node, site in found:
+        name = site.call.partition("(")[0] or node.op.name
+        weight = flops_of(node) or float(most(node.type.size))
+        work[site, name] = work.get((site, name), 0.0) + max(weight, 1.0)
+    total = sum(work.values())
+    return tuple([(site, name, weight / total) for (site, name), weight in work.items()])
 
 
 def _counted(names: Iterable[str]) -> tuple[str, ...]:

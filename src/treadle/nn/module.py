@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Self
 
 from treadle.base.errors import ArgumentError, OperandError, explain
+from treadle.ir.recording import RECORDING
 from treadle.nn.hooks import Backward, Hook, RemovableHandle, Table, add_hook
 from treadle.nn.loading import Differences, load
 from treadle.nn.moving import moved, target_of
 from treadle.nn.parameter import Buffer, Parameter
+from treadle.nn.paths import PATHS
 from treadle.nn.summary import Summary, summarize
 from treadle.nn.tree import indented, parts
 from treadle.tensor.gradients import gradient_held, is_grad_enabled
@@ -31,12 +33,19 @@ class Module(Followed):
     # ---- calls
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        if TRACE:
-            self._note()
+        if RECORDING.watched:  # by a trace, or a profile
+            return self._call_watched(args, options)
         hooks = self.__dict__.get("_hooks")
         if not hooks:
             return self.forward(*args, **options)
         return self._call_with_hooks(hooks, args, options)
+
+    def _call_watched(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """The same for those who want to know which module records what."""
+        if TRACE:
+            self._note()
+        with PATHS.inside(self):
+            return self._call_with_hooks(self.__dict__.get("_hooks", {}), args, options)
 
     def _call_with_hooks(
         self, hooks: dict[str, Table], args: tuple[Any, ...], options: dict[str, Any]

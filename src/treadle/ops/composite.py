@@ -43,11 +43,13 @@ def composite(
     inline: bool = False,
     aliases: tuple[str, ...] = (),
     check: Callable[..., None] | None = None,
+    trace: tuple[str, ...] | None = None,
 ) -> Callable[[Callable[..., Any]], Op]:
     """A row from a definition; its docstring is the documentation.
 
     inline: no node of its own, the definition runs when called. It may take a list of tensors and
     give several results. check: is given the arguments of every call, and raises if it must.
+    trace: the options that explanations and profiles show.
     """
 
     def row(define: Callable[..., Any]) -> Op:
@@ -58,6 +60,7 @@ def composite(
         return make(
             name, Kind.COMPOSITE, define.__doc__ or "", define=define, arguments=arguments,
             grad=grad, reference=reference, samples=samples, flops=flops, aliases=aliases,
+            trace=trace,
         )  # fmt: skip
 
     return row

@@ -128,9 +128,11 @@ class Op:
         flops: float = 1.0,
         aliases: tuple[str, ...] = (),
         public: bool = True,
+        trace: tuple[str, ...] | None = None,
     ) -> None:
         self.name, self.kind, self.__doc__ = name, kind, doc
         self.public = public  # may users call it by name?
+        self.trace = trace  # options that explanations and profiles show; None: all
         self.aliases = aliases  # other names users know it by
         self.types, self.shape, self.define = types, shape, define
         self.arguments, self.grad, self.reference = arguments, grad, reference
@@ -247,6 +249,8 @@ class Op:
     def called(self, arg: Any) -> str:
         """The row with its options, as people write it: softmax(axis=-1)."""
         options = arg[1] if isinstance(arg, Chosen) else ()
+        if self.trace is not None:
+            options = [(name, value) for name, value in options if name in self.trace]
         return f"{self.name}({', '.join(f'{name}={value!r}' for name, value in options)})"
 
 

@@ -102,7 +102,7 @@ def _layer_norm_grad(g: Any, y: Any, x: Any, *affine: Any) -> tuple[Any, ...]:
     Samples(cases=(
         ((3, 8), {}), ((3, 8), (8,), (8,), {}), ((2, 3, 37), (37,), (37,), {}), ((4, 6), (6,), {}),
     )),
-    grad=_layer_norm_grad,
+    grad=_layer_norm_grad, trace=(),
 )  # fmt: skip
 def layer_norm(x: Any, weight: Any = None, bias: Any = None, /, eps: float = 1e-5) -> Any:
     """Normalise the last axis to mean 0 and variance 1, then scale and shift."""
@@ -135,7 +135,7 @@ def _cross_entropy_check(logits: Any, labels: Any, ignore_index: int, **_: Any) 
         ((4, 7), (4,), {}), ((2, 3, 33), (2, 3), {}), ((9, 3), (9,), {"ignore_index": 1}),
         ((4, 7), (4,), {"reduction": "sum", "label_smoothing": 0.25}), ((5,), (), {}),
         ((9, 3), (9,), {"reduction": "none", "ignore_index": 2, "label_smoothing": 0.1}),
-    ), roles=("", "index")), check=_cross_entropy_check,
+    ), roles=("", "index")), check=_cross_entropy_check, trace=("reduction",),
 )  # fmt: skip
 def cross_entropy(
     logits: Any, labels: Any, /, ignore_index: int = -100, reduction: str = "mean",
@@ -202,7 +202,7 @@ def _attention(
         ((1, 3, 4), (1, 3, 4), (1, 3, 4), (3, 3), {"scale": 0.3}),
         ((2, 6, 3, 4), (2, 2, 5, 4), (2, 2, 5, 3), (6, 3, 5), {"is_causal": True}),
         ((4, 2, 3), (1, 5, 3), (1, 5, 2), {"is_causal": True}),
-    )),
+    )), trace=("is_causal",),
 )  # fmt: skip
 def scaled_dot_product_attention(
     q: Any, k: Any, v: Any, mask: Any = None, /, is_causal: bool = False,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from treadle.base.dtypes import DType
 from treadle.base.errors import ArgumentError, OperandError, explain
 from treadle.functions import view_as_complex, view_as_real, where
+from treadle.ir.recording import phase
 from treadle.optim.group import Group, Section, sections_of
 from treadle.optim.saving import loaded, saved
 from treadle.optim.settings import check_setting
@@ -232,7 +233,7 @@ class Optimizer(Followed):
             into.assign(value if skip is None else where(skip, into, value))
             changed.append(into)
 
-        with no_grad(), uncast():
+        with no_grad(), uncast(), phase("optimizer"):
             for group in self.param_groups:
                 for section in group.sections:
                     self._advance(group, section, put)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 from treadle.backends.registry import Program, backend_of
 from treadle.base.device import Device
+from treadle.base.knobs import MEANING
 from treadle.ir.node import Node
 
 
@@ -17,7 +19,19 @@ def compile_for_devices(
     devices = list(dict.fromkeys(root.device for root in roots))
     if len(devices) > 1:
         return Parts(roots, leaves, devices)
-    return backend_of(devices[0]).compile(roots, leaves, replaces)
+    return _compiled(devices[0], roots, leaves, replaces)
+
+
+def _compiled(
+    device: Device, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
+) -> Program:
+    backend = backend_of(device)
+    if not MEANING.watched:
+        return backend.compile(roots, leaves, replaces)
+    watched: Program = import_module("treadle.runtime.watched").compiled(
+        backend, roots, leaves, replaces
+    )
+    return watched
 
 
 class Parts:
@@ -37,7 +51,7 @@ class Parts:
             read = [k for k, leaf in enumerate(leaves) if leaf.device is device]
             made = [k for k, root in enumerate(roots) if root.device is device]
             graph = [roots[k] for k in made], [leaves[k] for k in read]
-            self.parts.append((backend_of(device).compile(*graph, {}), read, made))
+            self.parts.append((_compiled(device, *graph, {}), read, made))
 
     def run(self, inputs: Sequence[Any], results: list[Any] | None = None) -> list[Any]:
         """The roots' memory from the leaves', added to results if they are given."""

@@ -6,20 +6,24 @@ import threading
 from collections.abc import Sequence
 from contextvars import ContextVar, copy_context
 from typing import Any, NamedTuple
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from treadle.autograd.sample import SAMPLE
 from treadle.backends.registry import RELIEF, Program, backend_of
 from treadle.base import forks, trace
 from treadle.base.errors import ArgumentError, explain
-from treadle.base.knobs import DEBUG, MEANING
+from treadle.base.knobs import MEANING
+from treadle.base.watch import WATCH
 from treadle.ir.graph import Structure, copied, is_realised, structure, toposort
 from treadle.ir.node import LEAF, Call, Node, Type, new_node
-from treadle.ir.recording import COMPUTED, user_site
+from treadle.ir.printer import graph_text
+from treadle.ir.recording import COMPUTED, RECORDING, user_site
+from treadle.ir.sites import put_places, sites_of
 from treadle.ops.defs import Kind
 from treadle.passes.boxes import put_in_place
 from treadle.passes.pairs import in_pairs
 from treadle.passes.pipeline import simplify
+from treadle.runtime.asked import Asked
 from treadle.runtime.devices import compile_for_devices
 from treadle.runtime.explain import show_compiled
 from treadle.runtime.families import Family, Variant
@@ -30,6 +34,8 @@ MOST_PARTS = 400_000  # of all keys: a program takes some 300 bytes for each
 _PROGRAMS: dict[Structure, Family] = {}
 _SINGLE: dict[Call, Program] = {}
 _MADE: WeakSet[Program] = WeakSet()
+REPORTS: WeakKeyDictionary[Program, trace.Report] = WeakKeyDictionary()
+"""What was told of programs while they were made, where somebody looked on."""
 _READING = threading.RLock()
 """Held for moments: while a graph is read, and while nodes let go of what they were computed from.
 Nothing is compiled or run under it."""
@@ -74,10 +80,15 @@ def realize(nodes: Sequence[Node], alone: bool = False) -> None:
         work = _read(nodes, alone)
     if work is None:
         return
-    found = work.found
-    if found is None:
-        found = _found_or_made(work.key, work.numbers, *work.graph)
-    _give(work.nodes, found.run(work.inputs, work.numbers))
+    asked = None if MEANING.plain or not WATCH.on else Asked(work.nodes)
+    try:
+        found = work.found
+        if found is None:
+            found = _found_or_made(work.key, work.numbers, *work.graph)
+        _give(work.nodes, found.run(work.inputs, work.numbers))
+    finally:
+        if asked is not None:
+            asked.end()
 
 
 def _read(nodes: Sequence[Node], alone: bool) -> _Work | None:
@@ -92,6 +103,8 @@ def _read(nodes: Sequence[Node], alone: bool) -> _Work | None:
         key, leaves = structure(pending, None if alone else held, None if meaning else numbers)
         if meaning:
             key = (meaning, *key)
+        if MEANING.watched:  # who watches wants to know the lines of this caller
+            key = (tuple([n.site for n in toposort(pending, is_realised)]), *key)
         family = _PROGRAMS.get(key)
         found = None if family is None else family.find(numbers)
         graph = _copy(pending, held, leaves) if found is None else ([], [])
@@ -127,11 +140,17 @@ def _give(nodes: Sequence[Node], buffers: Sequence[Any]) -> None:
                 node.operands = ()
 
 
-def realize_one(node: Node) -> None:
-    """The same for one node; one op on values in memory is found by its Call alone."""
+def realize_one(node: Node, seen: bool = False) -> None:
+    """The same for one node; one op on values in memory is found by its Call alone.
+
+    seen: whoever wants to know of it was told.
+    """
+    if not (MEANING.plain or seen):
+        _realize_seen(node)
+        return
     operands = node.operands
     first = second = None
-    if len(operands) == 2 and not MEANING.value and operands[0] is not operands[1]:
+    if len(operands) == 2 and operands[0] is not operands[1]:
         # Operands get no names: those would count as somebody who holds them.
         first, second = operands[0].buffer, operands[1].buffer
     if first is not None and second is not None:
@@ -146,7 +165,7 @@ def realize_one(node: Node) -> None:
         key, leaves = structure((node,), held, numbers)
         family = _PROGRAMS.get(key)
         found = None if family is None else family.find(numbers)
-        if found is None or MEANING.value:
+        if found is None:
             held.clear()
             realize((node,))
             return
@@ -158,6 +177,18 @@ def realize_one(node: Node) -> None:
             node.buffer = buffer
         if not node.needs_grad or node.owner is not None:
             node.operands = ()
+
+
+def _realize_seen(node: Node) -> None:
+    """One node, where knobs are not as usual or somebody profiles."""
+    if MEANING.value:
+        realize((node,))
+        return
+    asked = Asked((node,))
+    try:
+        realize_one(node, seen=True)
+    finally:
+        asked.end()
 
 
 def number_in(node: Node) -> Any:
@@ -321,12 +352,19 @@ def compile_graph(
     """
     with _READING:
         roots, places = copied(roots, leaves)
+    # Who watches a program has one of its own, in which lines may stand as they are.
+    caller = (sites_of if MEANING.watched else put_places)(roots, set(places))
     context = copy_context()  # COMPILING in there is over when this is, however it ends
-    if not DEBUG.value:
+    if not MEANING.shown:
+        trace.tell("caller", caller)
         program = context.run(_stages, roots, places, replaces)
     else:
         with trace.listen() as report:
+            trace.tell("caller", caller)
+            if WATCH.on:
+                trace.tell("graph", graph_text(roots))
             program = context.run(_stages, roots, places, replaces)
+        REPORTS[program] = report
         show_compiled(report)
     with _READING:
         _MADE.add(program)
@@ -335,13 +373,19 @@ def compile_graph(
 
 def _stages(roots: Sequence[Node], places: Sequence[Node], replaces: dict[int, int]) -> Program:
     COMPILING.set(True)
-    with forks.COMPILING.mine():
-        with trace.stage("simplify"):
-            roots, places = in_pairs(roots, places)
-            replaced = [places[k] for k in replaces.values()]
-            simple = _simplified(put_in_place(roots, replaced) if replaced else roots)
-        taken = {simple[r]: places[k] for r, k in replaces.items()}
-        return compile_for_devices(simple, places, taken)
+    watcher = RECORDING.keep_places()
+    try:
+        with forks.COMPILING.mine():
+            with trace.stage("simplify"):
+                roots, places = in_pairs(roots, places)
+                replaced = [places[k] for k in replaces.values()]
+                simple = _simplified(put_in_place(roots, replaced) if replaced else roots)
+                if WATCH.on:
+                    trace.tell("simplified", graph_text(simple))
+            taken = {simple[r]: places[k] for r, k in replaces.items()}
+            return compile_for_devices(simple, places, taken)
+    finally:
+        del watcher  # an error may keep this frame
 
 
 def _simplified(roots: Sequence[Node]) -> list[Node]:

@@ -29,6 +29,7 @@ class Layout:
     nbytes: int
     lower_bound: int  # most bytes alive at once: no layout is smaller
     without_reuse: int
+    intervals: Sequence[Interval] = ()
 
 
 def lay_out(intervals: Sequence[Interval], shared: int = 0) -> Layout:
@@ -54,7 +55,7 @@ def lay_out(intervals: Sequence[Interval], shared: int = 0) -> Layout:
         placed.add(interval, at, size)
         total = max(total, at + size)
     whole = sum(_rounded(i.nbytes) for i in intervals) + shared
-    return Layout(offsets, total, _peak(intervals), whole)
+    return Layout(offsets, total, _peak(intervals), whole, intervals)
 
 
 Span = tuple[int, int, int, int]

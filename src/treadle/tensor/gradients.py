@@ -9,6 +9,7 @@ from itertools import count
 from typing import Any, ClassVar, Self, TypeVar
 
 from treadle.autograd.backward import gradients as node_gradients
+from treadle.base import watch
 from treadle.base.errors import ArgumentError, GradientError, OperandError, ShapeError, explain
 from treadle.ir.graph import toposort
 from treadle.ir.node import COMPILED, Node, apply, full, leaf
@@ -231,7 +232,7 @@ class Differentiable(Syntax):
         order = toposort([self._node], needs_none)
         collectors = [(n, t) for n in order if n.needs_grad and (t := _collector(n)) is not None]
         nodes = [node for node, _ in collectors]
-        with Switch(create_graph):
+        with Switch(create_graph), watch.during(watch.Kind.PHASE, "backward"):
             found = node_gradients([self._node], nodes, [seed], needs_none, tap(self._plain))
             for (node, tensor), g in zip(collectors, found, strict=True):
                 part = self._plain(node.zeros_like() if g is None else g)

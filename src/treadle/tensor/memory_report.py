@@ -2,15 +2,43 @@
 
 from __future__ import annotations
 
-import gc
-from typing import Any
+from typing import Any, NamedTuple
 
 from treadle.backends.registry import LOADED
 from treadle.ir.graph import is_realised, toposort
 from treadle.ir.node import Node
 from treadle.runtime.explain import quantity
-from treadle.runtime.realize import TRACED, programs
-from treadle.tensor.tensor import Tensor
+from treadle.runtime.ledger import Share, shares, shown
+from treadle.runtime.realize import in_memory, programs
+from treadle.tensor.living import UNKNOWN, live_nodes, live_values
+
+LINES = 10  # that are printed
+
+
+class DeviceMemory(NamedTuple):
+    """What is held of one device's memory.
+
+    - **values**: bytes of tensors; **mapped**, **free**: what its pool has from the system, and
+      what of that is free for the next request
+    - **working**: what programs work in, where that is kept from run to run (on GPUs)
+    - **room**, **total**: what nobody holds, and all there is (on GPUs)
+    """
+
+    device: str
+    values: int
+    mapped: int
+    free: int
+    working: int
+    room: int
+    total: int
+
+    def __str__(self) -> str:
+        def b(value: int) -> str:
+            return quantity(value, "B")
+
+        held = f"{b(self.values)} of values, {b(self.working)} to work in"
+        pool = f"{b(self.mapped)} from the driver, {b(self.free)} of it free"
+        return f"{self.device:<9} {held}; {pool}; {b(self.room)} of {b(self.total)} is nobody's"
 
 
 class MemoryReport:
@@ -27,22 +55,29 @@ class MemoryReport:
     - **kernels**, **code_bytes**, **code_mappings**: pieces of machine code loaded, the memory they
       take, and how many of the system's mappings (it gives a process some 65,000)
     - **cache_files**, **cache_bytes**: what the cache on disk holds
+    - **devices**: a `DeviceMemory` for each device in use
+    - **lines**: bytes by the line that made them, largest first: `Share`s of nbytes, pieces, line
+      and device. Lines are known where `TREADLE_EXPLAIN=1`, or a recording, asks for them
     """
 
     def __init__(self) -> None:
-        # Tensors refer to their class. All objects there are would be too many: tuples that other
-        # threads are still filling are among them, and Python fails where somebody else holds one.
-        kinds = (Tensor, *Tensor.__subclasses__())
-        found = [x for x in gc.get_referrers(*kinds) if type(x) in kinds]
-        nodes = [x._node for x in found if hasattr(x, "_node")]  # others are just being made
+        nodes = live_nodes()
         self.tensors = len(nodes)
-        self.realised = sum(1 for node in nodes if _memory_of(node) is not None)
+        self.realised = sum(1 for node in nodes if in_memory(node))
         self._count_values(nodes)
         self.pending = sum(
             1 for node in toposort(nodes, is_realised) if node.buffer is None and node.operands
         )
         self._count_programs()
-        held = [backend.statistics() for backend in LOADED.values()]
+        pools = {str(device): backend.statistics() for device, backend in LOADED.items()}
+        held = pools.values()
+        self.devices = [
+            DeviceMemory(
+                name, sum(share.nbytes for share in self.lines if share.device == name),
+                part.mapped, part.free, part.working, part.room, part.total,
+            )
+            for name, part in pools.items()
+        ]  # fmt: skip
         self.mapped_bytes = sum(part.mapped for part in held)
         self.free_bytes = sum(part.free for part in held)
         self.kernels = sum(part.kernels for part in held)
@@ -52,11 +87,12 @@ class MemoryReport:
 
     def _count_values(self, nodes: list[Node]) -> None:
         """Memory of every value, once: gradients hold values that no tensor names any more."""
-        buffers = {id(memory): memory for node in toposort(nodes)
-                   if (memory := _memory_of(node)) is not None}  # fmt: skip
-        self.tensor_bytes = sum(_size(memory) for memory in buffers.values())
-        borrowed = [b for b in buffers.values() if getattr(b, "borrowed", False)]
-        self.borrowed_bytes = sum(_size(memory) for memory in borrowed)
+        values = live_values(nodes)
+        self.tensor_bytes = sum(value.nbytes for value in values)
+        self.borrowed_bytes = sum(value.nbytes for value in values if value.borrowed)
+        self.lines: list[Share] = shares(
+            [(value.nbytes, value.line or UNKNOWN, str(value.type.device)) for value in values]
+        )
 
     def _count_programs(self) -> None:
         known: list[Any] = programs()
@@ -92,7 +128,9 @@ class MemoryReport:
             f"kernels   {self.kernels} loaded, {code}",
             f"cache     {self.cache_files} files on disk, {b(self.cache_bytes)}",
         )
-        return "\n".join(lines)
+        known = [share for share in self.lines if share.line != UNKNOWN]
+        by_line = ["by line", *map(shown, self.lines[:LINES])] if known else []
+        return "\n".join([*lines, *(str(d) for d in self.devices if d.total), *by_line])
 
     __repr__ = __str__
 
@@ -106,11 +144,3 @@ def memory_report() -> MemoryReport:
     True
     """
     return MemoryReport()
-
-
-def _memory_of(node: Node) -> Any:
-    return None if node.buffer is TRACED else node.buffer
-
-
-def _size(memory: Any) -> int:
-    return int(getattr(memory, "size", 0) if not hasattr(memory, "nbytes") else memory.nbytes)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
+from treadle.backends.exhausted import HOLDERS
 from treadle.backends.registry import backend_of
 from treadle.base.device import CPU, Device, device
 from treadle.base.dtypes import dtype
@@ -252,4 +254,10 @@ def _restored(kind: Any, array: Any, dtype_name: str, device_name: str, grad: bo
     return owned(kind(leaf(type_, backend_of(type_.device).upload(array, type_, True))), grad)
 
 
+def _held(backend: str) -> str:
+    """What an error says of memory that is used up."""
+    return str(import_module("treadle.tensor.living").largest(backend))
+
+
+HOLDERS.append(_held)
 bound_pending()

@@ -9,16 +9,21 @@ was made (`Traced.holds`).
 from __future__ import annotations
 
 import weakref
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import update_wrapper, wraps
+from importlib import import_module
+from time import perf_counter_ns
 from types import MethodType
 from typing import Any
 
 from treadle.base.errors import ArgumentError, explain, require_function
 from treadle.base.knobs import MEANING
 from treadle.base.shapes import Dim
+from treadle.base.trace import show
 from treadle.base.trees import Structure, flatten
-from treadle.ir.recording import GRADIENTS, RECORDING
+from treadle.base.watch import WATCH, Kind
+from treadle.ir.recording import GRADIENTS, RECORDING, user_site
 from treadle.runtime.families import Family
 from treadle.runtime.once import once
 from treadle.runtime.stacks import ThreadStack
@@ -33,7 +38,11 @@ MOST_TRACES = 512  # of one function: static arguments that always differ must n
 
 
 class Compiled:
-    """A traced function; call it like the original."""
+    """A traced function; call it like the original.
+
+    - **traces**: how often it was traced
+    - **retraces**: why, each time but the first: `argument 0: (32, 10) → (17, 10)`
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -41,6 +50,8 @@ class Compiled:
         # By the types of plain tensor arguments alone; without gradients, and with them.
         self.short: tuple[dict[Any, Traced], dict[Any, Traced]] = ({}, {})
         self.families: dict[Any, Family] = {}  # programs: traces may differ in numbers only
+        self.traces = 0
+        self.retraces: deque[str] = deque(maxlen=MOST_TRACES)
         self.bound: dict[int, Compiled] = {}  # methods, by the id of their instance
         update_wrapper(self, function, updated=())
 
@@ -114,8 +125,10 @@ class Compiled:
             traced = once(
                 (self, key),
                 lambda: self._known(key, leaves),
-                lambda: self._remembered(key, self._traced(shape, leaves, twins, sizes)),
+                lambda: self._remembered(key, self._traced(shape, leaves, twins, sizes), leaves),
             )
+        if WATCH.on:
+            return self._watched(traced.at(sizes) if sizes else traced, leaves)
         if sizes:
             return traced.at(sizes).call(leaves)
         plain = all(isinstance(x, Tensor) and not x.requires_grad for x in args)
@@ -125,7 +138,21 @@ class Compiled:
             and not (options or twins or MEANING.value or RECORDING.policy)
         ):
             self.short[GRADIENTS.on][tuple(t._node.type for t in leaves)] = traced
-        return traced.call(leaves)
+        results = traced.call(leaves)
+        if RECORDING.watched and RECORDING.noted:
+            _note_line(results)
+        return results
+
+    def _watched(self, traced: Traced, leaves: Sequence[Tensor]) -> Any:
+        """A call that a profile is told of: who runs the program, and for how long."""
+        thread, start = WATCH.thread, perf_counter_ns()
+        before, thread.caller = thread.caller, traced.caller
+        try:
+            return traced.call(leaves)
+        finally:
+            thread.caller = before
+            name = getattr(self.function, "__qualname__", type(self.function).__name__)
+            WATCH.add(Kind.SPAN, f"compiled {name}", start)
 
     def _known(self, key: Any, leaves: Sequence[Tensor]) -> Traced | None:
         return next((t for t in self.entries.get(key, ()) if t.holds(leaves)), None)
@@ -158,11 +185,25 @@ class Compiled:
         for known in (self.entries, self.families, *self.short):
             known.clear()
 
-    def _remembered(self, key: Any, traced: Traced) -> Traced:
+    def _remembered(self, key: Any, traced: Traced, leaves: Sequence[Tensor]) -> Traced:
+        self.traces += 1
+        if self.traces > 1:
+            reason = import_module("treadle.transforms.retraces").reason(key, leaves, self.entries)
+            self.retraces.append(reason or "all traces were forgotten")
+            name = getattr(self.function, "__name__", type(self.function).__name__)
+            show(1, f"traced {name} again, {self.traces} times by now: {self.retraces[-1]}")
         if sum(map(len, self.entries.values())) >= MOST_TRACES:
             self.forget()
         self.entries.setdefault(key, []).append(traced)
         return traced
+
+
+def _note_line(results: Any) -> None:
+    """Results of a compiled function stem from the line that calls it."""
+    tensors: list[Tensor] = []
+    flatten(results, Tensor, tensors)
+    for tensor in tensors:
+        tensor._node.site = user_site()
 
 
 def _twins(tensors: list[Tensor]) -> tuple[int, ...]:

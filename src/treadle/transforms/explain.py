@@ -18,12 +18,15 @@ from treadle.transforms.traced import Traced
 def explain(function: Callable[..., Any], *args: Any, **options: Any) -> Explanation:
     """The kernels that `compile` makes of function on such arguments; nothing is run.
 
+    Of a function that is compiled already it also says how often it was traced, and why.
+
     >>> import treadle as td
     >>> found = explain(lambda x: td.softmax(x * 2.0), td.ones(8, 8))
     >>> [row.ops for row in found.rows]
     [('mul×2', 'max', 'sub', 'exp', 'sum', 'div')]
     """
     require_function("explain", function)
+    compiled = _compiled(function)
     plain = function.function if isinstance(function, Compiled) else function
     tensors: list[Tensor] = []
     shape = flatten((args, options), Tensor, tensors)
@@ -34,4 +37,16 @@ def explain(function: Callable[..., Any], *args: Any, **options: Any) -> Explana
             Traced(plain, shape, tensors)
     finally:
         RECORDING.watch(before, RECORDING.made)
-    return Explanation(report)
+    found = Explanation(report)
+    if compiled is not None:
+        found.traces, found.retraces = compiled.traces, tuple(compiled.retraces)
+    return found
+
+
+def _compiled(function: Any) -> Compiled | None:
+    """The compiled function, also where it is a method of an instance."""
+    method = getattr(function, "__func__", None)
+    for found in (function, getattr(method, "__self__", None)):
+        if isinstance(found, Compiled):
+            return found
+    return None

@@ -213,6 +213,7 @@ def _following(held: Held, call: Call, arguments: Sequence[Tensor]) -> Node:
     tensor = held.owner(arguments)
     before = tensor._node
     fresh = new_node(call, (), before.needs_grad)
+    fresh.site = before.site
     fresh.owner = before.owner or weakref.ref(tensor)
     if HOOKED:
         keep_hooks(before, fresh)

@@ -22,6 +22,7 @@ from treadle.base.trees import Structure, builder, flatten, unflatten
 from treadle.ir.graph import is_realised, structure, toposort
 from treadle.ir.node import COMPILED, CONST, IOTA, Call, Node, leaf, new_node, placeholder
 from treadle.ir.recording import RECORDING
+from treadle.ir.sites import sites_of
 from treadle.runtime.draws import GENERATOR, Draws, begin_draws, end_draws
 from treadle.runtime.families import Family, Graph, Variant
 from treadle.runtime.realize import TRACED, compile_graph, realize
@@ -191,6 +192,7 @@ class Traced:
             Output(held, call, n if (n := replaces.get(k)) in over else None)
             for k, (held, call) in enumerate(zip(states, calls, strict=True), self.count)
         ]
+        self.caller = sites_of(roots, number)
         self._let_go(order)
 
     def _found(self, key: Any, numbers: list[Any], graph: Graph) -> Variant:
@@ -314,8 +316,10 @@ def _trace(
 ) -> tuple[Any, Tracing, Draws]:
     """Run the function while every node it makes is noted."""
     trace, draws, made = Tracing(), begin_draws(), RECORDING.made
+    sites, within = RECORDING.sites, RECORDING.wishes.within
     TRACE.push(trace)
-    RECORDING.watch(RECORDING.sites, trace.made)
+    RECORDING.watch(True, trace.made)  # lines too: whoever profiles later has no other way
+    RECORDING.outside("")
     try:
         args, options = unflatten(shape, list(stand_ins))
         with stage("record"):
@@ -324,7 +328,8 @@ def _trace(
         _undo(trace)
         raise
     finally:
-        RECORDING.watch(RECORDING.sites, made)
+        RECORDING.watch(sites, made)
+        RECORDING.outside(within)
         TRACE.pop()
         end_draws()
 

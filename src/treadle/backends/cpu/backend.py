@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,9 +18,12 @@ from treadle.backends.cpu.program import Program
 from treadle.backends.cpu.timing import step_seconds
 from treadle.backends.registry import Statistics
 from treadle.backends.tuning import Untuned
-from treadle.base.knobs import TUNE
+from treadle.base.knobs import MEANING, TUNE
 from treadle.base.target import Target
 from treadle.ir.node import Node, Type
+
+if TYPE_CHECKING:
+    from treadle.backends.watching import Walk
 
 
 class Cpu:
@@ -35,9 +39,13 @@ class Cpu:
         self, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
     ) -> Program | Untuned:
         """Native code for simplified roots."""
-        if TUNE.value:
+        if TUNE.value and not MEANING.watched:
             return Untuned(partial(Program, roots, leaves, replaces), self.copy, step_seconds)
         return Program(roots, leaves, replaces)
+
+    def watch(self, program: Program, walk: Walk) -> None:
+        """Let a walk see every piece of its runs."""
+        import_module("treadle.backends.cpu.watched").watch(program, walk)
 
     def upload(self, array: Any, type_: Type, copy: bool) -> Buffer:
         """Memory with an array's elements: its own if they lie in order and aligned, unless copy.

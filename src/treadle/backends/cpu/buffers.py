@@ -16,7 +16,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Protocol
 
-from treadle.base.errors import OutOfMemory, explain
+from treadle.backends.exhausted import exhausted
 from treadle.base.knobs import POOL_BYTES
 
 ALIGNMENT = 64
@@ -124,7 +124,7 @@ class Mappings:
             except (OSError, ValueError, OverflowError):
                 wrong = "the system has no memory left"
                 hint = "use smaller batches or shapes, or drop tensors that are no longer needed"
-                raise OutOfMemory(explain("allocate", wrong, hint, bytes=size)) from None
+                raise exhausted("cpu", "allocate", wrong, hint, bytes=size) from None
         self.mapped[address] = mapping
         return address
 
@@ -206,6 +206,13 @@ def statistics() -> dict[str, int]:
         "slabs": _slabs.slabs,
         "mappings": len(_mappings.mapped),
     }
+
+
+def bytes_in_use() -> int:
+    """Bytes of blocks that somebody holds, without what only aligns them."""
+    mapped = [len(mapping) for mapping in list(_mappings.mapped.values())]
+    padding = HUGE_BYTES * sum(size >= 2 * HUGE_BYTES for size in mapped)
+    return sum(mapped) - padding - statistics()["kept"]
 
 
 def mapping_size(nbytes: int) -> int:

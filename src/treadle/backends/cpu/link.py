@@ -51,6 +51,11 @@ class Code:
         """The address of a function: worth nothing without this object."""
         return self._addresses[symbol]
 
+    def room(self, symbol: str) -> int:
+        """Bytes from the start of a function to the end of what it may lie in."""
+        size = getattr(self._home, "block_bytes", PAGE_BYTES)
+        return max(1, self._address + size - self._addresses[symbol])
+
     def __del__(self) -> None:
         try:
             home = self._home

@@ -7,15 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from treadle.backends.cpu import jit, show
+from treadle.backends import facts
+from treadle.backends.cpu import jit, perf_map, rings, show
 from treadle.backends.cpu.buffers import Buffer, allocate
 from treadle.backends.cpu.products import SCRATCH
 from treadle.backends.cpu.table import FIRST_LEAF, Table
 from treadle.backends.cpu.template import Template
 from treadle.backends.cpu.threads import launcher, launcher_holding_gil, part_launcher
 from treadle.base import trace
-from treadle.base.knobs import DEBUG
+from treadle.base.knobs import MEANING, PERF_MAP
 from treadle.ir.node import Node
+from treadle.kernel.cost import KernelRow
 from treadle.kernel.places import ARENA
 
 DONE, BASES = 4, 5  # words of a launch: set when it has ended, and the first base address
@@ -27,12 +29,17 @@ ENTRY_BYTES = 32
 class Program(Table):
     """Compiled code for one structure of graph."""
 
+    walked = False  # piece by piece, for somebody who watches: launch does that
+
     def __init__(
         self, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
     ) -> None:
         super().__init__(roots, leaves, replaces, streams=True)
         with trace.stage("code"):
             self._write()
+        self.refused = trace.recall("refused") or ()
+        if PERF_MAP.value:
+            perf_map.write(self)
         if trace.is_heard():
             show.tell(self)
 
@@ -68,8 +75,42 @@ class Program(Table):
         """How the table is walked: all at once where it is short, or overwrites what others see."""
         if self.short:
             return launcher_holding_gil()
+        return _launch_in_parts if self.in_parts else launcher()
+
+    @property
+    def in_parts(self) -> bool:
+        """Can it be interrupted between two entries?"""
         is_long = self.size >= LONG and (len(self.entries) > 1 or bool(self.nested))
-        return _launch_in_parts if is_long and not self.overwrites else launcher()
+        return is_long and not self.overwrites
+
+    # ---- for a profile
+
+    device = "cpu"
+
+    @property
+    def number(self) -> int:
+        """By which people know it."""
+        return facts.number_of(self)
+
+    def rows(self, caller: Sequence[str | None]) -> list[KernelRow]:
+        """Its kernels, with the lines of a caller."""
+        return facts.rows_for(self, caller)
+
+    def pieces(self) -> list[list[int]]:
+        """Blocks of every entry, step by step."""
+        blocks: list[list[int]] = [[] for _ in self.steps]
+        for entry in self.entries:
+            if entry.step < len(blocks):
+                blocks[entry.step].append(entry.blocks)
+        return blocks
+
+    def code_of(self, step: int) -> tuple[str, str]:
+        """LLVM IR and assembly of a kernel."""
+        return show.code_of(self, step)
+
+    def steps_run(self) -> list[int]:
+        """For each entry, the number of its kernel."""
+        return [entry.step for entry in self.entries]
 
     # ---- running
 
@@ -98,8 +139,8 @@ class Program(Table):
         if results is not None:
             words[DONE] = 0
         try:
-            if DEBUG.value:
-                show.run(self, words)
+            if MEANING.shown and not self.walked:
+                (rings.launch if MEANING.profiled else show.run)(self, words)
                 words[DONE] = 1
             else:
                 self.launch(words.address)

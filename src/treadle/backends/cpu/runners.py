@@ -1,4 +1,7 @@
-"""What walks the table of a program, as LLVM IR text: plainly, with a clock, or for a while."""
+"""What walks the table of a program, as LLVM IR text: plainly, with a clock, or for a while.
+
+The walk that writes down who ran what is in recorded.py.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +82,7 @@ sum:
   %all = icmp eq i64 %k1, %others
   br i1 %all, label %beside, label %sum
 beside:
-  call void @fork(ptr %pool, ptr @group, ptr %e, i64 %total1, ptr %bases)
+  {together_run}
   br label %next
 single:
   %inside = and i64 %flags, {REGION}
@@ -97,7 +100,7 @@ plain:
   %p3 = and i1 %p2, %mine
   br i1 %p3, label %spread, label %alone
 spread:
-  call void @fork(ptr %pool, ptr %fn, ptr %params, i64 %blocks, ptr %bases)
+  {spread_run}
   br label %next
 alone:
   %b = phi i64 [ 0, %plain ], [ %b1, %block ]
@@ -201,6 +204,8 @@ PLAIN = {
     "leave": LEAVE,
     "result": "void", "onward": "br label %head", "reached": "", "ret": "ret void",
     "others": f"lshr i64 %flags, {BESIDE}",
+    "together_run": "call void @fork(ptr %pool, ptr @group, ptr %e, i64 %total1, ptr %bases)",
+    "spread_run": "call void @fork(ptr %pool, ptr %fn, ptr %params, i64 %blocks, ptr %bases)",
 }  # fmt: skip
 WALK = PLAIN | {  # the table of a body, for whoever runs the program
     "name": "walk", "argument": ", i1 %mine", "enter": "  br label %begin", "begun": "",

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-import itertools
 from collections.abc import Sequence
 from typing import Protocol
-from weakref import WeakKeyDictionary
 
+from treadle.backends import facts
 from treadle.backends.cpu import jit
 from treadle.backends.cpu.threads import Pool, traced_runner
 from treadle.base import trace
 from treadle.base.knobs import DEBUG
-from treadle.kernel.cost import KernelRow, rows_of
-from treadle.kernel.steps import Step
-from treadle.schedule.layout import Layout
 
 RECORD = 4  # words of a record: entry, start, end, nothing
 LONG_MODULE = 50_000  # characters: the code shared by all products is not printed
@@ -33,16 +29,12 @@ class Entry(Protocol):
     # fmt: on
 
 
-class Program(Protocol):
+class Program(facts.Program, Protocol):
     """What is looked at of a program."""
 
     # fmt: off
     @property
-    def steps(self) -> Sequence[Step]: ...
-    @property
     def entries(self) -> Sequence[Entry]: ...
-    @property
-    def layout(self) -> Layout: ...
     @property
     def pool(self) -> Pool: ...
     # fmt: on
@@ -51,32 +43,9 @@ class Program(Protocol):
         """All code that is called."""
 
 
-_count = itertools.count(1)
-_shown: WeakKeyDictionary[Program, tuple[int, list[KernelRow]]] = WeakKeyDictionary()
-
-
-def _facts(program: Program) -> tuple[int, list[KernelRow]]:
-    """The program's number and the rows of its kernels."""
-    found = _shown.get(program)
-    if found is None:
-        found = _shown[program] = (next(_count), rows_of(program.steps, _blocks(program)))
-    return found
-
-
-def _blocks(program: Program) -> list[list[int]]:
-    """Blocks of every entry, step by step."""
-    blocks: list[list[int]] = [[] for _ in program.steps]
-    for entry in program.entries:
-        if entry.step < len(blocks):
-            blocks[entry.step].append(entry.blocks)
-    return blocks
-
-
 def tell(program: Program) -> None:
     """Report what was compiled."""
-    trace.tell("program", _facts(program)[0])
-    trace.tell("kernels", rows_of(program.steps, _blocks(program), trace.recall("refused") or ()))
-    trace.tell("memory", program.layout)
+    facts.tell(program)
     if DEBUG.value >= 4:
         _show_source(program)
 
@@ -96,33 +65,30 @@ def _show_source(program: Program) -> None:
             trace.show(6, jit.assembly(text, job.target, job.effort, job.passes))
 
 
+def code_of(program: Program, step: int) -> tuple[str, str]:
+    """LLVM IR and assembly of a kernel, made now; of what all products share, its size."""
+    jobs = [entry.job for entry in program.entries if entry.step == step]
+    texts, assembly = [], []
+    for job in {job.key: job for job in jobs if job is not None}.values():
+        text = job.make_text()
+        if len(text) > LONG_MODULE:
+            texts.append(f"; {job.key}: {len(text.splitlines())} lines of IR, not shown")
+            continue
+        texts.append(text)
+        assembly.append(jit.assembly(text, job.target, job.effort, job.passes))
+    return "\n\n".join(texts), "\n\n".join(assembly)
+
+
 def run(program: Program, words: ctypes.Array[ctypes.c_int64]) -> None:
     """Run with a clock around every kernel; level 1 names them, level 2 adds times."""
-    number, rows = _facts(program)
     count = len(program.entries)
     records = (ctypes.c_int64 * (RECORD * max(1, count)))()
     _, table, _, bases = words[:4]
     traced_runner()(program.pool.address, table, count, bases, ctypes.addressof(records))
-    spent = [0] * len(rows)
+    spent = [0.0] * len(program.steps)
     for entry, start, end in zip(
         program.entries, records[1::RECORD], records[2::RECORD], strict=False
     ):
         if entry.step < len(spent):
             spent[entry.step] += end - start
-    total = sum(spent)
-    timed = f" in {total / 1e3:.1f} us" if DEBUG.value >= 2 else ""
-    trace.show(1, f"run program {number}: {len(rows)} kernels{timed}")
-    for row, nanoseconds in zip(rows, spent, strict=True):
-        trace.show(1, _line(row, nanoseconds) if DEBUG.value >= 2 else _name(row))
-
-
-def _name(row: KernelRow) -> str:
-    return f"  k{row.number:<3} {row.kind:<7} {' '.join(row.ops)[:60]}"
-
-
-def _line(row: KernelRow, nanoseconds: int) -> str:
-    """A kernel with its time and what that means in bytes and flops; 1 B/ns is 1 GB/s."""
-    spent = max(1, nanoseconds)
-    moved = f"{row.nbytes / 1e6:9.3f} MB {row.nbytes / spent:7.1f} GB/s"
-    work = f"{row.flops / 1e6:9.3f} Mflop {row.flops / spent:7.1f} GFLOP/s"
-    return f"{_name(row):<75} {nanoseconds / 1e3:9.1f} us {moved} {work}"
+    facts.show_run(program, spent)

@@ -23,7 +23,10 @@ from treadle.base import forks
 def _functions() -> Code:
     target = host_target()
     text = runtime_text(target)
-    names = ("worker", "dismiss", "run", "run_traced", "launch", "launch_part")
+    names = (
+        "worker", "dismiss", "run", "run_traced", "launch", "launch_part", "launch_recorded",
+        "native_clock",
+    )  # fmt: skip
     return jit.load(text, lambda: text, names, target, 2)
 
 
@@ -65,6 +68,19 @@ def traced_runner() -> Callable[[int, int, int, int, int], None]:
     nanoseconds, and zero.
     """
     return _native("run_traced", 5)
+
+
+@cache
+def recorder(hold_gil: bool) -> Callable[[int, int], int]:
+    """launch_recorded(words, record): `launch_part` that writes records; see recorded.py."""
+    make = ctypes.PYFUNCTYPE if hold_gil else ctypes.CFUNCTYPE
+    kinds = (ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+    return make(*kinds)(_functions()["launch_recorded"])
+
+
+def native_clock() -> int:
+    """The clock of records, in nanoseconds."""
+    return int(ctypes.PYFUNCTYPE(ctypes.c_int64)(_functions()["native_clock"])())
 
 
 class Pool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from treadle.backends.cpu.host import MAX_THREADS
 from treadle.backends.cpu.nesting import NESTED
+from treadle.backends.cpu.recorded import LAUNCH_RECORDED, MARK, RECORDED, RUN_RECORDED
 from treadle.backends.cpu.runners import GROUP, LAUNCH, LAYOUT, PART, PLAIN, RUN, TRACED, WALK
 from treadle.base.target import Target
 
@@ -185,7 +186,8 @@ out:
 }}
 """
 
-PARTS = (SHARED, WORKER, FORK, GROUP, NESTED, LAUNCH)
+PARTS = (SHARED, WORKER, FORK, GROUP, NESTED, LAUNCH, MARK, RECORDED, LAUNCH_RECORDED)
+WALKS = (WALK, PLAIN, TRACED, PART, RUN_RECORDED)
 FUTEX = {"x86_64": 202, "aarch64": 98, "riscv64": 98}  # numbers of the Linux call
 
 
@@ -210,11 +212,8 @@ def runtime_text(target: Target) -> str:
             *sleep_declarations,
             "declare i32 @clock_gettime(i32, ptr)",
             "declare i32 @sched_yield()",
-            *(
-                part.format(**values, **code)
-                for part in (SHARED, WORKER, FORK, GROUP, NESTED, LAUNCH)
-            ),
-            *(RUN.format(**values, **options) for options in (WALK, PLAIN, TRACED, PART)),
+            *(part.format(**values, **code) for part in PARTS),
+            *(RUN.format(**values, **options) for options in WALKS),
         ]
     )
 

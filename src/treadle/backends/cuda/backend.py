@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,9 +15,12 @@ from treadle.backends.cuda.execute import Program
 from treadle.backends.cuda.timing import step_seconds
 from treadle.backends.registry import Statistics
 from treadle.backends.tuning import Untuned
-from treadle.base.knobs import TUNE
+from treadle.base.knobs import MEANING, TUNE
 from treadle.base.target import Target
 from treadle.ir.node import Node, Type
+
+if TYPE_CHECKING:
+    from treadle.backends.watching import Walk
 
 
 class Cuda:
@@ -37,7 +41,12 @@ class Cuda:
         """Machine code for simplified roots."""
         make = partial(Program, roots, leaves, replaces, self.gpu)
         # Triton's compiler refuses tiles that do not fit, by errors of many kinds.
-        return Untuned(make, self.copy, step_seconds, (Exception,)) if TUNE.value else make()
+        searched = TUNE.value and not MEANING.watched
+        return Untuned(make, self.copy, step_seconds, (Exception,)) if searched else make()
+
+    def watch(self, program: Program, walk: Walk) -> None:
+        """Let a walk see every piece of its runs."""
+        import_module("treadle.backends.cuda.watched").watch(program, walk)
 
     def upload(self, array: Any, type_: Type, copy: bool) -> Buffer:
         """Memory with an array's elements."""
@@ -64,4 +73,9 @@ class Cuda:
 
     def statistics(self) -> Statistics:
         """The pool and the code of this device."""
-        return Statistics(self.gpu.mapped, self.gpu.kept, len(self.gpu.functions))
+        room, total = self.gpu.room()
+        working = self.gpu.working.room if self.gpu.working is not None else 0
+        return Statistics(
+            self.gpu.mapped, self.gpu.kept, len(self.gpu.functions),
+            working=working, room=room, total=total,
+        )  # fmt: skip

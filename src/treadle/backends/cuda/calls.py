@@ -21,7 +21,7 @@ class Call:
 
     def __init__(self, gpu: Gpu, launch: Launch, places: dict[object, tuple[int, int]]) -> None:
         self.gpu, self.grid = gpu, launch.grid
-        self.function, self.threads, self.shared, maps = gpu.functions[launch.source]
+        self.function, self.threads, self.shared, maps = gpu.functions[launch.source, launch.name]
         self.moving: list[tuple[int, int, int]] = []  # (cell, base, offset)
         self.maps: list[tuple[TensorMap, int, int]] = []
         cells: list[int | TensorMap] = []

@@ -15,6 +15,7 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
 from treadle.backends.cuda.launch import Source
+from treadle.backends.cuda.naming import PLACE
 from treadle.base import cache
 
 FEW = 2  # kernels that are not worth a second thread
@@ -34,16 +35,17 @@ class Code:
     maps: list[Any]  # of each tensor read by blocks: how they lie in shared memory, and their sides
 
 
-def function(source: Source) -> Callable[..., Any]:
+def function(source: Source, called: str = "kernel") -> Callable[..., Any]:
     """The kernel as Triton's own object.
 
     Triton reads a kernel's lines back from its file; linecache stands in for the file.
     """
-    name = f"<treadle {cache.digest(source.text)[:12]}>"
-    linecache.cache[name] = (len(source.text), None, source.text.splitlines(True), name)
+    text = source.text.replace("def kernel(", f"def {called}(")
+    name = f"<treadle {cache.digest(text)[:12]}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
     space: dict[str, Any] = {"__name__": "treadle_kernel"}
-    exec(compile(source.text, name, "exec"), space)
-    return space["kernel"]  # type: ignore[no-any-return]
+    exec(compile(text, name, "exec"), space)
+    return space[called]  # type: ignore[no-any-return]
 
 
 def key_of(source: Source, architecture: int) -> str:
@@ -80,7 +82,7 @@ def _compiled(source: Source, architecture: int) -> Code:
     signature = dict(source.types) | {name: "constexpr" for name, _ in source.constants}
     aligned = {(k,): [["tt.divisibility", 16]] for k in source.aligned}
     made = triton.compile(
-        ASTSource(function(source), signature, dict(source.constants), aligned),
+        ASTSource(function(source, PLACE), signature, dict(source.constants), aligned),
         target=GPUTarget("cuda", architecture, 32),
         options={
             "num_warps": source.warps, "num_stages": source.stages,

@@ -11,7 +11,9 @@ from typing import Any
 from cuda.bindings import driver as cu
 
 from treadle.backends.cuda.compile import Code, codes_of
-from treadle.backends.cuda.launch import Source
+from treadle.backends.cuda.launch import Launch, Source
+from treadle.backends.cuda.naming import LENGTH, named
+from treadle.backends.exhausted import exhausted
 from treadle.base import forks
 from treadle.base.errors import DeviceError, OutOfMemory, explain
 from treadle.base.knobs import POOL_BYTES
@@ -116,7 +118,7 @@ class Gpu:
         minor = self._attribute(ask.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
         self.architecture = 10 * major + minor
         self.processors = self._attribute(ask.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
-        self.functions: dict[Source, Loaded] = {}
+        self.functions: dict[tuple[Source, str], Loaded] = {}
         self.free: dict[int, list[int]] = {}
         self.returned: deque[tuple[int, int]] = deque()  # by whoever let go of them, at any moment
         self.mapped = self.kept = 0  # bytes from the driver, and those of them that are free
@@ -205,7 +207,7 @@ class Gpu:
             sizes = {"asked for": room, "held by tensors": self.mapped, "free": free}
             facts = {name: f"{value / 2**30:.2f} GiB" for name, value in sizes.items()}
             hint = f"of {total / 2**30:.1f} GiB; try smaller batches, td.checkpoint, or del"
-            raise OutOfMemory(explain("cuda", "no device memory left", hint, **facts)) from error
+            raise exhausted("cuda", "cuda", "no device memory left", hint, **facts) from error
 
     def arena(self, nbytes: int) -> int:
         """Where working memory lies: one place for all programs, which run one after the other."""
@@ -269,16 +271,18 @@ class Gpu:
 
     # ---- code
 
-    def prepare(self, sources: Iterable[Source]) -> None:
-        """Compile what is missing and load it."""
-        missing = [source for source in sources if source not in self.functions]
-        for source, code in codes_of(missing, self.architecture).items():
-            self.functions[source] = self._loaded(code)
+    def prepare(self, launches: Iterable[Launch]) -> None:
+        """Compile what is missing and load it, under the names it is wanted by."""
+        wanted = dict.fromkeys((launch.source, launch.name) for launch in launches)
+        missing = [key for key in wanted if key not in self.functions]
+        codes = codes_of((source for source, _ in missing), self.architecture)
+        for source, name in missing:
+            self.functions[source, name] = self._loaded(codes[source], name)
 
-    def _loaded(self, code: Code) -> Loaded:
+    def _loaded(self, code: Code, name: str) -> Loaded:
         self.enter()
-        module = checked(cu.cuModuleLoadData(code.cubin))
-        function = checked(cu.cuModuleGetFunction(module, code.name.encode()))
+        module = checked(cu.cuModuleLoadData(named(code.cubin, name)))
+        function = checked(cu.cuModuleGetFunction(module, name.encode()[:LENGTH]))
         if code.shared > LARGE_SHARED:
             what = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             checked(cu.cuFuncSetAttribute(function, what, code.shared))

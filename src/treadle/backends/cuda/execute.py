@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from treadle.backends import facts
 from treadle.backends.cuda.calls import Call, Graph
 from treadle.backends.cuda.driver import Buffer, Gpu
 from treadle.backends.cuda.program import Plan
+from treadle.backends.cuda.recorded import start_recorded
+from treadle.backends.cuda.show import start_shown, tell
+from treadle.base import trace
+from treadle.base.knobs import MEANING
 from treadle.ir.node import Node
+from treadle.kernel.cost import KernelRow
+from treadle.kernel.steps import Step
+from treadle.schedule.layout import Layout
 
 FEW = 2  # launches that are not worth a graph
 
@@ -21,7 +29,7 @@ class Program:
         self.gpu = gpu
         machine = ("cuda", f"sm_{gpu.architecture}", str(gpu.processors))
         self.plan = Plan(roots, leaves, replaces, gpu.processors, machine, gpu.architecture)
-        gpu.prepare(launch.source for launch in self.plan.launches)
+        gpu.prepare(self.plan.launches)
         self.calls = [Call(gpu, launch, self.plan.found) for launch in self.plan.launches]
         self.new = [nbytes for kind, nbytes in self.plan.outputs if kind == "new"]
         self.overwrites = self.plan.places.overwrites()
@@ -33,6 +41,8 @@ class Program:
         self.bases: list[int] = []  # that the calls are aimed at
         self.stale: set[int] = set()  # calls that were aimed elsewhere since the graph was started
         self.clock: Callable[[Sequence[int]], None] | None = None  # starts instead, where it is set
+        if trace.is_heard():
+            tell(self.plan)
 
     def run(self, inputs: Sequence[Buffer], results: list[Buffer] | None = None) -> list[Buffer]:
         """Queue everything on the leaves' memory; returns the roots', added to results if given."""
@@ -44,12 +54,55 @@ class Program:
             bases += [buffer.address for buffer in new]
             if self.clock is not None:
                 self.clock(bases)
-            else:
+            elif not MEANING.shown:
                 self._start(bases)
+            else:
+                self._forget()
+                (start_recorded if MEANING.profiled else start_shown)(self, bases)
         found = self.plan.places.arranged(inputs, new)
         if results is not None:
             results += found
         return found
+
+    # ---- for a profile
+
+    @property
+    def device(self) -> str:
+        """The name of the device."""
+        return f"cuda:{int(self.gpu.device)}"
+
+    @property
+    def number(self) -> int:
+        """By which people know it."""
+        return facts.number_of(self.plan)
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        """Its kernels, as planned."""
+        return self.plan.steps
+
+    @property
+    def layout(self) -> Layout:
+        """Where temporaries lie."""
+        return self.plan.layout
+
+    def rows(self, caller: Sequence[str | None]) -> list[KernelRow]:
+        """Its kernels, with the lines of a caller."""
+        return facts.rows_for(self.plan, caller)
+
+    def code_of(self, step: int) -> tuple[str, str]:
+        """The Triton modules of a kernel, and nothing."""
+        return self.plan.code_of(step)
+
+    def steps_run(self) -> list[int]:
+        """For each launch, the number of its kernel."""
+        return [launch.step for launch in self.plan.launches]
+
+    # ---- starting
+
+    def _forget(self) -> None:
+        """Somebody else aims the calls."""
+        self.bases, self.stale = [], set(range(len(self.calls)))
 
     def _start(self, bases: list[int]) -> None:
         """Together where most calls are aimed as they were, else one by one."""

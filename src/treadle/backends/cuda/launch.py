@@ -55,6 +55,8 @@ class Launch:
     arguments: list[Argument]
     size: int  # elements, for people and for timing
     step: int = 0  # of the program
+    form: str = ""  # how it goes over its elements, where that is worth a word
+    name: str = "kernel"  # in profilers
 
     def memories(self) -> list[tuple[int, Memory]]:
         """Arguments that are addresses, with their numbers."""

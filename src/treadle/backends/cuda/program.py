@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from treadle.backends import choices
+from treadle.backends import choices, facts
 from treadle.backends.choices import Machine
 from treadle.backends.cuda import owners
 from treadle.backends.cuda.chain import ABLE, chain_launch
@@ -20,6 +20,7 @@ from treadle.backends.cuda.sort import Sort
 from treadle.backends.cuda.split import split_reduction, with_parts
 from treadle.backends.cuda.streamed import product_of
 from treadle.backends.cuda.ways import settled_form
+from treadle.base import trace
 from treadle.base.dtypes import bfloat16, float16, int8, uint8
 from treadle.base.errors import CompilerError, explain
 from treadle.base.target import Takes
@@ -27,6 +28,7 @@ from treadle.ir.graph import toposort
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
 from treadle.kernel.driver import Driver
+from treadle.kernel.names import name_of
 from treadle.kernel.parser import parse
 from treadle.kernel.signature import Signature
 from treadle.kernel.steps import ChainStep, ProductStep, RegionStep, RoutineStep
@@ -34,6 +36,7 @@ from treadle.passes.pipeline import simplify
 from treadle.passes.regions import has_regions
 from treadle.passes.unroll import unrolled
 
+FORMS = {"map": "", "rows": "rows", "blocks": "columns", "owners": "owners"}  # in names
 FIRST_LEAF = 1  # number of the first leaf's base address, after the arena
 
 
@@ -57,6 +60,27 @@ class Plan(Driver):
         self.launches = [x for x in self.launches if x.grid[0] and x.grid[1]]
         self.found = self.places.settle(self.temporaries)
         self.layout, self.outputs = self.places.layout, self.places.outputs
+        self.refused = trace.recall("refused") or ()
+        self._name()
+
+    def _name(self) -> None:
+        """Names for profilers; of what a step is besides its kernels, nothing is known here."""
+        rows = facts.rows_for(self, trace.recall("caller") or ())
+        for launch in self.launches:
+            row = rows[launch.step]
+            launch.name = name_of(row, launch.form)
+
+    def pieces(self) -> list[list[int]]:
+        """Programs of the grid of every launch, step by step."""
+        blocks: list[list[int]] = [[] for _ in self.steps]
+        for launch in self.launches:
+            blocks[launch.step].append(launch.grid[0] * launch.grid[1])
+        return blocks
+
+    def code_of(self, step: int) -> tuple[str, str]:
+        """The Triton modules of a kernel; what they are compiled to is nothing to read."""
+        texts = [launch.source.text for launch in self.launches if launch.step == step]
+        return "\n\n".join(dict.fromkeys(texts)), ""
 
     # ---- kernels
 
@@ -152,7 +176,9 @@ class Plan(Driver):
             programs, second = columns, programs
         text = kernel_text(signature.text, form)
         source = arguments.source(text, constants_of(form), form.warps)
-        self.launches.append(Launch(source, (programs, second), arguments.values, loops.size))
+        grid = programs, second
+        launch = Launch(source, grid, arguments.values, loops.size, form=FORMS[form.kind])
+        self.launches.append(launch)
 
 
 @lru_cache(maxsize=1024)

@@ -10,6 +10,7 @@ import numpy as np
 from treadle.backends.arrays import numpy_dtype
 from treadle.backends.reference.eval import evaluate
 from treadle.backends.registry import Statistics
+from treadle.backends.watching import Piece, Walk
 from treadle.base.target import Target
 from treadle.ir.node import Node, Type
 
@@ -35,14 +36,28 @@ class Program:
 
     def __init__(self, roots: Sequence[Node], leaves: Sequence[Node]) -> None:
         self.roots, self.leaves = list(roots), list(leaves)
+        self.walk: Walk | None = None
 
     def run(self, inputs: Sequence[Memory], results: list[Memory] | None = None) -> list[Memory]:
         """The roots' arrays from the leaves', added to results if they are given."""
         given = dict(zip(self.leaves, (memory.array for memory in inputs), strict=True))
-        found = [Memory(array) for array in evaluate(self.roots, given.__getitem__)]
+        if self.walk is None:
+            values = evaluate(self.roots, given.__getitem__)
+        else:
+            values = self._walked(self.walk, given)
+        found = [Memory(array) for array in values]
         if results is not None:
             results += found
         return found
+
+    def _walked(self, walk: Walk, given: dict[Node, Any]) -> list[Any]:
+        """The same as one piece, seen by whoever watches."""
+        known = dict(given)
+        piece = Piece(0, "reference", self.roots, self.leaves, ())
+        with walk.around(piece, known.__getitem__):
+            values = evaluate(self.roots, given.__getitem__)
+            known |= dict(zip(self.roots, values, strict=True))
+        return values
 
 
 class Reference:
@@ -59,6 +74,10 @@ class Reference:
     ) -> Program:
         """A program for simplified roots."""
         return Program(roots, leaves)
+
+    def watch(self, program: Program, walk: Walk) -> None:
+        """Let a walk see its runs, each as one piece."""
+        program.walk = walk
 
     def upload(self, array: Any, type_: Type, copy: bool) -> Memory:
         """Memory with an array's elements."""

@@ -1,0 +1,41 @@
+"""A program that is run piece by piece while somebody looks at its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from treadle.backends.arrays import numpy_dtype
+from treadle.backends.cuda.execute import Program
+from treadle.backends.watching import Walk, pieces_of
+from treadle.ir.node import Node
+
+
+def watch(program: Program, walk: Walk) -> None:
+    """Let a walk see every piece of a program, from its next run on."""
+    plan, gpu = program.plan, program.gpu
+    pieces = pieces_of(plan.steps, plan.found.__getitem__)
+    calls = list(zip(program.calls, plan.launches, strict=True))
+
+    def start(bases: Sequence[int]) -> None:
+        def read(node: Node) -> Any:
+            base, offset = plan.found[node]
+            array = np.empty(node.shape, numpy_dtype(node.dtype))
+            gpu.read(array.ctypes.data, bases[base] + offset, node.type.nbytes)
+            return array
+
+        def run(number: int) -> None:
+            for call, launch in calls:
+                if launch.step == number:
+                    call.aim(bases)
+                    call.start()
+
+        if not pieces:  # copies alone
+            run(0)
+        for piece in pieces:
+            with walk.around(piece, read):
+                run(piece.number)
+
+    program.clock = start

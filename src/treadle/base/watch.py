@@ -1,0 +1,128 @@
+"""Where a profile finds what happened: spans in Python, and launches of programs.
+
+Nobody profiles as a rule, and then nothing is written down. What is costly to ask for at each op or
+launch is no part of this: whoever begins to watch has the longer ways taken (`MEANING.plain`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from enum import IntEnum
+from threading import get_ident
+from time import perf_counter_ns
+from typing import Any, NamedTuple
+
+from treadle.base.knobs import MEANING
+
+FIELDS = 6  # of an event; they lie in one list, as tuples would keep the collector busy
+
+
+class Kind(IntEnum):
+    """What an event is."""
+
+    SPAN = 0  # a td.span
+    MODULE = 1  # a call of an nn.Module, named by its path
+    OP = 2  # a composite op
+    PHASE = 3  # forward, backward, optimizer
+    STAGE = 4  # of the compiler
+    REALIZE = 5  # lazy values computed, named by what asked for them
+    CALL = 6  # one launch of a program
+    KERNEL = 7
+    DATA = 8  # waiting for a batch
+    GAP = 9  # nothing ran, with the cause
+
+
+Caller = tuple[str | None, ...]
+"""The sites of a graph's nodes, in the order of its structure."""
+
+
+class Records(NamedTuple):
+    """What one thread or stream of a device has run: records of five words.
+
+    A record is the number of a launch, of an entry of its program, start, end, and blocks.
+    """
+
+    device: str
+    thread: int  # what Python calls it; -k: a worker; of a device, a stream
+    words: Any  # memory of 64-bit integers
+    first: int  # word of the first record
+    size: int  # how many records
+    lost: int  # for which there was no room
+    offset: int  # to be added to times to have those of time.perf_counter_ns
+
+
+class _Thread(threading.local):
+    """What a thread is in the middle of."""
+
+    def __init__(self) -> None:
+        self.caller: Caller = ()  # of the program that is launched next
+        self.asked = ""  # what made somebody compute, while that is under way
+
+
+class Watch:
+    """Is somebody profiling, and what was seen since.
+
+    - **memory**: time, device and bytes in use, of one sample after another
+    - **events**: kind, name, start, end, thread, and what else there is to say, one after another
+    """
+
+    __slots__ = ("begun", "ended", "events", "launches", "memory", "on", "sources", "thread")
+
+    def __init__(self) -> None:
+        self.on = False
+        self.events: list[Any] = []
+        self.memory: list[tuple[int, str, int]] = []
+        self.launches = itertools.count(1)
+        self.thread = _Thread()
+        self.sources: list[Callable[[], list[Records]]] = []  # of backends that were loaded
+        self.begun: list[Callable[[], None]] = []  # called when somebody begins to watch
+        self.ended: list[Callable[[], None]] = []
+
+    def begin(self) -> None:
+        """Write down what happens from now on."""
+        self.events, self.memory, self.on = [], [], True
+        MEANING.profiled = True
+        MEANING.follow()
+        for call in self.begun:
+            call()
+
+    def end(self) -> list[Any]:
+        """What was written down."""
+        for call in self.ended:
+            call()
+        self.on = MEANING.profiled = False
+        MEANING.follow()
+        found, self.events = self.events, []
+        return found
+
+    def add(self, kind: Kind, name: Any, start: int, more: Any = None) -> None:
+        """Something has ended now."""
+        self.events.extend((kind, name, start, perf_counter_ns(), get_ident(), more))
+
+
+WATCH = Watch()
+_nothing = nullcontext()
+
+
+class _During:
+    """A with block as an event."""
+
+    __slots__ = ("kind", "name", "start")
+
+    def __init__(self, kind: Kind, name: str) -> None:
+        self.kind, self.name = kind, name
+
+    def __enter__(self) -> None:
+        self.start = perf_counter_ns()
+
+    def __exit__(self, *_: object) -> None:
+        if WATCH.on:
+            WATCH.add(self.kind, self.name, self.start)
+
+
+def during(kind: Kind, name: str) -> AbstractContextManager[None]:
+    """Have a with block written down, if somebody profiles."""
+    return _During(kind, name) if WATCH.on else _nothing

@@ -1,0 +1,243 @@
+"""From what was written down to a Recording: events in order, who lies in whom, whose line."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from treadle.base.watch import FIELDS, Caller, Kind, Records
+from treadle.kernel.cost import KernelRow
+from treadle.kernel.names import name_of
+from treadle.profiler.gaps import gaps
+from treadle.profiler.machine import facts
+from treadle.profiler.pages import page_of
+from treadle.profiler.recording import EVENT, FLOW, Detail, Part, ProgramPage, Recording, Track
+
+FORWARD = "forward"
+WORDS = 5  # of a record: launch, entry, start, end, blocks
+
+
+class Launch(NamedTuple):
+    """One run of a program."""
+
+    row: int  # of its event
+    program: Any
+    caller: Caller
+
+
+class Names:
+    """Texts by number, each once."""
+
+    def __init__(self) -> None:
+        self.all: list[str] = []
+        self.number: dict[str, int] = {}
+
+    def of(self, text: str) -> int:
+        """The number of a text."""
+        if text not in self.number:
+            self.number[text] = len(self.all)
+            self.all.append(text)
+        return self.number[text]
+
+
+class Builder:
+    """A Recording under construction."""
+
+    def __init__(self, flat: Sequence[Any], records: Sequence[Records]) -> None:
+        self.names, self.tracks = Names(), list[Track]()
+        self.track_of: dict[tuple[str, int], int] = {}
+        self.details: list[Detail] = []
+        self.programs: dict[int, Any] = {}
+        self.program_names: dict[int, int] = {}
+        self.lost = sum(source.lost for source in records)
+        self.launches: dict[int, Launch] = {}
+        self.tables: list[tuple[Any, Any]] = []
+        self.table_of: dict[tuple[int, int | Caller], int] = {}
+        python = self._python(flat)
+        kernels = [self._kernels(source) for source in records if source.size]
+        self.events = np.concatenate([python, *kernels])
+
+    # ---- tracks
+
+    def track(self, device: str, thread: int) -> int:
+        """The number of a thread's track."""
+        key = (device, thread)
+        if key not in self.track_of:
+            self.track_of[key] = len(self.tracks)
+            self.tracks.append(Track(_track_name(device, thread), device, os.getpid(), thread))
+        return self.track_of[key]
+
+    # ---- Python
+
+    def _python(self, flat: Sequence[Any]) -> np.ndarray[Any, Any]:
+        """Spans, modules, phases, stages and launches."""
+        count = len(flat) // FIELDS
+        events = np.zeros(count, EVENT)
+        events["kind"] = flat[0::FIELDS]
+        events["start"], events["end"] = flat[2::FIELDS], flat[3::FIELDS]
+        events["track"] = [self.track("python", thread) for thread in flat[4::FIELDS]]
+        events["parent"] = events["detail"] = -1
+        columns = zip(flat[0::FIELDS], flat[1::FIELDS], flat[5::FIELDS], strict=True)
+        call = Kind.CALL
+        events["name"] = [
+            self._launched(k, what, *more) if kind == call else self.names.of(str(what))
+            for k, (kind, what, more) in enumerate(columns)
+        ]
+        _nest(events)
+        return events
+
+    def _launched(self, row: int, program: Any, number: int, caller: Caller) -> int:
+        """Remember a launch; the number of its name."""
+        self.launches[number] = Launch(row, program, caller)
+        if id(program) not in self.program_names:
+            self.programs[program.number] = program
+            self.program_names[id(program)] = self.names.of(f"program {program.number}")
+        return self.program_names[id(program)]
+
+    # ---- kernels
+
+    def _kernels(self, source: Records) -> np.ndarray[Any, Any]:
+        """What a thread of a device ran; a run that nobody waited for is lost."""
+        words = np.frombuffer(source.words, np.int64)[source.first :]
+        found = words[: WORDS * source.size].reshape(source.size, WORDS)
+        known = np.isin(found[:, 0], list(self.launches))
+        self.lost += int(len(found) - known.sum())
+        found = found[known]
+        events = np.zeros(len(found), EVENT)
+        events["kind"], events["track"] = Kind.KERNEL, self.track(source.device, source.thread)
+        events["start"], events["end"] = found[:, 2], found[:, 3]
+        events["start"] += source.offset
+        events["end"] += source.offset
+        numbers, which = np.unique(found[:, 0], return_inverse=True)
+        launches = [self.launches[number] for number in numbers.tolist()]
+        events["parent"] = np.array([launch.row for launch in launches], np.int64)[which]
+        tables = np.array([self._table(launch) for launch in launches], np.int64)[which]
+        for table in np.unique(tables).tolist():
+            rows = np.flatnonzero(tables == table)
+            names, details = self.tables[table]
+            events["name"][rows] = names[found[rows, 1]]
+            events["detail"][rows] = details[found[rows, 1]]
+        return events
+
+    def _table(self, launch: Launch) -> int:
+        """The number of what is known of a program's entries, for one caller.
+
+        Most callers are the same object again and again: that is looked at first.
+        """
+        same = (id(launch.program), id(launch.caller))
+        if same not in self.table_of:
+            equal = (id(launch.program), launch.caller)
+            if equal not in self.table_of:
+                self.table_of[equal] = len(self.tables)
+                self.tables.append(self._named(launch))
+            self.table_of[same] = self.table_of[equal]
+        return self.table_of[same]
+
+    def _named(self, launch: Launch) -> tuple[Any, Any]:
+        """For each entry of a program, the number of its name and of its detail."""
+        rows = launch.program.rows(launch.caller)
+        first, names = len(self.details), []
+        for row in rows:
+            names.append(self.names.of(name_of(row)))
+            self.details.append(detail_of(row, launch.program.number))
+        steps = np.array(launch.program.steps_run(), np.int64)
+        return np.array(names, np.int64)[steps], steps + first
+
+    def _busy(self) -> np.ndarray[Any, Any]:
+        """Which events show that a device is at work: a launch on the host waits for its end."""
+        busy = np.zeros(len(self.events), bool)
+        own = [launch.row for launch in self.launches.values() if launch.program.device == "cpu"]
+        busy[own] = True
+        away = [k for k, track in enumerate(self.tracks) if track.device.startswith("cuda")]
+        return busy | np.isin(self.events["track"], away)
+
+    def pages(self) -> dict[int, ProgramPage]:
+        """What there is to see of each program, for the first who called it."""
+        found: dict[int, ProgramPage] = {}
+        for launch in self.launches.values():
+            if launch.program.number not in found:
+                rows = launch.program.rows(launch.caller)
+                page = page_of(launch.program, launch.caller, [name_of(row) for row in rows])
+                found[launch.program.number] = page
+        return found
+
+    # ---- all of it
+
+    def recording(self, began: int, ended: int) -> Recording:
+        """Events by time."""
+        idle = gaps(self.events, self._busy(), (began, ended), self.names.of, self.track)
+        events = np.concatenate([self.events, idle])
+        order = np.lexsort((-events["end"], events["start"]))
+        place = np.empty(len(order) + 1, np.int32)
+        place[order] = np.arange(len(order))
+        place[-1] = -1
+        events = events[order]
+        events["parent"] = place[events["parent"]]
+        return Recording(
+            events, self.tracks, self.names.all, self.details, lost=self.lost, facts=facts(),
+            flows=_flows(events),
+        )  # fmt: skip
+
+
+def _track_name(device: str, thread: int) -> str:
+    if thread < 0:
+        return f"{device} {-thread}"
+    known = {x.ident: x.name for x in threading.enumerate()}
+    name = known.get(thread, f"thread {thread}")
+    return name if device == "python" else f"{device} 0 ({name})"
+
+
+def _nest(events: np.ndarray[Any, Any]) -> None:
+    """Find the event that each one lies in; events of a thread lie in each other or apart."""
+    order = np.lexsort((-events["end"], events["start"], events["track"]))
+    open_: list[int] = []
+    track = -1
+    tracks, ends = events["track"].tolist(), events["end"].tolist()
+    parents = [-1] * len(ends)
+    for k in order.tolist():
+        if tracks[k] != track:
+            track, open_ = tracks[k], []
+        while open_ and ends[open_[-1]] < ends[k]:
+            open_.pop()
+        if open_:
+            parents[k] = open_[-1]
+        open_.append(k)
+    events["parent"] = parents
+
+
+def _flows(events: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """From a launch to the first event of each kernel on each track."""
+    rows = np.flatnonzero((events["kind"] == Kind.KERNEL) & (events["parent"] >= 0))
+    flows = np.empty(len(rows), FLOW)
+    flows["source"], flows["target"] = events["parent"][rows], rows
+    return flows
+
+
+def detail_of(row: KernelRow, program: int) -> Detail:
+    """The facts of a kernel."""
+    parts = _parts(row)
+    return Detail(
+        program, row.number, row.kind, (*row.calls, *row.ops), row.sites,
+        _largest((part.module, part.share) for part in parts if part.module),
+        next(iter(_largest((part.phase, part.share) for part in parts)), FORWARD),
+        int(row.flops), row.bytes_read, row.bytes_written, sum(row.blocks), row.reason, parts,
+    )  # fmt: skip
+
+
+def _parts(row: KernelRow) -> tuple[Part, ...]:
+    return tuple([
+        Part(site.line, site.module, site.phase or FORWARD, op, share)
+        for site, op, share in row.shares
+    ])  # fmt: skip
+
+
+def _largest(pairs: Iterable[tuple[str, float]]) -> tuple[str, ...]:
+    """Texts by the sum of their shares."""
+    total: dict[str, float] = {}
+    for text, share in pairs:
+        total[text] = total.get(text, 0.0) + share
+    return tuple(sorted(total, key=lambda text: -total[text]))

@@ -1,0 +1,165 @@
+"""`span`: a name for a part of a program, as a decorator or a with block.
+
+The decorator gives the function itself. It changes hands when somebody profiles: then its code is
+that of a stand-in, which calls what the function was with a clock around it. So a function that
+nobody looks at costs what it costs without the decorator, in Python as in everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from threading import get_ident
+from time import perf_counter_ns
+from types import CodeType, FunctionType
+from typing import Any, TypeVar
+from weakref import ref
+
+from treadle.base.errors import ArgumentError, OperandError, explain
+from treadle.base.watch import WATCH, Kind
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+PIECEWISE = 0x20 | 0x80 | 0x200  # flags of code: a generator, a coroutine, or both
+_SPAN = int(Kind.SPAN)
+_NAMED: list[_Named] = []
+"""Decorated functions, in the order in which they were."""
+
+
+class span:  # noqa: N801 - called like a function
+    """A name for what runs in a with block, or whenever a function is called.
+
+    >>> @span("Softmax")
+    ... def softmax(x):
+    ...     return x
+    >>> with span("load"):
+    ...     softmax(1)
+    1
+    """
+
+    __slots__ = ("name", "opened")
+
+    def __init__(self, name: str) -> None:
+        if name.__class__ is not str or not name:
+            hint = 'td.span("Softmax"), as a decorator or in a with statement'
+            raise ArgumentError(explain("span", "a name is text", hint, got=repr(name)))
+        self.name = name
+        self.opened: dict[int, Any] = {}  # thread to start, and to that of the block around it
+
+    def __enter__(self) -> None:
+        if WATCH.on:
+            thread = get_ident()
+            self.opened[thread] = self.opened.get(thread), perf_counter_ns()
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if self.opened:
+            end, thread = perf_counter_ns(), get_ident()
+            outer, start = self.opened.pop(thread, (None, None))
+            if outer is not None:
+                self.opened[thread] = outer
+            if start is not None and WATCH.on:
+                WATCH.events.extend((_SPAN, self.name, start, end, thread, None))
+
+    def __call__(self, function: Function) -> Function:
+        if not callable(function):
+            raise OperandError(explain("span", "not a function", got=type(function).__name__))
+        code = getattr(function, "__code__", None)
+        if code is not None and code.co_flags & PIECEWISE:
+            hint = f"with td.span({self.name!r}): around what it does between two of them"
+            wrong = "a function that gives values one by one does not run from call to return"
+            raise OperandError(explain("span", wrong, hint, function=function.__name__))
+        if not isinstance(function, FunctionType):
+            return _wrapped(function, self.name)  # type: ignore[return-value]
+        named = _Named(function, self.name)
+        _NAMED.append(named)
+        if WATCH.on:
+            named.begin()
+        return function
+
+
+def _write(name: str, start: int, end: int) -> None:
+    WATCH.events.extend((_SPAN, name, start, end, get_ident(), None))
+
+
+def _wrapped(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """A function of ours around what has no code to exchange: a class, a compiled function."""
+
+    @wraps(function, updated=())
+    def called(*args: Any, **options: Any) -> Any:
+        if not WATCH.on:
+            return function(*args, **options)
+        start = perf_counter_ns()
+        try:
+            return function(*args, **options)
+        finally:
+            _write(name, start, perf_counter_ns())
+
+    return called
+
+
+def _stand_in(*args: Any, **options: Any) -> Any:
+    """What a named function is while somebody profiles; numbers stand for what is put there."""
+    called: Any = 0.5
+    write: Any = 1.5
+    clock: Any = 2.5
+    thread: Any = 3.5
+    name = 4.5
+    start = clock()
+    try:
+        return called(*args, **options)
+    finally:
+        write((0, name, start, clock(), thread(), None))
+
+
+class _Named:
+    """A decorated function: whose code is another while somebody profiles."""
+
+    __slots__ = ("code", "function", "name")
+
+    def __init__(self, function: FunctionType, name: str) -> None:
+        self.function, self.name = ref(function), name
+        self.code: CodeType | None = None  # what it was, while it is another
+
+    def begin(self) -> None:
+        """Have the function timed."""
+        function = self.function()
+        if function is None or self.code is not None:
+            return
+        self.code = code = function.__code__
+        same = FunctionType(
+            code, function.__globals__, function.__name__, function.__defaults__,
+            function.__closure__,
+        )  # fmt: skip
+        same.__kwdefaults__ = function.__kwdefaults__
+        plain = _stand_in.__code__
+        put = {
+            0.5: same, 1.5: WATCH.events.extend, 2.5: perf_counter_ns, 3.5: get_ident,
+            4.5: self.name,
+        }  # fmt: skip
+        constants = tuple([put.get(x, x) if type(x) is float else x for x in plain.co_consts])
+        function.__code__ = plain.replace(
+            co_consts=constants, co_name=code.co_name, co_qualname=code.co_qualname,
+            co_filename=code.co_filename, co_firstlineno=code.co_firstlineno,
+            co_freevars=code.co_freevars,
+        )  # fmt: skip
+
+    def end(self) -> None:
+        """Give the function its code back."""
+        function = self.function()
+        if function is not None and self.code is not None:
+            function.__code__ = self.code
+        self.code = None
+
+
+def _begin() -> None:
+    _NAMED[:] = [named for named in _NAMED if named.function() is not None]
+    for named in _NAMED:
+        named.begin()
+
+
+def _end() -> None:
+    for named in reversed(_NAMED):
+        named.end()
+
+
+WATCH.begun.append(_begin)
+WATCH.ended.append(_end)

@@ -1,0 +1,174 @@
+"""Events as a sequence, as arrays and frames; gaps, differences and advice."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+import treadle as td
+from treadle.base.watch import Kind
+from treadle.profiler.gaps import gaps, unshared
+from treadle.profiler.groups import exclusive, self_times
+from treadle.profiler.recording import EVENT
+
+
+def array(*shape):
+    return td.tensor(np.random.default_rng(0).standard_normal(shape).astype(np.float32))
+
+
+@pytest.fixture(scope="module")
+def prof():
+    x = array(96, 96)
+    with td.profile() as found:
+        with td.span("outer"):
+            for _ in range(4):
+                with td.span("inner"):
+                    value = (x @ x).sum().item()
+        assert np.isfinite(value)
+    return found
+
+
+def test_events_are_a_sequence_in_order_of_time(prof):
+    events = prof.events()
+    assert [e.start for e in events] == sorted(e.start for e in events)
+    assert len(events[2:5]) == 3
+    assert events[0].name in prof.recording.names
+    assert len(events.array) == len(events)
+    assert events.array.dtype == EVENT
+
+
+def test_filter_and_sort(prof):
+    kernels = prof.events().filter(kind=Kind.KERNEL)
+    assert {e.kind for e in kernels} == {Kind.KERNEL}
+    longest = kernels.sort("duration")
+    assert [e.duration for e in longest] == sorted((e.duration for e in kernels), reverse=True)
+    assert len(prof.events().filter(lambda e: e.name == "inner")) == 4
+    assert len(prof.events().filter(kind="span", name="out")) == 1
+    by_end = prof.events().sort(lambda e: e.end)
+    assert [e.end for e in by_end] == sorted(e.end for e in by_end)
+
+
+@pytest.mark.parametrize(("call", "words"), [
+    (lambda p: p.events().filter(kind="kernal"), "no such kind of event"),
+    (lambda p: p.events().sort("size"), "no such order"),
+    (lambda p: p.group_by("file"), "no such key"),
+    (lambda p: p.table(by="file"), "no such key"),
+    (lambda p: p.diff(3), "not a profile"),
+], ids=["kind", "order", "group", "table", "diff"])  # fmt: skip
+def test_wrong_words_are_refused_by_name(prof, call, words):
+    with pytest.raises(td.TreadleError, match=words):
+        call(prof)
+
+
+def test_spans_nest_and_have_time_of_their_own(prof):
+    events = prof.events()
+    (outer,) = events.filter(name="outer")
+    for inner in events.filter(name="inner"):
+        assert inner.parent == outer.row
+    groups = {group.name: group for group in prof.group_by("span")}
+    inner = groups["inner"]
+    assert inner.runs == 4
+    assert groups["outer"].own == pytest.approx(groups["outer"].time - inner.time)
+    own = self_times(prof.recording)
+    assert own[outer.row] == groups["outer"].own
+    assert (own >= 0).all()
+
+
+def test_what_asked_for_a_value_is_named_with_its_line(prof):
+    (group,) = prof.group_by("realize")
+    line = test_what_asked_for_a_value_is_named_with_its_line.__code__.co_firstlineno
+    assert group.runs == 4
+    name, _, number = group.name.rpartition(":")
+    assert name == "item() at test_profile_reading.py"
+    assert int(number) < line
+
+
+def test_frame_has_a_row_for_each_event(prof):
+    pandas = pytest.importorskip("pandas")
+    frame = prof.events().frame()
+    assert isinstance(frame, pandas.DataFrame)
+    assert len(frame) == len(prof.events())
+    assert (frame.duration == frame.end - frame.start).all()
+
+
+def test_moments_are_shared_by_what_runs_in_them():
+    start, end = np.array([0, 10, 10, 50]), np.array([20, 20, 30, 60])
+    spent = exclusive(start, end)
+    np.testing.assert_allclose(spent, [10 + 10 / 3, 10 / 3, 10 / 3 + 10, 10])
+    assert spent.sum() == pytest.approx(30 + 10)
+
+
+def test_gaps_have_the_cause_that_fills_most_of_them():
+    events = np.zeros(4, EVENT)
+    events["kind"] = [Kind.CALL, Kind.CALL, Kind.DATA, Kind.STAGE]
+    events["start"] = [100_000, 400_000, 210_000, 520_000]
+    events["end"] = [200_000, 500_000, 390_000, 550_000]
+    names = []
+    at_work = events["kind"] == Kind.CALL
+    found = gaps(events, at_work, (0, 900_000), lambda text: names.append(text) or len(names) - 1,
+                 lambda device, thread: 0)  # fmt: skip
+    assert [names[k] for k in found["name"]] == ["Python", "waiting for data", "Python"]
+    assert (found["end"] - found["start"]).tolist() == [100_000, 200_000, 400_000]
+
+
+class Slow(td.data.Dataset):
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, k):
+        time.sleep(0.01)
+        return np.full(4, float(k), np.float32)
+
+
+def test_waiting_for_data_is_told_apart():
+    with td.profile() as prof:
+        for batch in td.data.DataLoader(Slow(), batch_size=1):
+            (batch * 2.0).numpy()
+    waits = prof.events().filter(kind="data")
+    assert len(waits) == 4  # the last one finds the end
+    gaps = {group.name: group.time for group in prof.group_by("gap")}
+    assert gaps["waiting for data"] >= 2 * 10e6
+    assert any("num_workers" in x.what for x in prof.advice())
+
+
+def test_threads_without_a_block_are_idle():
+    events = np.zeros(4, EVENT)
+    events["kind"] = [Kind.CALL, Kind.KERNEL, Kind.KERNEL, Kind.CALL]
+    events["track"] = [0, 1, 2, 0]
+    events["start"], events["end"] = [0, 0, 0, 50], [40, 40, 10, 60]
+    calls, kernels = events[[0, 3]], events[[1, 2]]
+    assert unshared(calls, kernels, 2) == 50 - (40 + 10) / 2
+
+
+def test_differences_put_the_largest_first_and_know_what_is_new(prof):
+    x = array(96, 96)
+    with td.profile() as other:
+        td.exp(x).numpy()
+    changes = prof.diff(other, by="op")
+    assert changes.rows[0].name == "matmul"
+    assert changes.rows[0].after == 0
+    assert "exp" in str(changes)
+    assert "new" in str(changes)
+
+
+def test_advice_names_a_value_read_in_a_loop():
+    x = array(8, 8)
+    for _ in range(2):
+        (x * 2.0).sum().item()
+    with td.profile() as prof:
+        for _ in range(5):
+            (x * 2.0).sum().item()  # the line
+            time.sleep(0.002)
+    found = prof.advice()
+    assert any("item() at test_profile_reading.py" in x.what for x in found)
+    assert "5 times" in str(found)
+    assert len(found) <= 3
+
+
+def test_advice_names_programs_compiled_again_and_again():
+    with td.profile() as prof:
+        for n in range(5):
+            (array(30 + n, 7) * 2.0 + float(n)).sum(0).numpy()
+    assert "compile fewer programs" in prof.advice()[0].what
