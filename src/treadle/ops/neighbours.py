@@ -265,6 +265,7 @@ def _edges(x: Any, bins: Any, ends: Any) -> Any:
         for k, edge in enumerate(bins):
             line = where(eq(counting(x, len(bins)), k), float(edge), line)
         return line
-    low, high = _spread(x, *(ends or (None, None)), by=0.5)
+    least, greatest = ends or (None, None)
+    low, high = _spread(x, least, greatest, by=0.5)
     line = cast(counting(x, max(0, bins) + 1), x.dtype)
     return where(eq(line, bins), high, low + line * ((high - low) / max(bins, 1)))
