@@ -43,7 +43,7 @@ def cuda(monkeypatch):
     fake.cuEventCreate = lambda _: (OK, next(handles))
     fake.cuEventRecord = record
     fake.cuEventElapsedTime = lambda first, last: (OK, times[last] - times[first])
-    monkeypatch.setattr(module, "ceilings", lambda device: (1e12, 1e13))
+    monkeypatch.setattr(module, "ceilings", lambda *_: (1e12, 1e13))
     registry.backend_of.cache_clear()
     yield registry.backend_of(device_of("cuda"))
     realize.forget()

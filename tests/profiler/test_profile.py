@@ -200,6 +200,18 @@ def test_rows_say_what_ran_and_how_close_to_the_limit(trained):
     assert "█" in text or "▏" in text
 
 
+def test_limits_are_those_of_the_dtype():
+    x = array(64, 64).cast("float64").realize()
+    with td.profile() as prof:
+        (x @ x).numpy()
+    (kernel,) = prof.events().filter(kind="kernel").sort("duration")[:1]
+    assert kernel.detail.dtype == "f64"
+    limits = prof.recording.ceilings
+    limits["cpu"], limits["cpu f64"] = (1e12, 5e12), (1e12, 1e9)
+    (group,) = prof.group_by("kernel")
+    assert group.ideal == pytest.approx(2 * 64**3 / 1e9 * 1e9)
+
+
 # ---- off and on
 
 

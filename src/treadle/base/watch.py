@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from enum import IntEnum
 from threading import get_ident
 from time import perf_counter_ns
-from typing import Any, NamedTuple
+from typing import Any
 
 from treadle.base.knobs import MEANING
 
@@ -39,19 +39,24 @@ Caller = tuple[str | None, ...]
 """The sites of a graph's nodes, in the order of its structure."""
 
 
-class Records(NamedTuple):
+class Records:
     """What one thread or stream of a device has run: records of five words.
 
     A record is the number of a launch, of an entry of its program, start, end, and blocks.
+
+    - **thread**: what Python calls it; -k: a worker; of a device, a stream
+    - **words**: memory of 64-bit integers, in which `size` records begin at word `first`
+    - **lost**: records for which there was no room
+    - **offset**: to be added to times to have those of time.perf_counter_ns
     """
 
-    device: str
-    thread: int  # what Python calls it; -k: a worker; of a device, a stream
-    words: Any  # memory of 64-bit integers
-    first: int  # word of the first record
-    size: int  # how many records
-    lost: int  # for which there was no room
-    offset: int  # to be added to times to have those of time.perf_counter_ns
+    __slots__ = ("device", "first", "lost", "offset", "size", "thread", "words")
+
+    def __init__(
+        self, device: str, thread: int, words: Any, first: int, size: int, lost: int, offset: int
+    ) -> None:
+        self.device, self.thread, self.words, self.first = device, thread, words, first
+        self.size, self.lost, self.offset = size, lost, offset
 
 
 class _Thread(threading.local):

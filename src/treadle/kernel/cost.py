@@ -14,6 +14,7 @@ from treadle.ir.sites import Site, resolved
 from treadle.kernel.steps import CopyStep, ScatterStep, Step
 from treadle.ops.contract import SCATTERS
 from treadle.ops.defs import Kind
+from treadle.ops.elementwise import cast
 
 QUIET = (Kind.SOURCE, Kind.MOVEMENT, Kind.RESULT)
 
@@ -35,6 +36,7 @@ class KernelRow:
     blocks: tuple[int, ...]  # pieces of each of its steps that threads share out
     shares: tuple[tuple[Site, str, float], ...] = ()
     """Of its time, by flops: what each site and op is guessed to take. They sum to 1."""
+    dtype: str = ""  # of what most of its flops are done with, as it lies in memory
 
     @property
     def nbytes(self) -> int:
@@ -77,6 +79,7 @@ def _row(
         tuple(str(n.type) for n in step.writes), _reason(step, why),
         _bytes_read(step, nodes), sum(_bytes_written(step, n) for n in step.writes),
         sum(flops_of(n) for n in nodes), tuple(map(most, blocks)), _shares(found),
+        _dtype(nodes),
     )  # fmt: skip
 
 
@@ -89,6 +92,14 @@ def _shares(found: Sequence[tuple[Node, Site]]) -> tuple[tuple[Site, str, float]
         work[site, name] = work.get((site, name), 0.0) + max(weight, 1.0)
     total = sum(work.values())
     return tuple([(site, name, weight / total) for (site, name), weight in work.items()])
+
+
+def _dtype(nodes: Sequence[Node]) -> str:
+    heaviest = max(nodes, key=flops_of)
+    operand = heaviest.operands[0] if heaviest.operands else heaviest
+    while operand.op is cast:
+        operand = operand.operands[0]
+    return operand.dtype.short
 
 
 def _counted(names: Iterable[str]) -> tuple[str, ...]:

@@ -225,6 +225,7 @@ def detail_of(row: KernelRow, program: int) -> Detail:
         _largest((part.module, part.share) for part in parts if part.module),
         next(iter(_largest((part.phase, part.share) for part in parts)), FORWARD),
         int(row.flops), row.bytes_read, row.bytes_written, sum(row.blocks), row.reason, parts,
+        row.dtype,
     )  # fmt: skip
 
 

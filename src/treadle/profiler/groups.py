@@ -81,10 +81,12 @@ class Costs:
         self.flops = table[self.detail, 0] * once
         self.nbytes = table[self.detail, 1] * once
         self.ideal = np.zeros(len(rows))
-        for device, (width, pace) in recording.ceilings.items():
+        for device in dict.fromkeys(devices):
             mine = devices == device
-            limits = np.maximum(self.nbytes / width, self.flops / pace) * GIGA
-            self.ideal[mine] = limits[mine]
+            if device in recording.ceilings:
+                width, paces = recording.ceilings[device][0], _paces(recording, device)
+                moving, computing = self.nbytes / width, self.flops / paces[self.detail]
+                self.ideal[mine] = np.maximum(moving, computing)[mine] * GIGA
 
     def by_detail(self) -> dict[int, Array]:
         """Sums (time, runs, flops, bytes, ideal) of each detail."""
@@ -92,6 +94,12 @@ class Costs:
         columns = (self.time, self.runs, self.flops, self.nbytes, self.ideal)
         sums = np.stack([np.bincount(self.detail, x, size) for x in columns], 1)
         return {int(k): sums[k] for k in np.unique(self.detail)}
+
+
+def _paces(recording: Recording, device: str) -> Array:
+    """Flops per second of a device in the dtype of each detail."""
+    known, plain = recording.ceilings, recording.ceilings[device]
+    return np.array([known.get(f"{device} {d.dtype}", plain)[1] for d in recording.details])
 
 
 def grouped(found: Recording, rows: Array, key: str) -> list[Group]:

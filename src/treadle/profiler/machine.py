@@ -19,6 +19,8 @@ from treadle.base.device import Device, device
 
 ELEMENTS, SIDE = 1 << 24, 1024  # of a sum that is bound by memory; of a product that is not
 RUNS = 3
+DTYPES = {"f32": "float32", "f64": "float64", "bf16": "bfloat16", "f16": "float16"}
+"""Those of which products are measured; others count as float32."""
 
 
 def facts() -> dict[str, str]:
@@ -35,15 +37,15 @@ def facts() -> dict[str, str]:
 
 
 @once
-def ceilings(name: str) -> tuple[float, float]:
-    """Bytes and float32 flops per second that a device reaches; kept on disk."""
+def ceilings(name: str, dtype: str = "f32") -> tuple[float, float]:
+    """Bytes and flops of a dtype per second that a device reaches; kept on disk."""
     where = device(name)
-    key = cache.digest("ceilings", "1", *facts().values(), _model(where))
+    key = cache.digest("ceilings", "2", *facts().values(), _model(where), dtype)
     stored = cache.read(key)
     if stored is not None:
         nbytes, flops = json.loads(stored)
         return float(nbytes), float(flops)
-    found = _measured(where)
+    found = _measured(where, DTYPES[dtype])
     cache.write(key, json.dumps(found).encode())
     return found
 
@@ -52,13 +54,14 @@ def _model(where: Device) -> str:
     return str(backend_of(where).target())
 
 
-def _measured(where: Device) -> tuple[float, float]:
+def _measured(where: Device, dtype: str) -> tuple[float, float]:
     x = td.ones(ELEMENTS, device=where).realize()
     copy = td.compile(lambda x: x * 2.0)
     seconds = _quickest(lambda: _done(copy(x)))
-    a = td.ones(SIDE, SIDE, device=where).realize()
+    side = SIDE if where.backend == "cpu" else 8 * SIDE
+    a = td.ones(side, side, dtype=dtype, device=where).realize()
     product = td.compile(lambda a: a @ a)
-    return 2 * 4 * ELEMENTS / seconds, 2.0 * SIDE**3 / _quickest(lambda: _done(product(a)))
+    return 2 * 4 * ELEMENTS / seconds, 2.0 * side**3 / _quickest(lambda: _done(product(a)))
 
 
 def _done(x: td.Tensor) -> None:

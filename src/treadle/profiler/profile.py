@@ -16,7 +16,7 @@ from treadle.profiler.events import Events
 from treadle.profiler.files import save
 from treadle.profiler.gaps import FEW
 from treadle.profiler.groups import Group
-from treadle.profiler.machine import ceilings
+from treadle.profiler.machine import DTYPES, ceilings
 from treadle.profiler.memory import memory_counters
 from treadle.profiler.recording import Recording
 from treadle.profiler.report import inline_page, write_report
@@ -74,8 +74,7 @@ class Profile:
             raise ArgumentError(explain("profile", "it is not over yet", hint))
         builder = Builder(self._flat, self._records)
         found = builder.recording(self._began, self._ended)
-        devices = dict.fromkeys(track.device for track in found.tracks)
-        found.ceilings = {x: ceilings(x) for x in devices if x.startswith(DEVICES)}
+        found.ceilings = _ceilings(found)
         found.programs = builder.pages()
         found.counters = memory_counters(self._memory)
         found.changes = self._ledger.changes() if self._ledger is not None else ()
@@ -142,6 +141,19 @@ class Profile:
 
     def __str__(self) -> str:
         return str(self.table())
+
+
+def _ceilings(found: Recording) -> dict[str, tuple[float, float]]:
+    """What the devices reach, in the dtypes that products were in."""
+    devices = dict.fromkeys(track.device for track in found.tracks)
+    dtypes = {detail.dtype for detail in found.details if detail.kind in ("product", "chain")}
+    limits: dict[str, tuple[float, float]] = {}
+    for device in devices:
+        if device.startswith(DEVICES):
+            limits[device] = ceilings(device)
+            others = sorted(dtypes & set(DTYPES) - {"f32"})
+            limits |= {f"{device} {dtype}": ceilings(device, dtype) for dtype in others}
+    return limits
 
 
 def profile(memory: bool = False) -> Profile:

@@ -66,6 +66,7 @@ class Detail:
     blocks: int
     reason: str
     parts: tuple[Part, ...] = ()
+    dtype: str = ""  # of what most of its flops are done with: "f32"
 
 
 @dataclass
@@ -111,6 +112,6 @@ class Recording:
     lost: int = 0  # events that found their ring full
     facts: dict[str, str] = field(default_factory=dict)  # machine and versions
     ceilings: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """Of a device: bytes and flops per second, measured."""
+    """Of a device: bytes and flops per second, measured in float32; `cuda:0 bf16`: in another."""
     flows: np.ndarray[Any, np.dtype[np.void]] = field(default_factory=lambda: np.empty(0, FLOW))
     changes: Sequence[Any] = ()  # memory taken and given back, with its lines, where somebody asked
