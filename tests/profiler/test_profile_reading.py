@@ -113,6 +113,26 @@ def test_gaps_have_the_cause_that_fills_most_of_them():
     assert (found["end"] - found["start"]).tolist() == [100_000, 200_000, 400_000]
 
 
+class Slow(td.data.Dataset):
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, k):
+        time.sleep(0.01)
+        return np.full(4, float(k), np.float32)
+
+
+def test_waiting_for_data_is_told_apart():
+    with td.profile() as prof:
+        for batch in td.data.DataLoader(Slow(), batch_size=1):
+            (batch * 2.0).numpy()
+    waits = prof.events().filter(kind="data")
+    assert len(waits) == 4  # the last one finds the end
+    gaps = {group.name: group.time for group in prof.group_by("gap")}
+    assert gaps["waiting for data"] >= 2 * 10e6
+    assert any("num_workers" in x.what for x in prof.advice())
+
+
 def test_threads_without_a_block_are_idle():
     events = np.zeros(4, EVENT)
     events["kind"] = [Kind.CALL, Kind.KERNEL, Kind.KERNEL, Kind.CALL]

@@ -43,13 +43,13 @@ def test_the_decorator_gives_the_function_itself():
 
 
 def test_methods_closures_and_errors():
-    offset = 10
+    name = 10  # of what stands in for the function, too
 
     @td.span("closure")
     def closure(x):
         if x < 0:
             raise ValueError(x)
-        return x + offset
+        return x + name
 
     with td.profile() as prof:
         assert Named().method(more=5) == 6

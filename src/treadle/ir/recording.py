@@ -20,6 +20,10 @@ _SITE: ContextVar[str | None] = ContextVar("site", default=None)
 """Given to new nodes instead of the user's line; what a compiler sets goes with its context."""
 
 
+_PLACES: ContextVar[bool] = ContextVar("places", default=False)
+"""Do new nodes have a site, whoever made them? The same goes for this."""
+
+
 class Watcher:
     """Makes its thread one of those that watch, until the thread drops it or ends."""
 
@@ -66,7 +70,8 @@ class Recording:
     @property
     def sites(self) -> bool: return self.wishes.sites
     @property
-    def noted(self) -> bool: return self.wishes.sites or WATCH.on or knobs.MEANING.watched
+    def noted(self) -> bool:
+        return self.wishes.sites or WATCH.on or knobs.MEANING.watched or _PLACES.get()
     @property
     def made(self) -> set[Any] | None: return self.wishes.made
     @property
@@ -103,15 +108,13 @@ class Recording:
         """The module or phase is over."""
         self.wishes.within = before
 
-    @contextmanager
-    def with_places(self) -> Iterator[None]:
-        """Nodes that a compiler makes keep the place of what they stand for."""
-        before = self.wishes.sites
-        self.watch(True, self.made)
-        try:
-            yield
-        finally:
-            self.watch(before, self.made)
+    def keep_places(self) -> Watcher:
+        """Nodes that a compiler makes have the place of what they stand for.
+
+        For as long as its context and what is returned: an interrupt leaves nothing on.
+        """
+        _PLACES.set(True)
+        return Watcher(self)
 
     def settle(self) -> None:
         """Right for whoever comes last, however many threads change the watchers at once."""

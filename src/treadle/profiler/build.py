@@ -52,9 +52,11 @@ class Builder:
         self.track_of: dict[tuple[str, int], int] = {}
         self.details: list[Detail] = []
         self.programs: dict[int, Any] = {}
+        self.program_names: dict[int, int] = {}
         self.lost = sum(source.lost for source in records)
         self.launches: dict[int, Launch] = {}
-        self.tables: dict[tuple[int, Caller], tuple[Any, Any]] = {}
+        self.tables: list[tuple[Any, Any]] = []
+        self.table_of: dict[tuple[int, int | Caller], int] = {}
         python = self._python(flat)
         kernels = [self._kernels(source) for source in records if source.size]
         self.events = np.concatenate([python, *kernels])
@@ -79,16 +81,22 @@ class Builder:
         events["start"], events["end"] = flat[2::FIELDS], flat[3::FIELDS]
         events["track"] = [self.track("python", thread) for thread in flat[4::FIELDS]]
         events["parent"] = events["detail"] = -1
-        for k, (name, more) in enumerate(zip(flat[1::FIELDS], flat[5::FIELDS], strict=True)):
-            if events["kind"][k] == Kind.CALL:
-                number, caller = more
-                self.launches[number] = Launch(k, name, caller)
-                self.programs[name.number] = name
-                events["name"][k] = self.names.of(f"program {name.number}")
-            else:
-                events["name"][k] = self.names.of(str(name))
+        columns = zip(flat[0::FIELDS], flat[1::FIELDS], flat[5::FIELDS], strict=True)
+        call = Kind.CALL
+        events["name"] = [
+            self._launched(k, what, *more) if kind == call else self.names.of(str(what))
+            for k, (kind, what, more) in enumerate(columns)
+        ]
         _nest(events)
         return events
+
+    def _launched(self, row: int, program: Any, number: int, caller: Caller) -> int:
+        """Remember a launch; the number of its name."""
+        self.launches[number] = Launch(row, program, caller)
+        if id(program) not in self.program_names:
+            self.programs[program.number] = program
+            self.program_names[id(program)] = self.names.of(f"program {program.number}")
+        return self.program_names[id(program)]
 
     # ---- kernels
 
@@ -105,29 +113,39 @@ class Builder:
         events["start"] += source.offset
         events["end"] += source.offset
         numbers, which = np.unique(found[:, 0], return_inverse=True)
-        order = np.argsort(which, kind="stable")
-        ends = np.searchsorted(which[order], np.arange(len(numbers) + 1))
-        for k, number in enumerate(numbers):
-            rows = order[ends[k] : ends[k + 1]]
-            launch = self.launches[int(number)]
-            names, details = self._table(launch)
-            events["parent"][rows] = launch.row
+        launches = [self.launches[number] for number in numbers.tolist()]
+        events["parent"] = np.array([launch.row for launch in launches], np.int64)[which]
+        tables = np.array([self._table(launch) for launch in launches], np.int64)[which]
+        for table in np.unique(tables).tolist():
+            rows = np.flatnonzero(tables == table)
+            names, details = self.tables[table]
             events["name"][rows] = names[found[rows, 1]]
             events["detail"][rows] = details[found[rows, 1]]
         return events
 
-    def _table(self, launch: Launch) -> tuple[Any, Any]:
+    def _table(self, launch: Launch) -> int:
+        """The number of what is known of a program's entries, for one caller.
+
+        Most callers are the same object again and again: that is looked at first.
+        """
+        same = (id(launch.program), id(launch.caller))
+        if same not in self.table_of:
+            equal = (id(launch.program), launch.caller)
+            if equal not in self.table_of:
+                self.table_of[equal] = len(self.tables)
+                self.tables.append(self._named(launch))
+            self.table_of[same] = self.table_of[equal]
+        return self.table_of[same]
+
+    def _named(self, launch: Launch) -> tuple[Any, Any]:
         """For each entry of a program, the number of its name and of its detail."""
-        key = (id(launch.program), launch.caller)
-        if key not in self.tables:
-            rows = launch.program.rows(launch.caller)
-            first, names = len(self.details), []
-            for row in rows:
-                names.append(self.names.of(name_of(row)))
-                self.details.append(detail_of(row, launch.program.number))
-            steps = np.array(launch.program.steps_run(), np.int64)
-            self.tables[key] = np.array(names, np.int64)[steps], steps + first
-        return self.tables[key]
+        rows = launch.program.rows(launch.caller)
+        first, names = len(self.details), []
+        for row in rows:
+            names.append(self.names.of(name_of(row)))
+            self.details.append(detail_of(row, launch.program.number))
+        steps = np.array(launch.program.steps_run(), np.int64)
+        return np.array(names, np.int64)[steps], steps + first
 
     def _busy(self) -> np.ndarray[Any, Any]:
         """Which events show that a device is at work: a launch on the host waits for its end."""

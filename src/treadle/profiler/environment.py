@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import atexit
+import multiprocessing
+import os
 import sys
 
 from treadle.base.knobs import TRACE
@@ -10,13 +12,16 @@ from treadle.profiler.profile import Profile
 
 
 def begin() -> None:
-    """Profile from now to the end of Python."""
-    whole = Profile()
-    whole.__enter__()
-    atexit.register(_end, whole, TRACE.value)
+    """Profile from now to the end of Python; processes that it starts do not write the file."""
+    if multiprocessing.parent_process() is None:
+        whole = Profile()
+        whole.__enter__()
+        atexit.register(_end, whole, TRACE.value, os.getpid())
 
 
-def _end(whole: Profile, path: str) -> None:
+def _end(whole: Profile, path: str, process: int) -> None:
+    if os.getpid() != process:  # forked
+        return
     whole.__exit__()
     whole.save(path)
     sys.stderr.write(f"treadle: {whole.head()}; written to {path}\n")

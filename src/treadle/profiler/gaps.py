@@ -32,12 +32,17 @@ def merged(events: np.ndarray[Any, Any]) -> Spans:
     return np.stack([starts[begins], ends[last]], 1)
 
 
-def covered(spans: Spans, start: int, end: int) -> int:
-    """How much of a time spans cover."""
-    first = np.searchsorted(spans[:, 1], start, "right")
-    last = np.searchsorted(spans[:, 0], end, "left")
-    inside = spans[first:last]
-    return int((np.minimum(inside[:, 1], end) - np.maximum(inside[:, 0], start)).sum())
+def covered(spans: Spans, starts: Spans, ends: Spans) -> Spans:
+    """How much of each of some times spans cover."""
+    if not len(spans):
+        return np.zeros(len(starts), np.int64)
+    edges = spans.reshape(spans.size)
+    so_far = np.concatenate([[0], np.cumsum(np.diff(edges) * (np.arange(len(edges) - 1) % 2 == 0))])
+
+    def until(times: Spans) -> Spans:
+        return np.interp(times - edges[0], edges - edges[0], so_far).astype(np.int64)
+
+    return until(ends) - until(starts)
 
 
 def gaps(
@@ -56,10 +61,10 @@ def gaps(
     found["kind"], found["start"], found["end"] = Kind.GAP, starts[long], ends[long]
     found["parent"] = found["detail"] = -1
     found["track"] = track("idle", 0) if len(long) else 0
-    for k, (start, end) in enumerate(zip(starts[long].tolist(), ends[long].tolist(), strict=True)):
-        shares = {text: covered(spans, start, end) for text, spans in reasons.items()}
-        shares[PYTHON] = end - start - sum(shares.values())
-        found["name"][k] = name(max(shares, key=lambda text: shares[text]))
+    spent = [covered(spans, found["start"], found["end"]) for spans in reasons.values()]
+    spent.append(found["end"] - found["start"] - sum(spent))
+    causes = np.array([name(text) for text in (*reasons, PYTHON)])
+    found["name"] = causes[np.argmax(np.stack(spent), 0)]
     return found
 
 

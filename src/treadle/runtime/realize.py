@@ -373,15 +373,19 @@ def compile_graph(
 
 def _stages(roots: Sequence[Node], places: Sequence[Node], replaces: dict[int, int]) -> Program:
     COMPILING.set(True)
-    with forks.COMPILING.mine(), RECORDING.with_places():
-        with trace.stage("simplify"):
-            roots, places = in_pairs(roots, places)
-            replaced = [places[k] for k in replaces.values()]
-            simple = _simplified(put_in_place(roots, replaced) if replaced else roots)
-            if WATCH.on:
-                trace.tell("simplified", graph_text(simple))
-        taken = {simple[r]: places[k] for r, k in replaces.items()}
-        return compile_for_devices(simple, places, taken)
+    watcher = RECORDING.keep_places()
+    try:
+        with forks.COMPILING.mine():
+            with trace.stage("simplify"):
+                roots, places = in_pairs(roots, places)
+                replaced = [places[k] for k in replaces.values()]
+                simple = _simplified(put_in_place(roots, replaced) if replaced else roots)
+                if WATCH.on:
+                    trace.tell("simplified", graph_text(simple))
+            taken = {simple[r]: places[k] for r, k in replaces.items()}
+            return compile_for_devices(simple, places, taken)
+    finally:
+        del watcher  # an error may keep this frame
 
 
 def _simplified(roots: Sequence[Node]) -> list[Node]:
