@@ -42,6 +42,7 @@ def cuda(monkeypatch):
     fake.cuEventRecord = record
     fake.cuEventElapsedTime = lambda first, last: (OK, times[last] - times[first])
     monkeypatch.setattr(module, "ceilings", lambda device: (1e12, 1e13))
+    monkeypatch.setitem(registry.BACKENDS, "cuda", "treadle.backends.cuda.backend:Cuda")
     registry.backend_of.cache_clear()
     yield registry.backend_of(device_of("cuda"))
     realize.forget()
