@@ -48,9 +48,10 @@ const detailOf = (e) => (data.detail[e] < 0 ? null : data.details[data.detail[e]
 const deviceOf = (e) => data.lanes[data.lane[e]].device;
 
 // The least time in which a device could do some work, in nanoseconds; 0 where nobody measured.
-function leastTime(device, flops, bytes) {
-  const ceiling = data.ceilings[device];
-  return ceiling ? 1e9 * Math.max(bytes / ceiling[0], flops / ceiling[1]) : 0;
+function leastTime(device, dtype, flops, bytes) {
+  const plain = data.ceilings[device];
+  const [, pace] = data.ceilings[`${device} ${dtype}`] ?? plain ?? [];
+  return plain ? 1e9 * Math.max(bytes / plain[0], flops / pace) : 0;
 }
 
 // ---- numbers as people read them

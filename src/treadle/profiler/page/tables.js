@@ -65,7 +65,7 @@ function addTo(row, e, detail, part, share = 1) {
   const bytes = work * (detail.bytes_read + detail.bytes_written);
   row.bytes += bytes;
   row.flops += work * detail.flops;
-  row.least += leastTime(deviceOf(e), work * detail.flops, bytes);
+  row.least += leastTime(deviceOf(e), detail.dtype, work * detail.flops, bytes);
 }
 
 function sortKey(row) {
