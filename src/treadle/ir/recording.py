@@ -111,9 +111,11 @@ class Recording:
     def keep_places(self) -> Watcher:
         """Nodes that a compiler makes have the place of what they stand for.
 
-        For as long as its context and what is returned: an interrupt leaves nothing on.
+        For as long as its context and what is returned: an interrupt leaves nothing on. What
+        stands for nothing has no line; that of whoever waits for the compiler is none of its own.
         """
         _PLACES.set(True)
+        _SITE.set("")
         return Watcher(self)
 
     def settle(self) -> None:

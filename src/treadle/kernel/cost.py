@@ -97,7 +97,7 @@ def _shares(found: Sequence[tuple[Node, Site]]) -> tuple[tuple[Site, str, float]
 def _dtype(nodes: Sequence[Node]) -> str:
     heaviest = max(nodes, key=flops_of)
     operand = heaviest.operands[0] if heaviest.operands else heaviest
-    while operand.op is cast:
+    while operand.op is cast and operand.operands[0].dtype.size < operand.dtype.size:
         operand = operand.operands[0]
     return operand.dtype.short
 

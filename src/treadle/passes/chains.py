@@ -8,6 +8,7 @@ from treadle.base.sizes import most
 from treadle.ir.graph import rebuild, substitute, toposort
 from treadle.ir.node import Node, apply, const, iota
 from treadle.ir.pattern import constant_value
+from treadle.ir.recording import RECORDING
 from treadle.ops import movement as m
 from treadle.ops.contract import gather, matrix_product
 from treadle.ops.defs import Kind
@@ -21,6 +22,13 @@ Users = dict[Node, list[Node]]
 
 def for_chains(roots: Sequence[Node]) -> list[Node]:
     """The graph as chains want it: narrow floats only in memory, known sums used where they are."""
+    before = RECORDING.site
+    found = _prepared(roots)
+    RECORDING.site = before
+    return found
+
+
+def _prepared(roots: Sequence[Node]) -> list[Node]:
     order = toposort(roots)
     products = (node for node in order if node.op is matrix_product)
     if not any(most(node.type.size) >= tiles.SMALL for node in products):
@@ -62,6 +70,7 @@ def _is_pick(node: Node) -> bool:
 
 def _compared(node: Node) -> Node:
     """The element whose number is the index, which is kept in range as a look-up keeps it."""
+    RECORDING.site = node.site or ""
     x, index = node.operands
     size = x.shape[-1]
     wrapped = maximum(minimum(where(index < 0, index + size, index), size - 1), 0)
@@ -82,6 +91,7 @@ class _Widener:
     def run(self, roots: Sequence[Node]) -> list[Node]:
         """Roots of the same types."""
         for node in self.order:
+            RECORDING.site = node.site or ""
             view = node.op.kind is Kind.MOVEMENT and any(x in self.wide for x in node.operands)
             if node in self.inside or view:
                 self.wide[node] = self._widened(node)
@@ -129,6 +139,7 @@ def _from_products(space: Space, kept: dict[Node, Node], users: Users) -> dict[N
             for sink in sinks:
                 same = is_transpose(turned, sink.other) and sink.product.shape == a.shape
                 if same and _is_fed(space, sink.tile, space.operand(p), node, users):
+                    RECORDING.site = node.site or ""
                     there = cast(kept.get(sink.product, sink.product), a.dtype)
                     rows = sum_(a * there, axis=-1, keepdims=True)
                     found[node] = rows.reshape(node.shape)

@@ -130,7 +130,8 @@ class Profile:
 
     def head(self) -> str:
         """The whole in one line."""
-        busy = self.events().filter(kind=Kind.CALL).total
+        # a launch on a GPU is over before its kernels are
+        busy = max(self.events().filter(kind=kind).total for kind in (Kind.CALL, Kind.KERNEL))
         idle = {group.name: group.time for group in self.group_by("gap")}
         few = idle.pop(FEW, 0.0)
         parts = [f"{name} {spent / 1e6:.1f}" for name, spent in idle.items()]
