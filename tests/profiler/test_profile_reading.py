@@ -172,3 +172,12 @@ def test_advice_names_programs_compiled_again_and_again():
         for n in range(5):
             (array(30 + n, 7) * 2.0 + float(n)).sum(0).numpy()
     assert "compile fewer programs" in prof.advice()[0].what
+
+
+def test_advice_says_why_functions_are_traced_again():
+    double = td.compile(lambda x: x * 2.0)
+    with td.profile() as prof:
+        for size in range(2, 9):
+            double(td.ones(size)).realize()
+    (found,) = [x for x in prof.advice(10) if "compile fewer" in x.what]
+    assert "traced again: <lambda>: argument 0: (2,) → (3,)" in found.evidence

@@ -109,6 +109,7 @@ class Watch:
 
 
 WATCH = Watch()
+AGAIN = "traced again:"  # begins the name of an event of no length
 _nothing = nullcontext()
 
 

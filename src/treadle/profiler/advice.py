@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treadle.base.watch import Kind
+from treadle.base.watch import AGAIN, Kind
 from treadle.profiler.events import Event, Events
 from treadle.profiler.gaps import CAUSES, PYTHON
 from treadle.profiler.groups import NOWHERE, Costs, Group, self_times
@@ -90,10 +90,13 @@ def _compiles(events: Events) -> Iterator[Advice]:
     spent = sum(group.own for group in stages)
     count = max((group.runs for group in stages if group.name == "simplify"), default=0)
     if count >= OFTEN:
-        names = ", ".join(f"{group.name} {group.own / 1e6:.0f} ms" for group in stages[:4])
+        again = [group for group in stages if group.name.startswith(AGAIN)]
+        named = [group for group in stages if group not in again][:4]
+        names = ", ".join(f"{group.name} {group.own / 1e6:.0f} ms" for group in named)
+        reasons = "".join(f"; {group.name}" for group in again[:3])
         yield Advice(
             spent, "compile fewer programs: pad to a few sizes, or name a size with td.Dim",
-            f"{count} programs were compiled ({names}); td.explain says why a function is traced",
+            f"{count} programs were compiled ({names}){reasons}",
         )  # fmt: skip
 
 

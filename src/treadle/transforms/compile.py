@@ -22,7 +22,7 @@ from treadle.base.knobs import MEANING
 from treadle.base.shapes import Dim
 from treadle.base.trace import show
 from treadle.base.trees import Structure, flatten
-from treadle.base.watch import WATCH, Kind
+from treadle.base.watch import AGAIN, WATCH, Kind
 from treadle.ir.recording import GRADIENTS, RECORDING, user_site
 from treadle.runtime.families import Family
 from treadle.runtime.once import once
@@ -191,7 +191,10 @@ class Compiled:
             reason = import_module("treadle.transforms.retraces").reason(key, leaves, self.entries)
             self.retraces.append(reason or "all traces were forgotten")
             name = getattr(self.function, "__name__", type(self.function).__name__)
-            show(1, f"traced {name} again, {self.traces} times by now: {self.retraces[-1]}")
+            why = f"traced {name} again, {self.traces} times by now: {self.retraces[-1]}"
+            show(1, why)
+            if WATCH.on:
+                WATCH.add(Kind.STAGE, f"{AGAIN} {name}: {self.retraces[-1]}", perf_counter_ns())
         if sum(map(len, self.entries.values())) >= MOST_TRACES:
             self.forget()
         self.entries.setdefault(key, []).append(traced)

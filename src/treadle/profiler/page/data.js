@@ -56,6 +56,9 @@ function leastTime(device, dtype, flops, bytes) {
 
 // ---- numbers as people read them
 
+// A counter's unit may have a prefix of its own.
+const counted = (value, unit) => (unit.startsWith("G") ? quantity(value * 1e9, unit.slice(1)) : quantity(value, unit));
+
 function quantity(value, unit) {
   if (!Number.isFinite(value)) return "–";
   for (const prefix of ["", "k", "M", "G", "T"]) {

@@ -188,7 +188,7 @@ function drawLabels() {
     pen.font = band.title ? "600 12px system-ui, sans-serif" : "11px system-ui, sans-serif";
     pen.fillStyle = band.title ? theme.text : theme.soft;
     pen.fillText(band.title ?? band.label.slice(0, 22), band.title ? 8 : 16, y + ROW / 2);
-    if (band.counter) pen.fillText(quantity(band.most, band.counter.unit), 16, y + ROW * 1.4);
+    if (band.counter) pen.fillText(counted(band.most, band.counter.unit), 16, y + ROW * 1.4);
   }
 }
 
