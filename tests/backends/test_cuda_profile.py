@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -150,3 +152,19 @@ def test_a_report_has_the_text_and_the_memory_of_the_device(cuda):
     memory = {c.name: c for c in found.counters}["cuda:0 memory"]
     assert memory.values.max() >= 4 * (16 * 32 + 32 * 64)
     assert "cuda:0 GFLOP/s" in {c.name for c in all_counters(found)}
+
+
+@interpreted
+def test_modules_are_ranges_for_other_profilers(cuda, monkeypatch):
+    said = []
+    tool = SimpleNamespace(push_range=said.append, pop_range=lambda: said.append("end"))
+    monkeypatch.setattr(
+        importlib.import_module("treadle.backends.cuda.ranges"), "_tool", lambda: tool
+    )
+    model = td.nn.Sequential(td.nn.Linear(32, 16), td.nn.GELU(), td.nn.Linear(16, 8)).to("cuda")
+    x = array(4, 32)
+    model(x).numpy()
+    assert said == []
+    with td.profile():
+        model(x).numpy()
+    assert said == ["0", "end", "2", "end"]

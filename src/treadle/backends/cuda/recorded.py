@@ -15,12 +15,14 @@ from typing import Any, Protocol
 
 from treadle.backends.cuda.calls import Call
 from treadle.backends.cuda.driver import Gpu, Mark
+from treadle.backends.cuda.ranges import Program as Ranged
+from treadle.backends.cuda.ranges import Ranges
 from treadle.base.watch import WATCH, Kind, Records
 
 LONGEST = 2_000_000_000  # nanoseconds from a known moment: times are floats of 24 bits
 
 
-class Program(Protocol):
+class Program(Ranged, Protocol):
     """What is needed of a program."""
 
     # fmt: off
@@ -84,9 +86,12 @@ def start_recorded(program: Program, bases: Sequence[int]) -> None:
     moment, number = MARKS.moment(gpu), next(WATCH.launches)
     WATCH.memory.append((begun, f"cuda:{int(gpu.device)}", gpu.mapped - gpu.kept))
     marks: list[Any] = [gpu.mark()]
-    for call in program.calls:
+    ranges = Ranges(program, WATCH.thread.caller)
+    for k, call in enumerate(program.calls):
         call.aim(bases)
+        ranges.reach(k)
         call.start()
         marks.append(gpu.mark())
+    ranges.close()
     MARKS.runs.append((gpu, moment, number, marks))
     WATCH.add(Kind.CALL, program, begun, (number, WATCH.thread.caller))
