@@ -56,6 +56,28 @@ def split(idle: Spans, reasons: Sequence[Spans]) -> tuple[Spans, Spans]:
     return np.stack([starts[begins], ends[last]], 1), which[begins]
 
 
+def own_times(events: np.ndarray[Any, Any], apart: tuple[Kind, ...] = (Kind.GAP,)) -> Spans:
+    """Nanoseconds of each event in which nothing lay that it is the parent of.
+
+    Events of the kinds that stand apart lie in none.
+    """
+    own = np.maximum(events["end"] - events["start"], 0)
+    inner = events[(events["parent"] >= 0) & ~np.isin(events["kind"], apart)]
+    if not len(inner):
+        return own
+    inner = inner[np.lexsort((inner["start"], inner["parent"]))]
+    above = inner["parent"]
+    began = np.maximum(inner["start"], events["start"][above]) - events["start"].min()
+    ended = np.minimum(inner["end"], events["end"][above]) - events["start"].min()
+    # a stretch of time for each parent, so that one running maximum serves them all
+    shift = np.cumsum(np.diff(above, prepend=above[0]) != 0) * (int(ended.max()) + 1)
+    until = np.maximum.accumulate(np.maximum(ended, began) + shift) - shift
+    before = np.concatenate([[0], until[:-1]])
+    before[1:][np.diff(above) != 0] = 0
+    np.subtract.at(own, above, np.maximum(ended - np.maximum(began, before), 0))
+    return own
+
+
 def gaps(
     events: np.ndarray[Any, Any], at_work: np.ndarray[Any, Any], whole: tuple[int, int],
     name: Callable[[str], int], track: Callable[[str, int], int],
