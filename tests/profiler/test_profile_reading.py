@@ -9,9 +9,12 @@ import pytest
 
 import treadle as td
 from treadle.base.watch import Kind
+from treadle.profiler.difference import Difference
+from treadle.profiler.events import Events
 from treadle.profiler.gaps import gaps, unshared
 from treadle.profiler.groups import exclusive, self_times
-from treadle.profiler.recording import EVENT
+from treadle.profiler.recording import EVENT, Recording, Track
+from treadle.profiler.table import Table
 
 
 def array(*shape):
@@ -74,6 +77,34 @@ def test_spans_nest_and_have_time_of_their_own(prof):
     own = self_times(prof.recording)
     assert own[outer.row] == groups["outer"].own
     assert (own >= 0).all()
+
+
+def recorded(*events):
+    """A recording of spans: name, start, end and the row of the one around it."""
+    names = sorted({name for name, *_ in events})
+    found = np.zeros(len(events), EVENT)
+    found["kind"], found["detail"] = Kind.SPAN, -1
+    found["name"] = [names.index(name) for name, *_ in events]
+    for k, column in enumerate(("start", "end", "parent"), 1):
+        found[column] = [event[k] for event in events]
+    return Recording(found, [Track("main", "python", 1, 1)], names)
+
+
+@pytest.mark.parametrize(("events", "wanted"), [
+    ([("all", 0, 100, -1), ("task", 10, 60, 0), ("task", 20, 90, 0)],
+     {"all": (100, 20, 1), "task": (80, 80, 2)}),
+    ([("fib", 0, 100, -1), ("fib", 10, 90, 0), ("fib", 20, 30, 1)], {"fib": (100, 100, 3)}),
+    ([("plan", 0, 100, -1), ("fuse", 10, 60, 0), ("plan", 200, 210, -1)],
+     {"plan": (110, 60, 2), "fuse": (50, 50, 1)}),
+], ids=["overlapping", "recursive", "nested"])  # fmt: skip
+def test_moments_count_once_whatever_lies_in_what(events, wanted):
+    groups = Events(recorded(*events)).group_by("span")
+    assert {g.name: (g.time, g.own, g.runs) for g in groups} == wanted
+    table = Table("span", groups, "", 20)
+    assert table.total == sum(own for _, own, _ in wanted.values())
+    assert f"{table.rows[-1].own / table.total:.1%}" in str(table).splitlines()[-1]
+    assert "GB/s" not in str(table)  # spans have no kernels of their own
+    assert Difference("span", groups, groups).before == table.total
 
 
 def test_what_asked_for_a_value_is_named_with_its_line(prof):
