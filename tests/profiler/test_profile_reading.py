@@ -9,11 +9,12 @@ import pytest
 
 import treadle as td
 from treadle.base.watch import Kind
+from treadle.profiler.advice import advice
 from treadle.profiler.difference import Difference
 from treadle.profiler.events import Events
 from treadle.profiler.gaps import gaps, unshared
 from treadle.profiler.groups import exclusive, self_times
-from treadle.profiler.recording import EVENT, Recording, Track
+from treadle.profiler.recording import EVENT, Detail, Recording, Track
 from treadle.profiler.table import Table
 
 
@@ -189,18 +190,51 @@ def test_differences_put_the_largest_first_and_know_what_is_new(prof):
     assert "new" in str(changes)
 
 
-def test_advice_names_a_value_read_in_a_loop():
+def steps(device):
+    """Five steps that read a value; after each nothing runs for longer than the step took."""
+    kinds = {"item() at train.py:7": Kind.REALIZE, "program 1": Kind.CALL, "f": Kind.KERNEL,
+             "Python": Kind.GAP}  # fmt: skip
+    rows = []
+    for at in range(0, 5_000_000, 1_000_000):
+        spans = ((0, 300_000), (100_000, 290_000), (110_000, 300_000), (300_000, 1_000_000))
+        for k, (start, end) in enumerate(spans):
+            track, detail = (1, 0) if k == 2 else (0, -1)
+            rows.append((list(kinds.values())[k], track, k, at + start, at + end, -1, detail))
+    known = Detail(1, 0, "loops", ("f",), (), (), "forward", 1, 1, 1, 8, "")
+    tracks = [Track("main", "python", 1, 1), Track("0", device, 1, 0)]
+    return Events(Recording(np.array(rows, EVENT), tracks, list(kinds), [known]))
+
+
+@pytest.mark.parametrize(("device", "words"), [
+    ("cpu", "put what a step does into one td.compile"),
+    ("cuda:0", "read values less often than at each step: item() at train.py:7"),
+], ids=["host", "gpu"])  # fmt: skip
+def test_a_gap_is_claimed_once_and_a_read_costs_only_on_a_gpu(device, words):
+    (found,) = advice(steps(device), 5_000_000)
+    assert found.what == words
+    assert found.saves == 5 * 700_000
+
+
+def test_a_harmless_read_on_the_host_is_no_advice():
     x = array(8, 8)
-    for _ in range(2):
-        (x * 2.0).sum().item()
     with td.profile() as prof:
         for _ in range(5):
-            (x * 2.0).sum().item()  # the line
-            time.sleep(0.002)
-    found = prof.advice()
-    assert any("item() at test_profile_reading.py" in x.what for x in found)
-    assert "5 times" in str(found)
-    assert len(found) <= 3
+            (x * 2.0).sum().item()
+    assert not any("read values" in found.what for found in prof.advice(10))
+
+
+class Slower(Slow):
+    def __getitem__(self, k):
+        time.sleep(0.1)
+        return super().__getitem__(k)
+
+
+def test_advice_knows_that_a_loader_has_workers():
+    with td.profile() as prof:
+        for batch in td.data.DataLoader(Slower(), batch_size=1, num_workers=2):
+            (batch * 2.0).numpy()
+    (found,) = [x for x in prof.advice(10) if "data" in x.what]
+    assert "2 workers do not keep up" in found.what
 
 
 def test_advice_names_programs_compiled_again_and_again():
@@ -217,3 +251,13 @@ def test_advice_says_why_functions_are_traced_again():
             double(td.ones(size)).realize()
     (found,) = [x for x in prof.advice(10) if "compile fewer" in x.what]
     assert "traced again: <lambda>: argument 0: (2,) → (3,)" in found.evidence
+    assert "td.Dim" in found.what
+
+
+def test_advice_about_sizes_is_for_sizes():
+    scaled = td.compile(lambda x, by: x * by)
+    with td.profile() as prof:
+        for k in range(6):
+            scaled(td.ones(4), k + 0.5).realize()
+    (found,) = [x for x in prof.advice(10) if "compile fewer" in x.what]
+    assert "td.Dim" not in found.what
