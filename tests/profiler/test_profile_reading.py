@@ -108,6 +108,14 @@ def test_moments_count_once_whatever_lies_in_what(events, wanted):
     assert Difference("span", groups, groups).before == table.total
 
 
+@pytest.mark.parametrize("key", ["span", "thread", "realize", "stage", "gap"])
+def test_tables_of_what_has_no_kernels_do_not_count_them(prof, key):
+    text = str(prof.table(key))
+    assert prof.group_by(key)
+    assert "own" in text
+    assert not any(word in text for word in ("kernels", "bytes", "GB/s", "limit"))
+
+
 def test_what_asked_for_a_value_is_named_with_its_line(prof):
     (group,) = prof.group_by("realize")
     line = test_what_asked_for_a_value_is_named_with_its_line.__code__.co_firstlineno
