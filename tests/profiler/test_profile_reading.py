@@ -9,9 +9,13 @@ import pytest
 
 import treadle as td
 from treadle.base.watch import Kind
+from treadle.profiler.advice import advice
+from treadle.profiler.difference import Difference
+from treadle.profiler.events import Events
 from treadle.profiler.gaps import gaps, unshared
 from treadle.profiler.groups import exclusive, self_times
-from treadle.profiler.recording import EVENT
+from treadle.profiler.recording import EVENT, Detail, Recording, Track
+from treadle.profiler.table import Table
 
 
 def array(*shape):
@@ -76,6 +80,42 @@ def test_spans_nest_and_have_time_of_their_own(prof):
     assert (own >= 0).all()
 
 
+def recorded(*events):
+    """A recording of spans: name, start, end and the row of the one around it."""
+    names = sorted({name for name, *_ in events})
+    found = np.zeros(len(events), EVENT)
+    found["kind"], found["detail"] = Kind.SPAN, -1
+    found["name"] = [names.index(name) for name, *_ in events]
+    for k, column in enumerate(("start", "end", "parent"), 1):
+        found[column] = [event[k] for event in events]
+    return Recording(found, [Track("main", "python", 1, 1)], names)
+
+
+@pytest.mark.parametrize(("events", "wanted"), [
+    ([("all", 0, 100, -1), ("task", 10, 60, 0), ("task", 20, 90, 0)],
+     {"all": (100, 20, 1), "task": (80, 80, 2)}),
+    ([("fib", 0, 100, -1), ("fib", 10, 90, 0), ("fib", 20, 30, 1)], {"fib": (100, 100, 3)}),
+    ([("plan", 0, 100, -1), ("fuse", 10, 60, 0), ("plan", 200, 210, -1)],
+     {"plan": (110, 60, 2), "fuse": (50, 50, 1)}),
+], ids=["overlapping", "recursive", "nested"])  # fmt: skip
+def test_moments_count_once_whatever_lies_in_what(events, wanted):
+    groups = Events(recorded(*events)).group_by("span")
+    assert {g.name: (g.time, g.own, g.runs) for g in groups} == wanted
+    table = Table("span", groups, "", 20)
+    assert table.total == sum(own for _, own, _ in wanted.values())
+    assert f"{table.rows[-1].own / table.total:.1%}" in str(table).splitlines()[-1]
+    assert "GB/s" not in str(table)  # spans have no kernels of their own
+    assert Difference("span", groups, groups).before == table.total
+
+
+@pytest.mark.parametrize("key", ["span", "thread", "realize", "stage", "gap"])
+def test_tables_of_what_has_no_kernels_do_not_count_them(prof, key):
+    text = str(prof.table(key))
+    assert prof.group_by(key)
+    assert "own" in text
+    assert not any(word in text for word in ("kernels", "bytes", "GB/s", "limit"))
+
+
 def test_what_asked_for_a_value_is_named_with_its_line(prof):
     (group,) = prof.group_by("realize")
     line = test_what_asked_for_a_value_is_named_with_its_line.__code__.co_firstlineno
@@ -100,17 +140,22 @@ def test_moments_are_shared_by_what_runs_in_them():
     assert spent.sum() == pytest.approx(30 + 10)
 
 
-def test_gaps_have_the_cause_that_fills_most_of_them():
-    events = np.zeros(4, EVENT)
-    events["kind"] = [Kind.CALL, Kind.CALL, Kind.DATA, Kind.STAGE]
-    events["start"] = [100_000, 400_000, 210_000, 520_000]
-    events["end"] = [200_000, 500_000, 390_000, 550_000]
+def test_gaps_are_split_where_their_cause_changes():
+    events = np.zeros(6, EVENT)
+    data, stage = Kind.DATA, Kind.STAGE
+    events["kind"] = [Kind.CALL, Kind.CALL, data, stage, stage, stage]
+    events["start"] = [100_000, 400_000, 210_000, 380_000, 520_000, 600_000]
+    events["end"] = [200_000, 500_000, 390_000, 450_000, 550_000, 600_000]  # the last has no length
     names = []
     at_work = events["kind"] == Kind.CALL
     found = gaps(events, at_work, (0, 900_000), lambda text: names.append(text) or len(names) - 1,
                  lambda device, thread: 0)  # fmt: skip
-    assert [names[k] for k in found["name"]] == ["Python", "waiting for data", "Python"]
-    assert (found["end"] - found["start"]).tolist() == [100_000, 200_000, 400_000]
+    pieces = [(names[e["name"]], int(e["start"]) // 1000, int(e["end"]) // 1000) for e in found]
+    assert pieces == [
+        ("Python", 0, 100),
+        ("Python", 200, 210), ("waiting for data", 210, 390), ("compiling", 390, 400),
+        ("Python", 500, 520), ("compiling", 520, 550), ("Python", 550, 900),
+    ]  # fmt: skip
 
 
 class Slow(td.data.Dataset):
@@ -153,18 +198,51 @@ def test_differences_put_the_largest_first_and_know_what_is_new(prof):
     assert "new" in str(changes)
 
 
-def test_advice_names_a_value_read_in_a_loop():
+def steps(device):
+    """Five steps that read a value; after each nothing runs for longer than the step took."""
+    kinds = {"item() at train.py:7": Kind.REALIZE, "program 1": Kind.CALL, "f": Kind.KERNEL,
+             "Python": Kind.GAP}  # fmt: skip
+    rows = []
+    for at in range(0, 5_000_000, 1_000_000):
+        spans = ((0, 300_000), (100_000, 290_000), (110_000, 300_000), (300_000, 1_000_000))
+        for k, (start, end) in enumerate(spans):
+            track, detail = (1, 0) if k == 2 else (0, -1)
+            rows.append((list(kinds.values())[k], track, k, at + start, at + end, -1, detail))
+    known = Detail(1, 0, "loops", ("f",), (), (), "forward", 1, 1, 1, 8, "")
+    tracks = [Track("main", "python", 1, 1), Track("0", device, 1, 0)]
+    return Events(Recording(np.array(rows, EVENT), tracks, list(kinds), [known]))
+
+
+@pytest.mark.parametrize(("device", "words"), [
+    ("cpu", "put what a step does into one td.compile"),
+    ("cuda:0", "read values less often than at each step: item() at train.py:7"),
+], ids=["host", "gpu"])  # fmt: skip
+def test_a_gap_is_claimed_once_and_a_read_costs_only_on_a_gpu(device, words):
+    (found,) = advice(steps(device), 5_000_000)
+    assert found.what == words
+    assert found.saves == 5 * 700_000
+
+
+def test_a_harmless_read_on_the_host_is_no_advice():
     x = array(8, 8)
-    for _ in range(2):
-        (x * 2.0).sum().item()
     with td.profile() as prof:
         for _ in range(5):
-            (x * 2.0).sum().item()  # the line
-            time.sleep(0.002)
-    found = prof.advice()
-    assert any("item() at test_profile_reading.py" in x.what for x in found)
-    assert "5 times" in str(found)
-    assert len(found) <= 3
+            (x * 2.0).sum().item()
+    assert not any("read values" in found.what for found in prof.advice(10))
+
+
+class Slower(Slow):
+    def __getitem__(self, k):
+        time.sleep(0.1)
+        return super().__getitem__(k)
+
+
+def test_advice_knows_that_a_loader_has_workers():
+    with td.profile() as prof:
+        for batch in td.data.DataLoader(Slower(), batch_size=1, num_workers=2):
+            (batch * 2.0).numpy()
+    (found,) = [x for x in prof.advice(10) if "data" in x.what]
+    assert "2 workers do not keep up" in found.what
 
 
 def test_advice_names_programs_compiled_again_and_again():
@@ -181,3 +259,13 @@ def test_advice_says_why_functions_are_traced_again():
             double(td.ones(size)).realize()
     (found,) = [x for x in prof.advice(10) if "compile fewer" in x.what]
     assert "traced again: <lambda>: argument 0: (2,) → (3,)" in found.evidence
+    assert "td.Dim" in found.what
+
+
+def test_advice_about_sizes_is_for_sizes():
+    scaled = td.compile(lambda x, by: x * by)
+    with td.profile() as prof:
+        for k in range(6):
+            scaled(td.ones(4), k + 0.5).realize()
+    (found,) = [x for x in prof.advice(10) if "compile fewer" in x.what]
+    assert "td.Dim" not in found.what

@@ -193,6 +193,19 @@ def test_tables_of_the_page_and_of_the_terminal_agree(page, recording, key):
         assert numbers == pytest.approx(wanted[name], rel=1e-6)
 
 
+def test_spans_in_each_other_count_once_in_page_and_terminal(chromium, tmp_path):
+    recording = plausible.training(2)
+    events = recording.events
+    events["name"][events["kind"] == Kind.OP] = recording.names.index("train step")
+    events["kind"][events["kind"] == Kind.OP] = Kind.SPAN  # of the name of the span around them
+    write_report(recording, tmp_path / "report.html")
+    chromium.open((tmp_path / "report.html").as_uri())
+    (wanted,) = Events(recording).group_by("span")
+    rows = chromium.run("grouped('span').rows.map(r => [r.name, r.time, r.count])")
+    (found,) = [numbers for name, *numbers in rows if name == "train step"]
+    assert found == pytest.approx([wanted.time, wanted.runs])
+
+
 def test_columns_sort(page):
     table(page, "kernel")
     page.run(

@@ -212,6 +212,7 @@ class Epoch:
         is_copied: bool,
     ) -> None:  # fmt: skip
         self._progress, self._pool = progress, pool
+        self._awaited = f"next batch, {len(pool.processes)} workers" if pool else "next batch"
         if pool is not None:
             older, pool.reader = pool.reader and pool.reader(), weakref.ref(self)
             if older is not None:
@@ -225,7 +226,7 @@ class Epoch:
 
     def __next__(self) -> Any:
         try:
-            with during(Kind.DATA, "next batch"):
+            with during(Kind.DATA, self._awaited):
                 worker, value = next(self._pairs)
         except BaseException as error:
             if isinstance(error, StopIteration):

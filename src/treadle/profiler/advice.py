@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from os.path import basename
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from treadle.base.watch import AGAIN, Kind
 from treadle.profiler.events import Event, Events
-from treadle.profiler.gaps import CAUSES, PYTHON
-from treadle.profiler.groups import NOWHERE, Costs, Group, self_times
+from treadle.profiler.gaps import CAUSES, PYTHON, SHORTEST, merged, within
+from treadle.profiler.groups import NOWHERE, Costs, Group
 from treadle.profiler.recording import Detail
 
 OFTEN = 3  # times: what is seen less often is no loop
 LEAST = 0.01  # of the whole time: less is not worth a word
 SLOW = 0.3  # of the limit
 READERS = ("item", "numpy", "tolist", "__float__", "__int__", "__bool__", "__repr__", "__index__")
+SIZES = re.compile(r": \([\d, ]*\) → \([\d, ]*\)")  # in reasons to trace again
+WORKERS = re.compile(r", (\d+) workers")  # in names of waiting for a batch
 APART = ("reduc", "more than one", "wait")  # in reasons for which a kernel stands alone
+
+Rows = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class Advice(NamedTuple):
@@ -54,34 +59,50 @@ def advice(events: Events, duration: int, most: int = 3) -> AdviceList:
 
 
 def _reads(events: Events) -> Iterator[Advice]:
-    """Values read again and again: each time everything waits for them."""
-    own = self_times(events.recording)
+    """Values read again and again from a GPU: what could have been launched meanwhile was not.
+
+    On the host a program runs while it is launched, so that to wait for its values costs nothing.
+    """
+    for group, idle in _starved(events):
+        yield Advice(
+            _time(events, idle), f"read values less often than at each step: {group.name}",
+            f"{group.runs} times something was computed because it was asked for there, and "
+            "the GPU had nothing to do until Python went on",
+        )  # fmt: skip
+
+
+def _starved(events: Events) -> Iterator[tuple[Group, Rows]]:
+    """What reads values in a loop, with the rows of the gaps after it on a GPU: each gap once."""
+    found, tracks = events.recording.events, events.recording.tracks
+    away = [k for k, track in enumerate(tracks) if track.device.startswith("cuda")]
+    ended = found["end"][(found["kind"] == Kind.KERNEL) & np.isin(found["track"], away)]
+    launched = np.sort(found["start"][found["kind"] == Kind.CALL])
+    left = _python_gaps(events)
+    left = left[np.isin(found["start"][left], ended)]
+    if not len(launched) or not len(left):
+        return
     for group in events.group_by("realize"):
         if group.runs >= OFTEN and group.name.partition("(")[0] in READERS:
-            named = events.filter(partial(_is_named, group.name), kind=Kind.REALIZE)
-            idle = _idle_after(named) + float(own[named.rows].sum())
-            yield Advice(
-                idle, f"read values less often than at each step: {group.name}",
-                f"{group.runs} times something was computed because it was asked for there, and "
-                "nothing ran while Python went on to the next",
-            )  # fmt: skip
+            named = events.filter(partial(_is_named, group.name), kind=Kind.REALIZE).array
+            before = np.searchsorted(launched, found["start"][left], "right") - 1
+            near = within(merged(named), launched[before])  # nothing was launched since
+            yield group, left[near]
+            left = left[~near]
 
 
 def _is_named(name: str, event: Event) -> bool:
     return event.name == name
 
 
-def _idle_after(events: Events) -> float:
-    """Nanoseconds of gaps that begin while or right after these events."""
-    found = events.recording.events
-    python = [k for k, name in enumerate(events.recording.names) if name == PYTHON]
-    idle = found[(found["kind"] == Kind.GAP) & np.isin(found["name"], python)]
-    ends = np.sort(events.array["end"])
-    if not len(idle) or not len(ends):
-        return 0.0
-    before = ends[np.minimum(np.searchsorted(ends, idle["start"]), len(ends) - 1)]
-    near = (before >= idle["start"]) & (before <= idle["end"])
-    return float((idle["end"] - idle["start"])[near].sum())
+def _python_gaps(events: Events) -> Rows:
+    """Rows of the gaps that are Python's, without the short ends of others."""
+    idle = events.filter(partial(_is_named, PYTHON), kind=Kind.GAP)
+    return idle.rows[idle.array["end"] - idle.array["start"] >= SHORTEST]
+
+
+def _time(events: Events, rows: Rows) -> float:
+    found = events.recording.events[rows]
+    return float((found["end"] - found["start"]).sum())
 
 
 def _compiles(events: Events) -> Iterator[Advice]:
@@ -95,23 +116,45 @@ def _compiles(events: Events) -> Iterator[Advice]:
         names = ", ".join(f"{group.name} {group.own / 1e6:.0f} ms" for group in named)
         reasons = "".join(f"; {group.name}" for group in again[:3])
         yield Advice(
-            spent, "compile fewer programs: pad to a few sizes, or name a size with td.Dim",
+            spent, f"compile fewer programs: {_remedy(again)}",
             f"{count} programs were compiled ({names}){reasons}",
         )  # fmt: skip
+
+
+def _remedy(again: list[Group]) -> str:
+    """What helps against the reasons for which functions were traced again, if there are any."""
+    sized = [bool(SIZES.search(group.name)) for group in again]
+    if not again:
+        return "keep sizes, options and numbers the same from step to step"
+    if sum(sized) > len(sized) / 2:
+        return "pad to a few sizes, or name a size with td.Dim"
+    return "give what changes as a tensor, or keep it the same"
 
 
 def _waits(events: Events) -> Iterator[Advice]:
     """Times in which nothing ran."""
     for group in events.group_by("gap"):
         if group.name == CAUSES[Kind.DATA]:
-            yield Advice(group.time, "read data beside the program: DataLoader(num_workers=...)",
+            yield Advice(group.time, _reading(events),
                          f"{group.runs} times nothing ran while a batch was awaited")  # fmt: skip
-        elif group.name == PYTHON and group.runs >= OFTEN:
-            idle = events.filter(partial(_is_named, PYTHON), kind=Kind.GAP).array
-            usual = float(np.median(idle["end"] - idle["start"]))  # not what is done once
-            yield Advice(usual * group.runs, "put what a step does into one td.compile",
-                         f"in {group.runs} gaps nothing ran but Python, "
-                         f"{usual / 1e6:.2f} ms in most")  # fmt: skip
+    claimed = [row for _, rows in _starved(events) for row in rows]
+    idle = np.setdiff1d(_python_gaps(events), claimed)
+    if len(idle) >= OFTEN:
+        found = events.recording.events[idle]
+        usual = float(np.median(found["end"] - found["start"]))  # not what is done once
+        yield Advice(usual * len(idle), "put what a step does into one td.compile",
+                     f"in {len(idle)} gaps nothing ran but Python, "
+                     f"{usual / 1e6:.2f} ms in most")  # fmt: skip
+
+
+def _reading(events: Events) -> str:
+    """How to wait less for data, by the workers of the loader that was waited for most."""
+    found, names = events.filter(kind=Kind.DATA).array, events.recording.names
+    spent = np.bincount(found["name"], found["end"] - found["start"], len(names))
+    workers = WORKERS.search(names[int(np.argmax(spent))])
+    if workers is None:
+        return "read data beside the program: DataLoader(num_workers=...)"
+    return f"read data faster: {workers[1]} workers do not keep up; use more, or do less per sample"
 
 
 def _details(events: Events) -> Iterator[tuple[Detail, float, float, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from treadle.profiler.groups import Group
@@ -25,12 +25,12 @@ class Change(NamedTuple):
 class Difference:
     """Changes, the largest first; print it to read it."""
 
-    def __init__(self, key: str, before: Iterable[Group], after: Iterable[Group]) -> None:
+    def __init__(self, key: str, before: Sequence[Group], after: Sequence[Group]) -> None:
         old, new = ({group.name: group.time for group in x} for x in (before, after))
         self.key = key
         changes = [Change(name, old.get(name, 0.0), new.get(name, 0.0)) for name in old | new]
         self.rows = sorted(changes, key=lambda change: -abs(change.gained))
-        self.before, self.after = sum(old.values()), sum(new.values())
+        self.before, self.after = (sum(group.own for group in x) for x in (before, after))
 
     def __str__(self) -> str:
         lines = [f"{self.key:<44} {'before':>10} {'after':>10} {'ratio':>7}"]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treadle.base.watch import Kind
-from treadle.profiler.gaps import FEW, merged, unshared
+from treadle.profiler.gaps import FEW, merged, own_times, unshared
 from treadle.profiler.recording import Recording
 
 Array = np.ndarray[Any, Any]
@@ -21,7 +21,7 @@ class Group(NamedTuple):
     """What events of one name come to, in nanoseconds, bytes and flops."""
 
     name: str
-    time: float  # of kernels: when several ran at once, each its share of the moment
+    time: float  # of kernels: each its share of a moment; of others: when at least one ran
     own: float  # without what lies in other events
     runs: int
     kernels: tuple[str, ...]
@@ -159,23 +159,19 @@ def _group(name: str, total: Array, kernels: Iterable[str]) -> Group:
 
 
 def self_times(recording: Recording) -> Array:
-    """Nanoseconds of each event less those of the events that lie in it; kernels lie in none."""
-    events = recording.events
-    own = (events["end"] - events["start"]).astype(np.float64)
-    inner = np.flatnonzero((events["parent"] >= 0) & (events["kind"] != Kind.KERNEL))
-    spent = events["end"][inner] - events["start"][inner]
-    return own - np.bincount(events["parent"][inner], spent, len(events))
+    """Nanoseconds of each event in which no other one lay; kernels lie in none."""
+    return own_times(recording.events, (Kind.KERNEL, Kind.GAP))
 
 
 def _by_name(found: Recording, rows: Array) -> list[Group]:
-    """Spans of a name: time in all of them, and time in them alone."""
+    """Spans of a name: time in at least one of them, and time in them alone."""
     own = self_times(found)
     names = found.events["name"][rows]
     groups = []
     for number in np.unique(names).tolist():
         mine = rows[names == number]
-        spent = found.events["end"][mine] - found.events["start"][mine]
-        total, alone = float(spent.sum()), float(own[mine].sum())
+        total = float(covering(found.events[mine]))
+        alone = min(total, float(own[mine].sum()))  # those of a name may run side by side
         groups.append(Group(found.names[number], total, alone, len(mine), (), 0.0, 0.0, 0.0))
     return groups
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
+from treadle.profiler.gaps import own_times
 from treadle.profiler.lanes import lanes_of
-from treadle.profiler.recording import Recording
+from treadle.profiler.recording import Kind, Recording
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 
@@ -17,10 +17,12 @@ SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 def folded_parts(recording: Recording) -> Iterator[bytes]:
     """`outer;inner nanoseconds` lines: time of each stack less the time of what lies in it.
 
-    A kernel stands below what launched it, and threads that ran it together add up.
+    A kernel stands below what launched it, and threads that ran it together add up. Idle times
+    are left out: what went on in them is here already.
     """
     stacks, of_event = _stacks(recording)
-    times = np.bincount(of_event, own_times(recording), len(stacks)).astype(np.int64)
+    own = np.where(recording.events["kind"] == Kind.GAP, 0, own_times(recording.events))
+    times = np.bincount(of_event, own, len(stacks)).astype(np.int64)
     lines = [
         f"{text} {time}"
         for text, time in sorted(zip(stacks, times.tolist(), strict=True))
@@ -50,22 +52,6 @@ def _stacks(recording: Recording) -> tuple[list[str], list[int]]:
                 texts.append(f"{texts[stack]};{names[key[1]]}" if stack >= 0 else names[key[1]])
             stack = found[below] = numbers[key]
     return texts, found
-
-
-def own_times(recording: Recording) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Nanoseconds of each event in which nothing lay that it is the parent of."""
-    events = recording.events
-    start, end = events["start"].tolist(), events["end"].tolist()
-    free = [max(0, stop - begin) for begin, stop in zip(start, end, strict=True)]
-    covered = list(start)  # until when something lies in an event
-    for row, above in enumerate(events["parent"].tolist()):
-        if above >= 0:
-            begin = max(start[row], covered[above])
-            stop = min(end[row], end[above])
-            if stop > begin:
-                free[above] -= stop - begin
-                covered[above] = stop
-    return np.array(free, np.int64)
 
 
 def speedscope_parts(recording: Recording) -> Iterator[bytes]:

@@ -6,7 +6,7 @@ import linecache
 from collections.abc import Sequence
 from os.path import basename
 
-from treadle.profiler.groups import Group
+from treadle.profiler.groups import KINDS, Group
 
 BAR = 12  # cells
 EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -14,31 +14,40 @@ WIDTH = 44  # of what names a row
 
 
 class Table:
-    """Rows of a profile; print it to read it."""
+    """Rows of a profile; print it to read it.
+
+    Shares are those of own times, which add up: what lies in each other counts once.
+    """
 
     def __init__(self, key: str, groups: Sequence[Group], head: str, most: int) -> None:
         self.key, self.head, self.most = key, head, most
         self.rows = list(groups)
-        self.total = sum(group.time for group in groups)
+        self.total = sum(group.own for group in groups)
+        self.nests = key in KINDS or key == "thread"  # no kernels, but time of their own
 
     def __str__(self) -> str:
-        titles = f"{self.key:<{WIDTH}} {'time':>9} {'share':>6} {'':<{BAR}} {'runs':>6}"
-        titles += f" {'kernels':>7} {'bytes':>9} {'GB/s':>7} {'GFLOP/s':>8} {'limit':>6}"
+        own = f" {'own':>9}" if self.nests else ""
+        titles = f"{self.key:<{WIDTH}} {'time':>9}{own} {'share':>6} {'':<{BAR}} {'runs':>6}"
+        if not self.nests:
+            titles += f" {'kernels':>7} {'bytes':>9} {'GB/s':>7} {'GFLOP/s':>8} {'limit':>6}"
         lines = [self.head, "", titles]
         lines += [self._line(row) for row in self.rows[: self.most]]
         left = self.rows[self.most :]
         if left:
-            spent = sum(row.time for row in left)
+            spent = sum(row.own for row in left)
             lines.append(f"{f'{len(left)} more':<{WIDTH}} {time_text(spent):>9}")
         return "\n".join(lines)
 
     __repr__ = __str__
 
     def _line(self, row: Group) -> str:
-        share = row.time / self.total if self.total else 0.0
+        share = row.own / self.total if self.total else 0.0
         pace = f"{row.nbytes / row.time:7.1f} {row.flops / row.time:8.1f}" if row.time else ""
         limit = f"{row.roofline:6.0%}" if row.ideal else "      "
         name, spent = shown(self.key, row.name), time_text(row.time)
+        if self.nests:
+            own = time_text(row.own)
+            return f"{name:<{WIDTH}} {spent:>9} {own:>9} {share:6.1%} {_bar(share)} {row.runs:6}"
         return (
             f"{name:<{WIDTH}} {spent:>9} {share:6.1%} {_bar(share)} "
             f"{row.runs:6} {len(row.kernels):7} {_bytes(row.nbytes):>9} {pace} {limit}"

@@ -28,6 +28,8 @@ _NAMED: list[_Named] = []
 class span:  # noqa: N801 - called like a function
     """A name for what runs in a with block, or whenever a function is called.
 
+    It is Python's time: lazy ops that are recorded in it run where their values are asked for.
+
     >>> @span("Softmax")
     ... def softmax(x):
     ...     return x

@@ -42,8 +42,12 @@ function grouped(group) {
     const fits = keysOf ? data.kind[e] === data.kernel && detail : data.kind[e] !== data.kernel;
     const part = fits ? partInRange(e) : 0;
     if (!part) continue;
+    if (!keysOf) {
+      addSpan(rows, e);
+      continue;
+    }
     addTo(total, e, detail, part);
-    for (const [key, share] of keysOf ? keysOf(detail, e) : [[nameOf(e), 1]]) {
+    for (const [key, share] of keysOf(detail, e)) {
       if (!rows.has(key)) rows.set(key, emptyRow(key));
       addTo(rows.get(key), e, detail, part, share);
     }
@@ -66,6 +70,18 @@ function addTo(row, e, detail, part, share = 1) {
   row.bytes += bytes;
   row.flops += work * detail.flops;
   row.least += leastTime(deviceOf(e), detail.dtype, work * detail.flops, bytes);
+}
+
+// The time in which at least one span of a name was under way: events are in order of time.
+function addSpan(rows, e) {
+  const name = nameOf(e);
+  if (!rows.has(name)) rows.set(name, { ...emptyRow(name), until: -Infinity });
+  const row = rows.get(name);
+  const [from, to] = view.range ?? [0, Infinity];
+  const end = Math.min(to, data.start[e] + data.length[e]);
+  row.time += Math.max(0, end - Math.max(from, row.until, data.start[e]));
+  row.until = Math.max(row.until, end);
+  row.count += 1;
 }
 
 function sortKey(row) {
