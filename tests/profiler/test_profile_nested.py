@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import treadle as td
 from treadle.base.knobs import MEANING
 from treadle.base.watch import WATCH
+from treadle.profiler import environment
 
 
 @td.span("named")
@@ -68,3 +70,39 @@ def test_what_an_outer_one_has_lost_is_not_counted_again():
         with td.profile() as inner:
             work(td.exp, x)
     assert (outer.recording.lost, inner.recording.lost) == (7, 0)
+
+
+# ---- of the environment
+
+
+@pytest.mark.parametrize("name", ["t.foo", "no/t.json"], ids=["ending", "folder"])
+def test_a_trace_that_cannot_be_written_is_refused_at_once(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    with td.override(trace=name), pytest.raises(td.TreadleError, match=name.split("/", 1)[0]):
+        environment.begin()
+    assert not WATCH.on
+
+
+def test_a_trace_of_a_run_with_profiles_in_it_lies_where_the_run_began(tmp_path, monkeypatch):
+    at_end = []
+    monkeypatch.setattr(environment.atexit, "register", lambda *call: at_end.append(call))
+    monkeypatch.chdir(tmp_path)
+    with td.override(trace="t.folded"):
+        environment.begin()
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    with td.profile() as inner:
+        work(td.exp, td.ones(3))
+    ((call, *arguments),) = at_end
+    call(*arguments)
+    assert ran(inner)[0] == ["exp"]
+    assert "exp_f32" in (tmp_path / "t.folded").read_text("utf-8")
+    assert not WATCH.on
+
+
+def test_a_report_is_a_page(tmp_path):
+    with td.profile() as prof:
+        work(td.exp, td.ones(3))
+    with pytest.raises(td.TreadleError, match=r"x\.txt(.|\n)*\.html"):
+        prof.report(tmp_path / "x.txt")
+    assert not list(tmp_path.iterdir())
