@@ -26,7 +26,11 @@ def own_records(
         words = np.frombuffer(source.words, np.int64)[source.first :][: RECORD * source.size]
         numbers = words[::RECORD]
         mine = np.flatnonzero((numbers > since.launch) | np.isin(numbers, ended))
-        own.words, own.first, own.size = words.reshape(-1, RECORD)[mine].ravel(), 0, len(mine)
+        own.words, own.first, own.size = (
+            words.reshape(source.size, RECORD)[mine].ravel(),
+            0,
+            len(mine),
+        )
         own.lost, lost = lost, 0  # of all of them, once
         found.append(own)
     return found
