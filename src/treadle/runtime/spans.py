@@ -7,9 +7,9 @@ nobody looks at costs what it costs without the decorator, in Python as in every
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from functools import update_wrapper
+from importlib import import_module
 from threading import get_ident
 from time import perf_counter_ns
 from types import CodeType, FunctionType
@@ -20,8 +20,7 @@ from treadle.base.errors import ArgumentError, OperandError, explain
 from treadle.base.watch import WATCH, Kind
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-PIECEWISE = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
-AWAITED = inspect.CO_COROUTINE
+PIECEWISE, AWAITED = 0x20 | 0x200, 0x80  # flags of code: generators, coroutines
 LINE, UNITS = 0x80 | 13 << 3, 8  # of a table of lines: an entry without columns, for so many units
 _SPAN = int(Kind.SPAN)
 _NAMED: list[_Named] = []
@@ -153,7 +152,7 @@ class _Named:
             return
         self.signed = "__signature__" not in vars(function)
         if self.signed:  # those who ask would see that of the stand-in
-            vars(function)["__signature__"] = inspect.signature(function)
+            vars(function)["__signature__"] = import_module("inspect").signature(function)
         self.code = code = function.__code__
         same = FunctionType(
             code, function.__globals__, function.__name__, function.__defaults__,
