@@ -13,11 +13,11 @@ from treadle.base.watch import FIELDS, WATCH, Kind
 
 def recorded(function):
     """The program of a function's one launch, and its records: (thread, entry, blocks, times)."""
-    WATCH.begin()
+    place = WATCH.begin()
     try:
         function()
     finally:
-        flat = WATCH.end()
+        flat = WATCH.end(place).events
     calls = [k for k, kind in enumerate(flat[::FIELDS]) if kind == Kind.CALL]
     (at,) = calls
     found = []

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from treadle.base.errors import ArgumentError
 from treadle.cli.main import main
 
 SCRIPT = """
@@ -82,10 +81,44 @@ def test_a_script_that_ends_early_is_reported_as_far_as_it_came(script, capsys, 
         assert captured.err == "said\n"
 
 
-def test_what_cannot_be_written_is_refused_before_anything_runs(script, capsys):
-    with pytest.raises(ArgumentError, match=r"t\.txt"):
-        main(["profile", "-o", "t.txt", "work.py", "8"])
-    assert capsys.readouterr().out == ""
+@pytest.mark.parametrize(("name", "words"), [
+    ("t.txt", "path=t.txt"), ("no/t.html", "no such folder"), ("folder.html", "not a file"),
+], ids=["ending", "missing folder", "folder"])  # fmt: skip
+def test_what_cannot_be_written_is_refused_before_anything_runs(script, capsys, name, words):
+    (script / "folder.html").mkdir()
+    assert main(["profile", "-o", name, "work.py", "8"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert words in captured.err.splitlines()[0]
+    assert "Traceback" not in captured.err
+
+
+def test_a_key_of_no_table_is_refused_before_anything_runs(script, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["profile", "--by", "nokey", "work.py", "8"])
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "nokey" in captured.err
+    assert "module" in captured.err
+
+
+OWN = """
+import os
+import treadle as td
+
+os.chdir("elsewhere")
+with td.profile() as part:
+    td.log(td.ones(3)).numpy()
+assert [e.name for e in part.events().filter(kind="kernel")] == ["log_f32"]
+"""
+
+
+def test_a_script_may_profile_itself_and_go_to_another_folder(script, capsys):
+    (script / "own.py").write_text(OWN, "utf-8")
+    (script / "elsewhere").mkdir()
+    assert main(["profile", "-o", "t.folded", "own.py"]) == 0
+    assert "log_f32" in (script / "t.folded").read_text("utf-8")
+    assert not list((script / "elsewhere").iterdir())
 
 
 def test_an_example_runs_under_it_unchanged(tmp_path, capsys):

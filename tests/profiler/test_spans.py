@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import threading
+import traceback
 
 import pytest
 
@@ -84,6 +85,51 @@ def test_what_has_no_code_of_its_own_is_wrapped():
     assert "compiled" in spans(prof)
 
 
+def test_a_function_that_is_timed_has_its_lines_and_signature():
+    @td.span("fails")
+    def fails(x: int, *, y: str = "a") -> None:
+        raise ValueError(x, y)
+
+    plain = inspect.signature(fails)
+    first = fails.__code__.co_firstlineno
+    with td.profile():
+        assert inspect.signature(fails) == plain
+        assert str(inspect.signature(Named().method)) == "(*, more=2)"
+        with pytest.raises(ValueError, match="3") as caught:
+            fails(3)
+        lines = {number for _, _, number in fails.__code__.co_lines()}
+    assert lines == {first}
+    shown = [f for f in traceback.extract_tb(caught.tb) if f.name == "fails"]
+    assert [f.lineno for f in shown] == [first, first + 2]
+    assert inspect.signature(fails) == plain
+    assert "__signature__" not in vars(fails)
+
+
+def test_a_compiled_function_stays_one():
+    compiled = td.compile(lambda x: x * 2.0)
+    named = td.span("twice")(compiled)
+    named(td.ones(3))
+    named(td.ones(4))
+    assert named.traces == 2
+    assert td.explain(named, td.ones(3)).retraces == tuple(compiled.retraces)
+
+
+class Scaled:
+    def __init__(self, by):
+        self.by = by
+
+    @td.span("scaled")
+    @td.compile
+    def scaled(self, x):
+        return x * self.by
+
+
+def test_a_compiled_method_has_its_instance():
+    with td.profile() as prof:
+        assert [Scaled(by).scaled(td.ones(1)).item() for by in (2.0, 3.0)] == [2, 3]
+    assert spans(prof).count("scaled") == 2
+
+
 def test_with_blocks_nest_in_threads_and_in_themselves():
     again = td.span("again")
 
@@ -119,7 +165,9 @@ def test_a_block_entered_before_or_left_after_a_profile_is_none_of_it():
     (lambda: td.span(""), "a name is text"),
     (lambda: td.span("x")(7), "not a function"),
     (lambda: td.span("x")(spans_one_by_one), "one by one"),
-], ids=["number", "empty", "value", "generator"])  # fmt: skip
+    (lambda: td.span("x")(awaited), "others run while it waits(.|\n)*between two awaits"),
+    (lambda: td.span("x")(Base), "a class is not a function(.|\n)*__init__"),
+], ids=["number", "empty", "value", "generator", "coroutine", "class"])  # fmt: skip
 def test_what_cannot_be_named_is_refused(make, words):
     with pytest.raises(td.TreadleError, match=words):
         make()
@@ -127,3 +175,7 @@ def test_what_cannot_be_named_is_refused(make, words):
 
 def spans_one_by_one():
     yield 1
+
+
+async def awaited():
+    return 1

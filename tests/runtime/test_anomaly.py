@@ -41,6 +41,12 @@ def test_the_op_its_line_and_the_ranges_of_its_inputs(way):
     assert line(roots, 1) in rest[1]
 
 
+def test_elements_are_counted_that_are_what_was_found():
+    text = message(lambda: td.log(td.tensor([1.0, 0.0, -1.0])).realize())
+    assert "log makes NaN" in text
+    assert "1 of 3 elements, the first at (2,)" in text  # that at (1,) is an infinity
+
+
 def test_a_composite_is_named_with_the_op_inside():
     def f(x):
         return td.normalize(x)

@@ -61,6 +61,23 @@ def test_the_closest_trace_is_what_a_call_is_compared_with(f):
     assert f.retraces[-1] == "argument 0: (32, 10) → (17, 10)"
 
 
+def test_a_call_that_differs_in_one_thing_is_closer_than_one_in_two(f):
+    f(td.ones(17, 10))
+    f(td.ones(32, 10, dtype="float64"))
+    assert f.retraces[-1] == "argument 0: float32 → float64"
+
+
+def test_memory_that_is_recorded_is_no_knob(f):
+    with td.profile(memory=True):
+        f(td.ones(32, 10))
+    assert list(f.retraces) == ["memory is recorded"]
+    g = td.compile(body)
+    with td.record_memory():
+        g(td.ones(3))
+    g(td.ones(3))
+    assert list(g.retraces) == ["memory is no longer recorded"]
+
+
 def test_values_are_compared():
     f = td.compile(body)
     f(td.ones(3), 1)

@@ -13,11 +13,12 @@ from contextlib import AbstractContextManager, nullcontext
 from enum import IntEnum
 from threading import get_ident
 from time import perf_counter_ns
-from typing import Any
+from typing import Any, NamedTuple
 
 from treadle.base.knobs import MEANING
 
 FIELDS = 6  # of an event; they lie in one list, as tuples would keep the collector busy
+RECORD = 5  # words of a record
 
 
 class Kind(IntEnum):
@@ -67,17 +68,41 @@ class _Thread(threading.local):
         self.asked = ""  # what made somebody compute, while that is under way
 
 
+class Place(NamedTuple):
+    """How much had been seen when one of those who profile began."""
+
+    events: int = 0  # fields of them
+    memory: int = 0
+    launch: int = 0  # those that begin later have a higher number; 0: it is the first one
+    lost: int = 0
+
+
+class Seen(NamedTuple):
+    """What was written down; records since the first one of all began."""
+
+    events: list[Any]
+    memory: list[tuple[int, str, int]]
+    records: list[Records]
+
+
 class Watch:
     """Is somebody profiling, and what was seen since.
+
+    Several may at a time, as a part of a run that is profiled as a whole: things are written down
+    once, from when the first one begins until the last one ends, and each takes a slice.
 
     - **memory**: time, device and bytes in use, of one sample after another
     - **events**: kind, name, start, end, thread, and what else there is to say, one after another
     """
 
-    __slots__ = ("begun", "ended", "events", "launches", "memory", "on", "sources", "thread")
+    __slots__ = (
+        "begun", "ended", "events", "launches", "lock", "memory", "on", "open", "sources", "thread",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.on = False
+        self.open = 0  # how many profile
+        self.lock = threading.Lock()
         self.events: list[Any] = []
         self.memory: list[tuple[int, str, int]] = []
         self.launches = itertools.count(1)
@@ -86,22 +111,42 @@ class Watch:
         self.begun: list[Callable[[], None]] = []  # called when somebody begins to watch
         self.ended: list[Callable[[], None]] = []
 
-    def begin(self) -> None:
+    def begin(self) -> Place:
         """Write down what happens from now on."""
+        with self.lock:
+            self.open += 1
+            if self.open == 1:
+                self._start()
+                return Place()
+            lost = sum(found.lost for found in self._records())
+            return Place(len(self.events), len(self.memory), next(self.launches), lost)
+
+    def _start(self) -> None:
         self.events, self.memory, self.on = [], [], True
         MEANING.profiled = True
         MEANING.follow()
         for call in self.begun:
             call()
 
-    def end(self) -> list[Any]:
-        """What was written down."""
+    def end(self, since: Place) -> Seen:
+        """What was written down since one began."""
+        with self.lock:
+            self.open -= 1
+            if not self.open:
+                self._stop()
+            events, memory = self.events[since.events :], self.memory[since.memory :]
+            if not self.open:
+                self.events = []
+            return Seen(events, memory, self._records())
+
+    def _stop(self) -> None:
         for call in self.ended:
             call()
         self.on = MEANING.profiled = False
         MEANING.follow()
-        found, self.events = self.events, []
-        return found
+
+    def _records(self) -> list[Records]:
+        return [found for source in self.sources for found in source()]
 
     def add(self, kind: Kind, name: Any, start: int, more: Any = None) -> None:
         """Something has ended now."""

@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from treadle.base.errors import TreadleError
 from treadle.cli.output import say
-from treadle.profiler.files import format_of, save
+from treadle.profiler.files import place_of, save
+from treadle.profiler.groups import KEYS
 from treadle.profiler.profile import Profile
 
 INTERRUPTED = 130  # what a shell says of a program that Ctrl-C ended
@@ -23,7 +25,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "what to write, by its ending: .html, .pftrace, .json, .folded or .speedscope.json; "
         "may be given again (default: the script's name and .profile.html)"
     ))  # fmt: skip
-    parser.add_argument("--by", default="line", help="line, op, module, phase, kernel ...")
+    parser.add_argument(
+        "--by", default="line", choices=KEYS, metavar="KEY", help=f"of the table: {', '.join(KEYS)}"
+    )
     parser.add_argument("--rows", type=int, default=20, metavar="N", help="of the table")
     parser.add_argument("--memory", action="store_true", help="who takes memory, line by line")
     parser.add_argument("script", help="a Python file")
@@ -37,16 +41,19 @@ def profile_script(options: argparse.Namespace) -> int:
     if not script.is_file():
         print(f"treadle profile: no such script: {script}", file=sys.stderr)
         return 2
-    outputs = options.output or [f"{script.stem}.profile.html"]
-    for path in outputs:
-        format_of(path)  # a typo is found before the script has run for an hour
+    try:  # a typo is found before the script has run for an hour
+        named = options.output or [f"{script.stem}.profile.html"]
+        outputs = {path: place_of(path) for path in named}
+    except TreadleError as error:
+        print(f"treadle profile: {error}", file=sys.stderr)
+        return 2
     profile = Profile(options.memory)
     with _as_main(script, options.arguments), profile:
         code = _run(script)
     profile.recording.facts["script"] = " ".join([script.name, *options.arguments])
     say(str(profile.table(options.by, options.rows)))
-    for path in outputs:
-        save(profile.recording, path)
+    for path, place in outputs.items():
+        save(profile.recording, place)
         say(f"written: {path}")
     return code
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from treadle.base.errors import ArgumentError, explain
 from treadle.base.files import PathLike, replacing
@@ -27,7 +28,7 @@ FORMATS: dict[str, tuple[str, Parts]] = {
 
 
 def format_of(path: PathLike) -> Parts:
-    """Who writes a file of this name; ask before recording, so that nothing is lost to a typo."""
+    """Who writes a file of this name."""
     name = os.fspath(path)
     for ending, (_, parts) in FORMATS.items():
         if name.endswith(ending):
@@ -36,6 +37,26 @@ def format_of(path: PathLike) -> Parts:
     raise ArgumentError(
         explain("save", "the name does not say which format", f"end it in {known}", path=name)
     )
+
+
+def place_of(path: PathLike) -> Path:
+    """Where a file of this name will lie, whatever folder a program goes to meanwhile.
+
+    Ask before recording, so that nothing is lost to a name that cannot be written.
+    """
+    format_of(path)
+    place = Path(path).absolute()
+    folder = str(place.parent)
+    if not place.parent.is_dir():
+        raise ArgumentError(explain("save", "no such folder", "make it first", folder=folder))
+    if not os.access(folder, os.W_OK):
+        hint = "name a file in another one"
+        raise ArgumentError(explain("save", "the folder cannot be written to", hint, folder=folder))
+    if place.is_dir():
+        raise ArgumentError(
+            explain("save", "a folder, not a file", "take another name", path=place)
+        )
+    return place
 
 
 def save(recording: Recording, path: PathLike) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from treadle.base.errors import ArgumentError, OperandError, explain
 from treadle.base.files import PathLike
-from treadle.base.watch import WATCH, Kind, Records
+from treadle.base.watch import WATCH, Kind, Place, Records
 from treadle.profiler.advice import AdviceList, advice
 from treadle.profiler.build import Builder
 from treadle.profiler.difference import Difference
@@ -20,6 +20,7 @@ from treadle.profiler.machine import DTYPES, ceilings
 from treadle.profiler.memory import memory_counters
 from treadle.profiler.recording import Recording
 from treadle.profiler.report import inline_page, write_report
+from treadle.profiler.slices import own_records
 from treadle.profiler.table import Table
 from treadle.runtime.ledger import Ledger
 from treadle.tensor.memory_record import record_memory
@@ -43,24 +44,22 @@ class Profile:
         self._flat: list[Any] = []
         self._memory: list[tuple[int, str, int]] = []
         self._records: list[Records] = []
+        self._place = Place()
         self._began = self._ended = 0
 
     def __enter__(self) -> Self:
-        if WATCH.on:
-            hint = "one at a time, in all threads: leave the first one before"
-            raise ArgumentError(explain("profile", "somebody profiles already", hint))
-        if self._ended:
-            raise ArgumentError(explain("profile", "it is over", "td.profile() makes another"))
+        if self._began:
+            wrong = "it is over" if self._ended else "it is entered already"
+            raise ArgumentError(explain("profile", wrong, "td.profile() makes another"))
         if self._accounts is not None:
             self._ledger = self._accounts.__enter__()
-        WATCH.begin()
+        self._place = WATCH.begin()
         self._began = perf_counter_ns()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._ended = perf_counter_ns()
-        self._flat, self._memory = WATCH.end(), WATCH.memory
-        self._records = [found for source in WATCH.sources for found in source()]
+        self._flat, self._memory, self._records = WATCH.end(self._place)
         if self._accounts is not None:
             self._accounts.__exit__(None, None, None)
 
@@ -72,7 +71,7 @@ class Profile:
         if not self._ended:
             hint = "read it after its with block"
             raise ArgumentError(explain("profile", "it is not over yet", hint))
-        builder = Builder(self._flat, self._records)
+        builder = Builder(self._flat, own_records(self._records, self._flat, self._place))
         found = builder.recording(self._began, self._ended)
         found.ceilings = _ceilings(found)
         found.programs = builder.pages()
@@ -159,6 +158,8 @@ def _ceilings(found: Recording) -> dict[str, tuple[float, float]]:
 
 def profile(memory: bool = False) -> Profile:
     """Record what runs within a with block, in all threads: lines, kernels, times.
+
+    A part of a run that is profiled as a whole can be, too: both have what ran in it.
 
     With memory, who takes it and gives it back, too, line by line: compiled functions are traced
     once more for that.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import os
 import re
 import zlib
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from treadle.base.errors import ArgumentError, explain
 from treadle.base.files import PathLike, replacing
 from treadle.profiler.groups import Costs
 from treadle.profiler.holders import holders_picture
@@ -26,6 +28,7 @@ from treadle.profiler.recording import Counter, Kind, Recording
 SCRIPTS = ("data", "tables", "source", "roofline", "programs", "draw", "timeline", "main")
 """Parts of the page's program, in the order in which they are put together."""
 
+PAGES = (".html", ".htm")
 LONGEST_SOURCE = 1 << 20  # of a file that is shown whole
 HEIGHT = 640  # of a report within a notebook
 WITH_CODE = 12  # kernels whose text and assembly are shown
@@ -35,6 +38,10 @@ POINTS = 4000  # of a counter that are drawn
 
 def write_report(recording: Recording, path: PathLike) -> None:
     """Write the page, whole or not at all."""
+    name = os.fspath(path)
+    if not name.endswith(PAGES):
+        hint = "end its name in .html; prof.save writes other formats, by their ending"
+        raise ArgumentError(explain("report", "the report is a page in HTML", hint, path=name))
     with replacing(path) as file:
         for part in report_parts(recording):
             file.write(part)

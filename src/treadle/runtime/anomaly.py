@@ -96,7 +96,8 @@ def _operands(node: Node) -> tuple[Node, ...]:
 
 def _made(node: Node, operands: list[tuple[Node, Array]], result: Array, what: str) -> str:
     name = node.operands[0].op.name if node.op.kind is Kind.RESULT else node.op.name
-    bad = np.argwhere(~np.isfinite(_wide(result)))
+    wide = _wide(result)
+    bad = np.argwhere(np.isnan(wide) if what == "NaN" else np.isinf(wide))
     first = f", the first at {tuple(map(int, bad[0]))}" if result.ndim else ""
     how_many = f"{len(bad)} of {result.size} elements{first}"
     return "\n".join([

@@ -8,7 +8,8 @@ nobody looks at costs what it costs without the decorator, in Python as in every
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import update_wrapper
+from importlib import import_module
 from threading import get_ident
 from time import perf_counter_ns
 from types import CodeType, FunctionType
@@ -19,7 +20,8 @@ from treadle.base.errors import ArgumentError, OperandError, explain
 from treadle.base.watch import WATCH, Kind
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-PIECEWISE = 0x20 | 0x80 | 0x200  # flags of code: a generator, a coroutine, or both
+PIECEWISE, AWAITED = 0x20 | 0x200, 0x80  # flags of code: generators, coroutines
+LINE, UNITS = 0x80 | 13 << 3, 8  # of a table of lines: an entry without columns, for so many units
 _SPAN = int(Kind.SPAN)
 _NAMED: list[_Named] = []
 """Decorated functions, in the order in which they were."""
@@ -64,38 +66,61 @@ class span:  # noqa: N801 - called like a function
     def __call__(self, function: Function) -> Function:
         if not callable(function):
             raise OperandError(explain("span", "not a function", got=type(function).__name__))
-        code = getattr(function, "__code__", None)
-        if code is not None and code.co_flags & PIECEWISE:
-            hint = f"with td.span({self.name!r}): around what it does between two of them"
-            wrong = "a function that gives values one by one does not run from call to return"
-            raise OperandError(explain("span", wrong, hint, function=function.__name__))
+        self._refuse(function)
         if not isinstance(function, FunctionType):
-            return _wrapped(function, self.name)  # type: ignore[return-value]
+            return _Around(function, self.name)  # type: ignore[return-value]
         named = _Named(function, self.name)
         _NAMED.append(named)
         if WATCH.on:
             named.begin()
         return function
 
+    def _refuse(self, function: Any) -> None:
+        """Say what of a call is no whole, and what to name instead."""
+        if isinstance(function, type):
+            hint = f"@td.span({self.name!r}) above its __init__, or above other methods"
+            raise OperandError(explain("span", "a class is not a function", hint, got=function))
+        flags = getattr(getattr(function, "__code__", None), "co_flags", 0)
+        if flags & AWAITED:
+            hint = f"with td.span({self.name!r}): around what it does between two awaits"
+            wrong = "an async function does not run from call to return: others run while it waits"
+        elif flags & PIECEWISE:
+            hint = f"with td.span({self.name!r}): around what it does between two of them"
+            wrong = "a function that gives values one by one does not run from call to return"
+        else:
+            return
+        raise OperandError(explain("span", wrong, hint, function=function.__name__))
 
-def _write(name: str, start: int, end: int) -> None:
-    WATCH.events.extend((_SPAN, name, start, end, get_ident(), None))
 
+class _Around:
+    """What has no code to exchange, as a compiled function, with a clock; else it is the same."""
 
-def _wrapped(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """A function of ours around what has no code to exchange: a class, a compiled function."""
+    def __init__(self, function: Callable[..., Any], name: str) -> None:
+        update_wrapper(self, function, updated=())
+        self._function, self._name = function, name
 
-    @wraps(function, updated=())
-    def called(*args: Any, **options: Any) -> Any:
+    def __getattr__(self, name: str) -> Any:
+        """What is asked of the function."""
+        if name == "_function":  # a copy that is not filled yet
+            raise AttributeError(name)
+        return getattr(self._function, name)
+
+    def __get__(self, instance: Any, kind: type | None = None) -> Any:
+        """The method of an instance, where the function can be one."""
+        bind = getattr(type(self._function), "__get__", None)
+        if instance is None or bind is None:
+            return self
+        return _Around(bind(self._function, instance, kind), self._name)
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
         if not WATCH.on:
-            return function(*args, **options)
+            return self._function(*args, **options)
         start = perf_counter_ns()
         try:
-            return function(*args, **options)
+            return self._function(*args, **options)
         finally:
-            _write(name, start, perf_counter_ns())
-
-    return called
+            end = perf_counter_ns()
+            WATCH.events.extend((_SPAN, self._name, start, end, get_ident(), None))
 
 
 def _stand_in(*args: Any, **options: Any) -> Any:
@@ -115,10 +140,11 @@ def _stand_in(*args: Any, **options: Any) -> Any:
 class _Named:
     """A decorated function: whose code is another while somebody profiles."""
 
-    __slots__ = ("code", "function", "name")
+    __slots__ = ("code", "function", "name", "signed")
 
     def __init__(self, function: FunctionType, name: str) -> None:
         self.function, self.name = ref(function), name
+        self.signed = False  # has the function a signature of ours?
         self.code: CodeType | None = None  # what it was, while it is another
 
     def begin(self) -> None:
@@ -126,6 +152,9 @@ class _Named:
         function = self.function()
         if function is None or self.code is not None:
             return
+        self.signed = "__signature__" not in vars(function)
+        if self.signed:  # those who ask would see that of the stand-in
+            vars(function)["__signature__"] = import_module("inspect").signature(function)
         self.code = code = function.__code__
         same = FunctionType(
             code, function.__globals__, function.__name__, function.__defaults__,
@@ -141,7 +170,7 @@ class _Named:
         function.__code__ = plain.replace(
             co_consts=constants, co_name=code.co_name, co_qualname=code.co_qualname,
             co_filename=code.co_filename, co_firstlineno=code.co_firstlineno,
-            co_freevars=code.co_freevars,
+            co_freevars=code.co_freevars, co_linetable=_one_line(len(plain.co_code) // 2),
         )  # fmt: skip
 
     def end(self) -> None:
@@ -149,7 +178,15 @@ class _Named:
         function = self.function()
         if function is not None and self.code is not None:
             function.__code__ = self.code
+            if self.signed:
+                vars(function).pop("__signature__", None)
         self.code = None
+
+
+def _one_line(units: int) -> bytes:
+    """A table by which all of a code is of its first line: the stand-in's own are of this file."""
+    lengths = [min(UNITS, units - at) for at in range(0, units, UNITS)]
+    return bytes([byte for length in lengths for byte in (LINE | length - 1, 0)])
 
 
 def _begin() -> None:

@@ -44,9 +44,9 @@ def explain(function: Callable[..., Any], *args: Any, **options: Any) -> Explana
 
 
 def _compiled(function: Any) -> Compiled | None:
-    """The compiled function, also where it is a method of an instance."""
-    method = getattr(function, "__func__", None)
-    for found in (function, getattr(method, "__self__", None)):
+    """The compiled function, also where it is a method of an instance, or has a td.span."""
+    method, inner = getattr(function, "__func__", None), getattr(function, "__wrapped__", None)
+    for found in (function, inner, getattr(method, "__self__", None)):
         if isinstance(found, Compiled):
             return found
     return None

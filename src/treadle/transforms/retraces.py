@@ -24,32 +24,45 @@ def reason(key: Key, arguments: Sequence[Tensor], known: dict[Key, list[Traced]]
         return ""
     if key in known:
         return broken(known[key][-1], arguments) or "what it closes over is something else"
-    closest = min((differences(old, key) for old in reversed(known)), key=len)
-    return "; ".join(closest) or "another kind of call"
+    closest = min((differences(old, key) for old in reversed(known)), key=_distance)
+    return "; ".join(", ".join(parts) for parts in closest) or "another kind of call"
+
+
+def _distance(found: list[list[str]]) -> int:
+    """How many things two calls differ in: a shape and a dtype are two, also of one argument."""
+    return sum(map(len, found))
 
 
 # ---- another key
 
 
-def differences(old: Key, new: Key) -> list[str]:
-    """What two calls differ in, one entry for each argument."""
+def differences(old: Key, new: Key) -> list[list[str]]:
+    """What two calls differ in, one entry for each argument, with each thing that is new of it."""
     before, after = dict(_arguments(old)), dict(_arguments(new))
     found = []
     for path in dict.fromkeys((*before, *after)):
         if path not in before:
-            found.append(f"{path}: new, {_said(after[path])}")
+            found.append([f"{path}: new, {_said(after[path])}"])
         elif path not in after:
-            found.append(f"{path}: no longer there")
+            found.append([f"{path}: no longer there"])
         elif before[path] != after[path]:
-            found.append(f"{path}: {_changed(before[path], after[path])}")
+            first, *rest = _changed(before[path], after[path])
+            found.append([f"{path}: {first}", *rest])
     if not found and old[2] != new[2]:
-        found.append(f"arguments that are the same tensor: {_same(old[2])} → {_same(new[2])}")
-    found += [f"td.override({name})" for name in MEANING.names(old[KNOBS] ^ new[KNOBS])]
+        found.append([f"arguments that are the same tensor: {_same(old[2])} → {_same(new[2])}"])
+    found += [[_knob(name, new[KNOBS])] for name in MEANING.names(old[KNOBS] ^ new[KNOBS])]
     if old[GRADIENTS] != new[GRADIENTS]:
-        found.append("gradients are recorded" if new[GRADIENTS] else "no gradients are recorded")
+        found.append(["gradients are recorded" if new[GRADIENTS] else "no gradients are recorded"])
     if old[CASTS] != new[CASTS]:
-        found.append("autocast")
+        found.append(["autocast"])
     return found
+
+
+def _knob(name: str, now: int) -> str:
+    """What the user wrote: accounts of memory are no knob of theirs."""
+    if name != "accounts":
+        return f"td.override({name})"
+    return f"memory is {'' if name in MEANING.names(now) else 'no longer '}recorded"
 
 
 def _arguments(key: Key) -> Iterator[tuple[str, Any]]:
@@ -74,10 +87,10 @@ def _below(path: str, part: Structure, types: Iterator[Any]) -> Iterator[tuple[s
         yield from inside or [(path, part[0].__name__)]
 
 
-def _changed(old: Any, new: Any) -> str:
+def _changed(old: Any, new: Any) -> list[str]:
     """`(32, 10) → (17, 10)`: of a tensor only what is new."""
     if not (_is_tensor(old) and _is_tensor(new)):
-        return f"{_said(old)} → {_said(new)}"
+        return [f"{_said(old)} → {_said(new)}"]
     (before, followed), (after, follows) = old, new
     parts = [
         f"{a} → {b}"
@@ -88,7 +101,7 @@ def _changed(old: Any, new: Any) -> str:
         if a != b
     ]  # fmt: skip
     parts += [f"requires_grad {followed} → {follows}"] if followed != follows else []
-    return ", ".join(parts) or "other names of its axes"
+    return parts or ["other names of its axes"]
 
 
 def _is_tensor(known: Any) -> bool:

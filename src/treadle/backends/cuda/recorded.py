@@ -53,6 +53,7 @@ class Marks:
         """Forget an earlier profile."""
         self.moments: dict[Gpu, Moment] = {}
         self.runs: list[tuple[Gpu, Moment, int, list[Mark]]] = []
+        self.words: dict[Gpu, array[int]] = {}  # of runs that were read
 
     def moment(self, gpu: Gpu) -> Moment:
         """A moment not long ago."""
@@ -63,15 +64,15 @@ class Marks:
 
     def records(self) -> list[Records]:
         """Records of every device, once it is done."""
-        words: dict[Gpu, array[int]] = {}
-        for gpu, moment, number, marks in self.runs:
+        runs, self.runs = self.runs, []
+        for gpu, moment, number, marks in runs:
             gpu.wait_for(marks[-1])
             times = [moment.time + round(gpu.between(moment.mark, x) * 1e6) for x in marks]
             for entry, (start, end) in enumerate(pairwise(times)):
-                words.setdefault(gpu, array("q")).extend((number, entry, start, end, 1))
+                self.words.setdefault(gpu, array("q")).extend((number, entry, start, end, 1))
         return [
-            Records(f"cuda:{int(gpu.device)}", 0, found, 0, len(found) // 5, 0, 0)
-            for gpu, found in words.items()
+            Records(f"cuda:{int(gpu.device)}", 0, found[:], 0, len(found) // 5, 0, 0)
+            for gpu, found in self.words.items()
         ]
 
 
