@@ -74,13 +74,16 @@ class Watch:
     - **events**: kind, name, start, end, thread, and what else there is to say, one after another
     """
 
-    __slots__ = ("begun", "ended", "events", "launches", "memory", "on", "sources", "thread")
+    __slots__ = (
+        "begun", "ended", "events", "launches", "memory", "on", "sources", "thread", "under_way"
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.on = False
         self.events: list[Any] = []
         self.memory: list[tuple[int, str, int]] = []
         self.launches = itertools.count(1)
+        self.under_way: dict[int, tuple[Any, ...]] = {}  # launches that wait for their end
         self.thread = _Thread()
         self.sources: list[Callable[[], list[Records]]] = []  # of backends that were loaded
         self.begun: list[Callable[[], None]] = []  # called when somebody begins to watch
@@ -101,11 +104,29 @@ class Watch:
         self.on = MEANING.profiled = False
         MEANING.follow()
         found, self.events = self.events, []
-        return found
+        return [*found, *self.unfinished()]  # others may still add to what was found
 
     def add(self, kind: Kind, name: Any, start: int, more: Any = None) -> None:
         """Something has ended now."""
         self.events.extend((kind, name, start, perf_counter_ns(), get_ident(), more))
+
+    def launch(self, number: int, program: Any) -> None:
+        """A program starts that is waited for; `launched` says that it has ended."""
+        caller = self.thread.caller
+        self.under_way[number] = (program, perf_counter_ns(), get_ident(), (number, caller))
+
+    def launched(self, number: int) -> None:
+        """A launch has ended now, maybe in a later profile than it began in, or in none."""
+        program, start, thread, more = self.under_way.pop(number)
+        if self.on:
+            self.events.extend((Kind.CALL, program, start, perf_counter_ns(), thread, more))
+
+    def unfinished(self) -> list[Any]:
+        """Launches that are under way, as events that end now."""
+        now, found = perf_counter_ns(), list[Any]()
+        for program, start, thread, more in list(self.under_way.values()):
+            found += (Kind.CALL, program, start, now, thread, more)
+        return found
 
 
 WATCH = Watch()

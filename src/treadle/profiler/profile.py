@@ -72,8 +72,8 @@ class Profile:
         if not self._ended:
             hint = "read it after its with block"
             raise ArgumentError(explain("profile", "it is not over yet", hint))
-        builder = Builder(self._flat, self._records)
-        found = builder.recording(self._began, self._ended)
+        builder = Builder(self._flat, self._records, self._began, self._ended)
+        found = builder.recording()
         found.ceilings = _ceilings(found)
         found.programs = builder.pages()
         found.counters = memory_counters(self._memory)
