@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 import treadle as td
 from treadle.backends.cpu import rings
+from treadle.profiler.gaps import FEW
 
 
 def inside(prof):
@@ -69,3 +72,28 @@ def test_a_launch_that_nobody_sees_end_is_forgotten(at_launch):
     with td.profile() as later:
         pass
     assert len(later.events().filter(kind="call")) == 0
+
+
+# ---- threads
+
+
+def test_callers_are_not_cores():
+    x = td.ones(600, 600).realize()
+    turn, end = threading.Lock(), threading.Barrier(4)
+
+    def work():
+        with turn, td.override(threads=2):
+            td.exp(x).numpy()
+        end.wait()  # so that no two have one number
+
+    with td.profile() as prof:
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    calls, kernels = (prof.events().filter(kind=kind).array for kind in ("call", "kernel"))
+    ran = (calls["end"] - calls["start"]).sum()
+    busy = (kernels["end"] - kernels["start"]).sum()
+    few = {group.name: group.time for group in prof.group_by("gap")}[FEW]
+    assert few == pytest.approx(max(0, ran - busy / 2), rel=1e-6)

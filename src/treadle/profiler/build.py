@@ -173,6 +173,11 @@ class Builder:
         away = [k for k, track in enumerate(self.tracks) if track.device.startswith("cuda")]
         return busy | np.isin(self.events["track"], away)
 
+    def _threads(self) -> int:
+        """Threads of the largest pool that was used."""
+        own = [x.program for x in self.launches.values() if x.program.device == "cpu"]
+        return max((program.pool.threads for program in own), default=1)
+
     def pages(self) -> dict[int, ProgramPage]:
         """What there is to see of each program, for the first who called it."""
         found: dict[int, ProgramPage] = {}
@@ -198,7 +203,7 @@ class Builder:
         events["parent"] = place[events["parent"]]
         return Recording(
             events, self.tracks, self.names.all, self.details, lost=self.lost, facts=facts(),
-            flows=_flows(events),
+            flows=_flows(events), threads=self._threads(),
         )  # fmt: skip
 
 

@@ -183,11 +183,11 @@ def _by_name(found: Recording, rows: Array) -> list[Group]:
 def _idle_threads(found: Recording, rows: Array) -> list[Group]:
     """What the host's threads lost for want of blocks, as one group."""
     own = [k for k, track in enumerate(found.tracks) if track.device == "cpu"]
-    if len(own) < 2:
+    if not own or found.threads < 2:
         return []
     kernels = found.events[rows[np.isin(found.events["track"][rows], own)]]
     calls = found.events[np.unique(kernels["parent"])]
-    lost = unshared(calls, kernels, len(own))
+    lost = unshared(calls, kernels, found.threads)
     return [Group(FEW, lost, lost, len(calls), (), 0.0, 0.0, 0.0)]
 
 

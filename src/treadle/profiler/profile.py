@@ -137,7 +137,7 @@ class Profile:
         parts = [f"{name} {spent / 1e6:.1f}" for name, spent in idle.items()]
         lost = f"; {self.recording.lost} records lost" if self.recording.lost else ""
         text = f"{self.duration / 1e6:.1f} ms, of which programs ran {busy / 1e6:.1f}"
-        text += f" (few blocks to share: {few / 1e6:.1f})" if few >= 0.01 * busy else ""
+        text += f" (few blocks to share: {few / 1e6:.1f})" if few > 0.01 * busy else ""
         return f"{text}; idle: {', '.join(parts) or 'none'} ms{lost}"
 
     def __str__(self) -> str:
