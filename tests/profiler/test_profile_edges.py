@@ -78,7 +78,7 @@ def test_a_launch_that_nobody_sees_end_is_forgotten(at_launch):
 
 
 def test_callers_are_not_cores():
-    x = td.ones(600, 600).realize()
+    x = td.ones(611, 600).realize()  # of no other test: programs keep the pool they have
     turn, end = threading.Lock(), threading.Barrier(4)
 
     def work():
@@ -97,3 +97,15 @@ def test_callers_are_not_cores():
     busy = (kernels["end"] - kernels["start"]).sum()
     few = {group.name: group.time for group in prof.group_by("gap")}[FEW]
     assert few == pytest.approx(max(0, ran - busy / 2), rel=1e-6)
+
+
+def test_workers_of_two_pools_write_apart():
+    with td.profile() as prof:
+        for threads in (2, 3, 2):
+            with td.override(threads=threads):
+                td.exp(td.ones(610 + threads, 600).realize()).numpy()
+    workers = [ring for ring in rings.RINGS.all if ring.thread < 0]
+    assert sorted(ring.name for ring in workers) == ["1 of 2", "1 of 3", "2 of 3"]
+    names = {event.track.name for event in prof.events().filter(kind="kernel")}
+    own = {f"cpu 0 ({threading.current_thread().name})"}
+    assert own <= names <= own | {f"cpu {ring.name}" for ring in workers}

@@ -45,18 +45,20 @@ class Records:
     A record is the number of a launch, of an entry of its program, start, end, and blocks.
 
     - **thread**: what Python calls it; -k: a worker; of a device, a stream
+    - **name**: of a worker, which of which pool it is
     - **words**: memory of 64-bit integers, in which `size` records begin at word `first`
     - **lost**: records for which there was no room
     - **offset**: to be added to times to have those of time.perf_counter_ns
     """
 
-    __slots__ = ("device", "first", "lost", "offset", "size", "thread", "words")
+    __slots__ = ("device", "first", "lost", "name", "offset", "size", "thread", "words")
 
     def __init__(
-        self, device: str, thread: int, words: Any, first: int, size: int, lost: int, offset: int
-    ) -> None:
+        self, device: str, thread: int, words: Any, first: int, size: int, lost: int, offset: int,
+        name: str = "",
+    ) -> None:  # fmt: skip
         self.device, self.thread, self.words, self.first = device, thread, words, first
-        self.size, self.lost, self.offset = size, lost, offset
+        self.size, self.lost, self.offset, self.name = size, lost, offset, name
 
 
 class _Thread(threading.local):

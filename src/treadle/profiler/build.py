@@ -52,7 +52,7 @@ class Builder:
     ) -> None:
         self.began, self.ended = began, ended
         self.names, self.tracks = Names(), list[Track]()
-        self.track_of: dict[tuple[str, int], int] = {}
+        self.track_of: dict[tuple[str, int, str], int] = {}
         self.details: list[Detail] = []
         self.programs: dict[int, Any] = {}
         self.program_names: dict[int, int] = {}
@@ -66,12 +66,13 @@ class Builder:
 
     # ---- tracks
 
-    def track(self, device: str, thread: int) -> int:
-        """The number of a thread's track."""
-        key = (device, thread)
+    def track(self, device: str, thread: int, name: str = "") -> int:
+        """The number of a thread's track; a worker has a name."""
+        key = (device, thread, name)
         if key not in self.track_of:
             self.track_of[key] = len(self.tracks)
-            self.tracks.append(Track(_track_name(device, thread), device, os.getpid(), thread))
+            shown = f"{device} {name}" if name else _track_name(device, thread)
+            self.tracks.append(Track(shown, device, os.getpid(), thread))
         return self.track_of[key]
 
     # ---- Python
@@ -119,7 +120,8 @@ class Builder:
         here = source.device == "cpu"
         found = found[known & inside] if here else found[known]
         events = np.zeros(len(found), EVENT)
-        events["kind"], events["track"] = Kind.KERNEL, self.track(source.device, source.thread)
+        events["kind"] = Kind.KERNEL
+        events["track"] = self.track(source.device, source.thread, source.name)
         events["start"], events["end"] = found[:, 2], found[:, 3]
         events["start"] += source.offset
         events["end"] += source.offset
@@ -208,8 +210,6 @@ class Builder:
 
 
 def _track_name(device: str, thread: int) -> str:
-    if thread < 0:
-        return f"{device} {-thread}"
     known = {x.ident: x.name for x in threading.enumerate()}
     name = known.get(thread, f"thread {thread}")
     return name if device == "python" else f"{device} 0 ({name})"

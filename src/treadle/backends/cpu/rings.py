@@ -40,10 +40,11 @@ class Program(Protocol):
 class Ring:
     """Records of one thread; `words` is what NumPy maps."""
 
-    __slots__ = ("address", "thread", "words")
+    __slots__ = ("address", "name", "thread", "words")
 
-    def __init__(self, thread: int) -> None:
+    def __init__(self, thread: int, name: str = "") -> None:
         self.thread = thread  # of the caller, what Python calls it; of a worker, less than 0
+        self.name = name  # of a worker
         words = ctypes.c_int64 * (HEAD + RECORD * ROOM)
         memory = mmap.mmap(-1, ctypes.sizeof(words))  # of the system, which gives what is touched
         self.words = words.from_buffer(memory)
@@ -81,7 +82,7 @@ class Rings:
     def __init__(self) -> None:
         self.all: list[Ring] = []
         self.session = 0
-        self.workers: dict[int, Ring] = {}
+        self.workers: dict[tuple[int, int], Ring] = {}  # by the size of their pool and number
         self.given: dict[int, Given] = {}  # to launches that are under way, by their number
         self.own = _Own()
         self.lock = threading.Lock()
@@ -101,7 +102,7 @@ class Rings:
                 own.session, own.ring = self.session, None
             if own.ring is None or own.ring.is_nearly_full:
                 own.ring = self._new(threading.get_ident())
-            rings = [own.ring, *(self._worker(k) for k in range(1, threads))]
+            rings = [own.ring, *(self._worker(threads, k) for k in range(1, threads))]
             if own.given is None or own.given.rings != rings:
                 own.given = Given(rings)
             self.given[launch] = own.given
@@ -111,14 +112,15 @@ class Rings:
         """A launch has ended: nobody writes to its rings any more."""
         del self.given[launch]
 
-    def _worker(self, number: int) -> Ring:
-        ring = self.workers.get(number)
+    def _worker(self, threads: int, number: int) -> Ring:
+        ring = self.workers.get((threads, number))
         if ring is None or ring.is_nearly_full:
-            ring = self.workers[number] = self._new(-number)
+            ring = self._new(-number, f"{number} of {threads}")
+            self.workers[threads, number] = ring
         return ring
 
-    def _new(self, thread: int) -> Ring:
-        ring = Ring(thread)
+    def _new(self, thread: int, name: str = "") -> Ring:
+        ring = Ring(thread, name)
         self.all.append(ring)
         return ring
 
@@ -126,9 +128,12 @@ class Rings:
         """What was written so far."""
         offset = clock_offset()
         return [
-            Records("cpu", ring.thread, ring.words, HEAD, ring.words[0], ring.words[2], offset)
+            Records(
+                "cpu", ring.thread, ring.words, HEAD, ring.words[0], ring.words[2], offset,
+                ring.name,
+            )
             for ring in self.all
-        ]
+        ]  # fmt: skip
 
 
 RINGS = Rings()
