@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
@@ -109,3 +110,34 @@ def test_workers_of_two_pools_write_apart():
     names = {event.track.name for event in prof.events().filter(kind="kernel")}
     own = {f"cpu 0 ({threading.current_thread().name})"}
     assert own <= names <= own | {f"cpu {ring.name}" for ring in workers}
+
+
+# ---- nothing is left out
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["lazy", "compiled"])
+def test_watched_programs_are_recorded(compiled):
+    def step(x):
+        return (td.exp(x) @ x).sum(axis=0)
+
+    f, x = (td.compile(step) if compiled else step), td.ones(40, 40).realize()
+    f(x).realize()
+    with td.profile() as plain:
+        f(x).realize()
+    with td.detect_anomaly(), td.profile() as prof:
+        f(x).realize()
+    runs = [
+        {(event.name, event.detail.sites) for event in found.events().filter(kind="kernel")}
+        for found in (plain, prof)
+    ]
+    assert runs[0] == runs[1] != set()
+    assert len(prof.events().filter(kind="call")) == 1
+    assert prof.recording.lost == 0
+
+
+def test_a_profile_without_programs_is_idle():
+    with td.profile() as prof:
+        time.sleep(0.002)
+    (gap,) = prof.group_by("gap")
+    assert gap.time == prof.duration
+    assert "idle: Python" in prof.head()

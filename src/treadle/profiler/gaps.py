@@ -51,8 +51,6 @@ def gaps(
 ) -> np.ndarray[Any, Any]:  # fmt: skip
     """Events of their own for the times in which none of those at work was under way."""
     busy, (began, ended) = merged(events[at_work]), whole
-    if not len(busy):
-        return np.empty(0, EVENT)
     starts = np.concatenate([[began], busy[:, 1]])
     ends = np.concatenate([busy[:, 0], [ended]])
     long = np.flatnonzero(ends - starts >= SHORTEST)

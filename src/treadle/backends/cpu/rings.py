@@ -34,6 +34,10 @@ class Program(Protocol):
     def short(self) -> bool: ...
     @property
     def in_parts(self) -> bool: ...
+    @property
+    def walked(self) -> bool: ...
+    @property
+    def launch(self) -> Any: ...
     # fmt: on
 
 
@@ -176,6 +180,9 @@ def launch(program: Program, words: Any) -> None:
     given = words if not program.in_parts else (ctypes.c_int64 * 5)(*words[:5])
     WATCH.launch(number, program)
     try:
+        if program.walked:
+            program.launch(ctypes.addressof(words), record)
+            return
         while given[2]:
             ran = run(ctypes.addressof(given), at)
             if not program.in_parts:
