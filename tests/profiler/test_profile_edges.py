@@ -105,11 +105,33 @@ def test_workers_of_two_pools_write_apart():
         for threads in (2, 3, 2):
             with td.override(threads=threads):
                 td.exp(td.ones(610 + threads, 600).realize()).numpy()
-    workers = [ring for ring in rings.RINGS.all if ring.thread < 0]
+    workers = [ring for ring in rings.RINGS.all if ring.name]
     assert sorted(ring.name for ring in workers) == ["1 of 2", "1 of 3", "2 of 3"]
     names = {event.track.name for event in prof.events().filter(kind="kernel")}
     own = {f"cpu 0 ({threading.current_thread().name})"}
     assert own <= names <= own | {f"cpu {ring.name}" for ring in workers}
+
+
+def test_threads_keep_their_names():
+    x = td.ones(8, 8).realize()
+
+    def work():
+        with td.span("work"):
+            (x + 1.0).numpy()
+
+    with td.profile() as prof:
+        for k in range(3):  # one after another: the system gives their numbers again
+            thread = threading.Thread(target=work, name=f"mine {k}")
+            thread.start()
+            thread.join()
+    del thread
+    for kind, names in (
+        ("span", ["mine 0", "mine 1", "mine 2"]),
+        ("call", ["mine 0", "mine 1", "mine 2"]),
+        ("kernel", ["cpu 0 (mine 0)", "cpu 0 (mine 1)", "cpu 0 (mine 2)"]),
+    ):
+        assert [event.track.name for event in prof.events().filter(kind=kind)] == names
+    assert "idle" in [track.name for track in prof.recording.tracks]
 
 
 # ---- nothing is left out

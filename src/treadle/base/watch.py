@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from enum import IntEnum
-from threading import get_ident
+from threading import Thread, current_thread
 from time import perf_counter_ns
 from typing import Any
 
@@ -44,7 +44,7 @@ class Records:
 
     A record is the number of a launch, of an entry of its program, start, end, and blocks.
 
-    - **thread**: what Python calls it; -k: a worker; of a device, a stream
+    - **thread**: that of Python; -k: a worker; of a device, a stream
     - **name**: of a worker, which of which pool it is
     - **words**: memory of 64-bit integers, in which `size` records begin at word `first`
     - **lost**: records for which there was no room
@@ -54,8 +54,8 @@ class Records:
     __slots__ = ("device", "first", "lost", "name", "offset", "size", "thread", "words")
 
     def __init__(
-        self, device: str, thread: int, words: Any, first: int, size: int, lost: int, offset: int,
-        name: str = "",
+        self, device: str, thread: Thread | int, words: Any, first: int, size: int, lost: int,
+        offset: int, name: str = "",
     ) -> None:  # fmt: skip
         self.device, self.thread, self.words, self.first = device, thread, words, first
         self.size, self.lost, self.offset, self.name = size, lost, offset, name
@@ -73,7 +73,8 @@ class Watch:
     """Is somebody profiling, and what was seen since.
 
     - **memory**: time, device and bytes in use, of one sample after another
-    - **events**: kind, name, start, end, thread, and what else there is to say, one after another
+    - **events**: kind, name, start, end, thread, and what else there is to say, one after another;
+      the thread itself: it may be over, and another have its number, when somebody reads it
     """
 
     __slots__ = (
@@ -110,12 +111,12 @@ class Watch:
 
     def add(self, kind: Kind, name: Any, start: int, more: Any = None) -> None:
         """Something has ended now."""
-        self.events.extend((kind, name, start, perf_counter_ns(), get_ident(), more))
+        self.events.extend((kind, name, start, perf_counter_ns(), current_thread(), more))
 
     def launch(self, number: int, program: Any) -> None:
         """A program starts that is waited for; `launched` says that it has ended."""
         caller = self.thread.caller
-        self.under_way[number] = (program, perf_counter_ns(), get_ident(), (number, caller))
+        self.under_way[number] = (program, perf_counter_ns(), current_thread(), (number, caller))
 
     def launched(self, number: int) -> None:
         """A launch has ended now, maybe in a later profile than it began in, or in none."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterable, Sequence
+from threading import Thread
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,7 +52,7 @@ class Builder:
     ) -> None:
         self.began, self.ended = began, ended
         self.names, self.tracks = Names(), list[Track]()
-        self.track_of: dict[tuple[str, int, str], int] = {}
+        self.track_of: dict[tuple[str, Thread | int, str], int] = {}
         self.details: list[Detail] = []
         self.programs: dict[int, Any] = {}
         self.program_names: dict[int, int] = {}
@@ -66,13 +66,14 @@ class Builder:
 
     # ---- tracks
 
-    def track(self, device: str, thread: int, name: str = "") -> int:
+    def track(self, device: str, thread: Thread | int, name: str = "") -> int:
         """The number of a thread's track; a worker has a name."""
         key = (device, thread, name)
         if key not in self.track_of:
             self.track_of[key] = len(self.tracks)
             shown = f"{device} {name}" if name else _track_name(device, thread)
-            self.tracks.append(Track(shown, device, os.getpid(), thread))
+            ident = thread if isinstance(thread, int) else thread.ident or 0
+            self.tracks.append(Track(shown, device, os.getpid(), ident))
         return self.track_of[key]
 
     # ---- Python
@@ -209,10 +210,10 @@ class Builder:
         )  # fmt: skip
 
 
-def _track_name(device: str, thread: int) -> str:
-    known = {x.ident: x.name for x in threading.enumerate()}
-    name = known.get(thread, f"thread {thread}")
-    return name if device == "python" else f"{device} 0 ({name})"
+def _track_name(device: str, thread: Thread | int) -> str:
+    if isinstance(thread, int):  # the one stream of a device, or idle times
+        return device
+    return thread.name if device == "python" else f"{device} 0 ({thread.name})"
 
 
 def _nest(events: np.ndarray[Any, Any]) -> None:

@@ -46,8 +46,8 @@ class Ring:
 
     __slots__ = ("address", "name", "thread", "words")
 
-    def __init__(self, thread: int, name: str = "") -> None:
-        self.thread = thread  # of the caller, what Python calls it; of a worker, less than 0
+    def __init__(self, thread: threading.Thread | int, name: str = "") -> None:
+        self.thread = thread  # of the caller; of a worker, less than 0
         self.name = name  # of a worker
         words = ctypes.c_int64 * (HEAD + RECORD * ROOM)
         memory = mmap.mmap(-1, ctypes.sizeof(words))  # of the system, which gives what is touched
@@ -105,7 +105,7 @@ class Rings:
             if own.session != self.session:
                 own.session, own.ring = self.session, None
             if own.ring is None or own.ring.is_nearly_full:
-                own.ring = self._new(threading.get_ident())
+                own.ring = self._new(threading.current_thread())
             rings = [own.ring, *(self._worker(threads, k) for k in range(1, threads))]
             if own.given is None or own.given.rings != rings:
                 own.given = Given(rings)
@@ -123,7 +123,7 @@ class Rings:
             self.workers[threads, number] = ring
         return ring
 
-    def _new(self, thread: int, name: str = "") -> Ring:
+    def _new(self, thread: threading.Thread | int, name: str = "") -> Ring:
         ring = Ring(thread, name)
         self.all.append(ring)
         return ring
