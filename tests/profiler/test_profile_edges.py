@@ -75,6 +75,17 @@ def test_a_launch_that_nobody_sees_end_is_forgotten(at_launch):
     assert len(later.events().filter(kind="call")) == 0
 
 
+def test_a_span_across_two_profiles_is_clipped():
+    outer = td.span("outer")
+    with td.profile():
+        outer.__enter__()
+    with td.profile() as prof, td.span("inner"):
+        outer.__exit__(None, None, None)
+    (event,) = prof.events().filter(name="outer")
+    assert event.start == prof._began
+    assert inside(prof)
+
+
 # ---- threads
 
 
@@ -163,3 +174,16 @@ def test_a_profile_without_programs_is_idle():
     (gap,) = prof.group_by("gap")
     assert gap.time == prof.duration
     assert "idle: Python" in prof.head()
+
+
+def test_the_column_counts_kernels_of_one_name_too():
+    xs = [td.ones(30 + k, 8).realize() for k in range(3)]
+    with td.profile() as prof:
+        for _ in range(2):
+            for x in xs:
+                td.exp(x).numpy()
+        td.exp(xs[0]).numpy()  # another line, the same kernel
+    (group,) = prof.group_by("kernel")
+    assert (group.kernels, group.distinct, group.runs) == (("exp_f32",), 3, 7)
+    assert [(row.distinct, row.runs) for row in sorted(prof.table().rows)] == [(3, 6), (1, 1)]
+    assert f"{7:6} {3:7} " in str(prof.table("kernel"))

@@ -41,7 +41,7 @@ class Table:
         name, spent = shown(self.key, row.name), time_text(row.time)
         return (
             f"{name:<{WIDTH}} {spent:>9} {share:6.1%} {_bar(share)} "
-            f"{row.runs:6} {len(row.kernels):7} {_bytes(row.nbytes):>9} {pace} {limit}"
+            f"{row.runs:6} {row.distinct:7} {_bytes(row.nbytes):>9} {pace} {limit}"
         )
 
 
