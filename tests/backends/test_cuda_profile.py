@@ -89,6 +89,20 @@ def test_explain_says_the_same_as_on_the_host(cuda):
     assert "arena" in str(found)
 
 
+@interpreted
+def test_watched_programs_are_recorded(cuda):
+    x, w = array(16, 32), array(32, 64)
+    with td.profile() as plain:
+        td.realize(two_kernels(x, w))
+    with td.detect_anomaly(), td.profile() as prof:
+        td.realize(two_kernels(x, w))
+    runs = [
+        [(event.name, event.detail.sites) for event in found.events().filter(kind="kernel")]
+        for found in (plain, prof)
+    ]
+    assert runs[0] == runs[1] != []
+
+
 LADDER = {
     1: ("compiled program", "run program", "k0   product"),
     2: ("simplify", "us", "GB/s"),

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from enum import IntEnum
-from threading import get_ident
+from threading import Thread, current_thread
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
@@ -45,19 +45,21 @@ class Records:
 
     A record is the number of a launch, of an entry of its program, start, end, and blocks.
 
-    - **thread**: what Python calls it; -k: a worker; of a device, a stream
+    - **thread**: that of Python; -k: a worker; of a device, a stream
+    - **name**: of a worker, which of which pool it is
     - **words**: memory of 64-bit integers, in which `size` records begin at word `first`
     - **lost**: records for which there was no room
     - **offset**: to be added to times to have those of time.perf_counter_ns
     """
 
-    __slots__ = ("device", "first", "lost", "offset", "size", "thread", "words")
+    __slots__ = ("device", "first", "lost", "name", "offset", "size", "thread", "words")
 
     def __init__(
-        self, device: str, thread: int, words: Any, first: int, size: int, lost: int, offset: int
-    ) -> None:
+        self, device: str, thread: Thread | int, words: Any, first: int, size: int, lost: int,
+        offset: int, name: str = "",
+    ) -> None:  # fmt: skip
         self.device, self.thread, self.words, self.first = device, thread, words, first
-        self.size, self.lost, self.offset = size, lost, offset
+        self.size, self.lost, self.offset, self.name = size, lost, offset, name
 
 
 class _Thread(threading.local):
@@ -92,11 +94,13 @@ class Watch:
     once, from when the first one begins until the last one ends, and each takes a slice.
 
     - **memory**: time, device and bytes in use, of one sample after another
-    - **events**: kind, name, start, end, thread, and what else there is to say, one after another
+    - **events**: kind, name, start, end, thread, and what else there is to say, one after another;
+      the thread itself: it may be over, and another have its number, when somebody reads it
     """
 
     __slots__ = (
         "begun", "ended", "events", "launches", "lock", "memory", "on", "open", "sources", "thread",
+        "under_way",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -106,6 +110,7 @@ class Watch:
         self.events: list[Any] = []
         self.memory: list[tuple[int, str, int]] = []
         self.launches = itertools.count(1)
+        self.under_way: dict[int, tuple[Any, ...]] = {}  # launches that wait for their end
         self.thread = _Thread()
         self.sources: list[Callable[[], list[Records]]] = []  # of backends that were loaded
         self.begun: list[Callable[[], None]] = []  # called when somebody begins to watch
@@ -135,6 +140,7 @@ class Watch:
             if not self.open:
                 self._stop()
             events, memory = self.events[since.events :], self.memory[since.memory :]
+            events += self.unfinished()
             if not self.open:
                 self.events = []
             return Seen(events, memory, self._records())
@@ -150,7 +156,25 @@ class Watch:
 
     def add(self, kind: Kind, name: Any, start: int, more: Any = None) -> None:
         """Something has ended now."""
-        self.events.extend((kind, name, start, perf_counter_ns(), get_ident(), more))
+        self.events.extend((kind, name, start, perf_counter_ns(), current_thread(), more))
+
+    def launch(self, number: int, program: Any) -> None:
+        """A program starts that is waited for; `launched` says that it has ended."""
+        caller = self.thread.caller
+        self.under_way[number] = (program, perf_counter_ns(), current_thread(), (number, caller))
+
+    def launched(self, number: int) -> None:
+        """A launch has ended now, maybe in a later profile than it began in, or in none."""
+        program, start, thread, more = self.under_way.pop(number)
+        if self.on:
+            self.events.extend((Kind.CALL, program, start, perf_counter_ns(), thread, more))
+
+    def unfinished(self) -> list[Any]:
+        """Launches that are under way, as events that end now."""
+        now, found = perf_counter_ns(), list[Any]()
+        for program, start, thread, more in list(self.under_way.values()):
+            found += (Kind.CALL, program, start, now, thread, more)
+        return found
 
 
 WATCH = Watch()

@@ -191,7 +191,7 @@ def _apart(events: Events) -> Iterator[Advice]:
 
 def _few(events: Events) -> Iterator[Advice]:
     """Kernels that most threads have no block of."""
-    threads = sum(track.device == "cpu" for track in events.recording.tracks)
+    threads = events.recording.threads
     for detail, time, _, runs in _details(events):
         if detail.blocks < threads:
             idle = time * (1 - detail.blocks / threads)

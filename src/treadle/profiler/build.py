@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterable, Sequence
+from threading import Thread
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,9 +47,12 @@ class Names:
 class Builder:
     """A Recording under construction."""
 
-    def __init__(self, flat: Sequence[Any], records: Sequence[Records]) -> None:
+    def __init__(
+        self, flat: Sequence[Any], records: Sequence[Records], began: int, ended: int
+    ) -> None:
+        self.began, self.ended = began, ended
         self.names, self.tracks = Names(), list[Track]()
-        self.track_of: dict[tuple[str, int], int] = {}
+        self.track_of: dict[tuple[str, Thread | int, str], int] = {}
         self.details: list[Detail] = []
         self.programs: dict[int, Any] = {}
         self.program_names: dict[int, int] = {}
@@ -63,12 +66,14 @@ class Builder:
 
     # ---- tracks
 
-    def track(self, device: str, thread: int) -> int:
-        """The number of a thread's track."""
-        key = (device, thread)
+    def track(self, device: str, thread: Thread | int, name: str = "") -> int:
+        """The number of a thread's track; a worker has a name."""
+        key = (device, thread, name)
         if key not in self.track_of:
             self.track_of[key] = len(self.tracks)
-            self.tracks.append(Track(_track_name(device, thread), device, os.getpid(), thread))
+            shown = f"{device} {name}" if name else _track_name(device, thread)
+            ident = thread if isinstance(thread, int) else thread.ident or 0
+            self.tracks.append(Track(shown, device, os.getpid(), ident))
         return self.track_of[key]
 
     # ---- Python
@@ -79,6 +84,7 @@ class Builder:
         events = np.zeros(count, EVENT)
         events["kind"] = flat[0::FIELDS]
         events["start"], events["end"] = flat[2::FIELDS], flat[3::FIELDS]
+        self._clip(events)
         events["track"] = [self.track("python", thread) for thread in flat[4::FIELDS]]
         events["parent"] = events["detail"] = -1
         columns = zip(flat[0::FIELDS], flat[1::FIELDS], flat[5::FIELDS], strict=True)
@@ -101,17 +107,27 @@ class Builder:
     # ---- kernels
 
     def _kernels(self, source: Records) -> np.ndarray[Any, Any]:
-        """What a thread of a device ran; a run that nobody waited for is lost."""
+        """What a thread of a device ran; a run that nobody waited for is lost.
+
+        The host's launches are waited for, so what they run in another profile is not of this
+        one. A GPU may run later what was started here.
+        """
         words = np.frombuffer(source.words, np.int64)[source.first :]
         found = words[: WORDS * source.size].reshape(source.size, WORDS)
         known = np.isin(found[:, 0], list(self.launches))
-        self.lost += int(len(found) - known.sum())
-        found = found[known]
+        starts, ends = (found[:, k] + source.offset for k in (2, 3))
+        inside = (starts < self.ended) & (ends > self.began)
+        self.lost += int((inside & ~known).sum())
+        here = source.device == "cpu"
+        found = found[known & inside] if here else found[known]
         events = np.zeros(len(found), EVENT)
-        events["kind"], events["track"] = Kind.KERNEL, self.track(source.device, source.thread)
+        events["kind"] = Kind.KERNEL
+        events["track"] = self.track(source.device, source.thread, source.name)
         events["start"], events["end"] = found[:, 2], found[:, 3]
         events["start"] += source.offset
         events["end"] += source.offset
+        if here:
+            self._clip(events)
         numbers, which = np.unique(found[:, 0], return_inverse=True)
         launches = [self.launches[number] for number in numbers.tolist()]
         events["parent"] = np.array([launch.row for launch in launches], np.int64)[which]
@@ -122,6 +138,11 @@ class Builder:
             events["name"][rows] = names[found[rows, 1]]
             events["detail"][rows] = details[found[rows, 1]]
         return events
+
+    def _clip(self, events: np.ndarray[Any, Any]) -> None:
+        """What began earlier or went on later is of this profile as far as it lies in it."""
+        for edge in ("start", "end"):
+            events[edge] = np.clip(events[edge], self.began, self.ended)
 
     def _table(self, launch: Launch) -> int:
         """The number of what is known of a program's entries, for one caller.
@@ -155,6 +176,11 @@ class Builder:
         away = [k for k, track in enumerate(self.tracks) if track.device.startswith("cuda")]
         return busy | np.isin(self.events["track"], away)
 
+    def _threads(self) -> int:
+        """Threads of the largest pool that was used."""
+        own = [x.program for x in self.launches.values() if x.program.device == "cpu"]
+        return max((program.pool.threads for program in own), default=1)
+
     def pages(self) -> dict[int, ProgramPage]:
         """What there is to see of each program, for the first who called it."""
         found: dict[int, ProgramPage] = {}
@@ -167,9 +193,10 @@ class Builder:
 
     # ---- all of it
 
-    def recording(self, began: int, ended: int) -> Recording:
+    def recording(self) -> Recording:
         """Events by time."""
-        idle = gaps(self.events, self._busy(), (began, ended), self.names.of, self.track)
+        whole = self.began, self.ended
+        idle = gaps(self.events, self._busy(), whole, self.names.of, self.track)
         events = np.concatenate([self.events, idle])
         order = np.lexsort((-events["end"], events["start"]))
         place = np.empty(len(order) + 1, np.int32)
@@ -179,16 +206,14 @@ class Builder:
         events["parent"] = place[events["parent"]]
         return Recording(
             events, self.tracks, self.names.all, self.details, lost=self.lost, facts=facts(),
-            flows=_flows(events),
+            flows=_flows(events), threads=self._threads(),
         )  # fmt: skip
 
 
-def _track_name(device: str, thread: int) -> str:
-    if thread < 0:
-        return f"{device} {-thread}"
-    known = {x.ident: x.name for x in threading.enumerate()}
-    name = known.get(thread, f"thread {thread}")
-    return name if device == "python" else f"{device} 0 ({name})"
+def _track_name(device: str, thread: Thread | int) -> str:
+    if isinstance(thread, int):  # the one stream of a device, or idle times
+        return device
+    return thread.name if device == "python" else f"{device} 0 ({thread.name})"
 
 
 def _nest(events: np.ndarray[Any, Any]) -> None:

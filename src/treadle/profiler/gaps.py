@@ -87,8 +87,6 @@ def gaps(
     A gap with several causes is as many events: each cause has its own time.
     """
     busy, (began, ended) = merged(events[at_work]), whole
-    if not len(busy):
-        return np.empty(0, EVENT)
     starts = np.concatenate([[began], busy[:, 1]])
     ends = np.concatenate([busy[:, 0], [ended]])
     long = np.flatnonzero(ends - starts >= SHORTEST)
@@ -104,7 +102,7 @@ def gaps(
     return found
 
 
-def unshared(calls: np.ndarray[Any, Any], kernels: np.ndarray[Any, Any], tracks: int) -> float:
+def unshared(calls: np.ndarray[Any, Any], kernels: np.ndarray[Any, Any], threads: int) -> float:
     """Nanoseconds that threads were idle while a program ran, in times of all threads together."""
     ran = merged(calls)
     whole = float((ran[:, 1] - ran[:, 0]).sum())
@@ -112,4 +110,4 @@ def unshared(calls: np.ndarray[Any, Any], kernels: np.ndarray[Any, Any], tracks:
     for track in np.unique(kernels["track"]):
         mine = merged(kernels[kernels["track"] == track])
         busy += float((mine[:, 1] - mine[:, 0]).sum())
-    return max(0.0, whole - busy / max(1, tracks))
+    return max(0.0, whole - busy / threads)

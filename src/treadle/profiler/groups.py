@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,9 @@ from treadle.profiler.gaps import FEW, merged, own_times, unshared
 from treadle.profiler.recording import Recording
 
 Array = np.ndarray[Any, Any]
+Kernel = tuple[int, int]
+"""The program that it belongs to, and its number there: callers of a program share its kernels."""
+
 GIGA = 1e9
 NOWHERE = "(no line)"
 NO_MODULE = "(no module)"
@@ -24,10 +27,11 @@ class Group(NamedTuple):
     time: float  # of kernels: each its share of a moment; of others: when at least one ran
     own: float  # without what lies in other events
     runs: int
-    kernels: tuple[str, ...]
+    kernels: tuple[str, ...]  # their names, each once
     flops: float
     nbytes: float
     ideal: float  # nanoseconds at the machine's limit
+    distinct: int = 0  # kernels, of which several may have one name
 
     @property
     def roofline(self) -> float:
@@ -121,7 +125,7 @@ def grouped(found: Recording, rows: Array, key: str) -> list[Group]:
 def _by_part(costs: Costs, key: str) -> list[Group]:
     """Kernels under the lines, ops or modules they are made of."""
     sums: dict[str, Array] = {}
-    kernels: dict[str, dict[str, None]] = {}
+    kernels: dict[str, dict[Kernel, str]] = {}
     found, names = costs.recording, _names(costs)
     for number, total in costs.by_detail().items():
         detail = found.details[number]
@@ -135,7 +139,7 @@ def _by_part(costs: Costs, key: str) -> list[Group]:
         for text, share in shares.items():
             weights = np.array([share, 1.0, share, share, share])
             sums[text] = sums.get(text, np.zeros(5)) + total * weights
-            kernels.setdefault(text, {})[names[number]] = None
+            kernels.setdefault(text, {})[detail.program, detail.entry] = names[number]
     return [_group(text, total, kernels[text]) for text, total in sums.items()]
 
 
@@ -147,15 +151,19 @@ def _names(costs: Costs) -> dict[int, str]:
 
 def _by_kernel(costs: Costs) -> list[Group]:
     sums: dict[str, Array] = {}
+    kernels: dict[str, dict[Kernel, str]] = {}
     names = _names(costs)
     for number, total in costs.by_detail().items():
-        sums[names[number]] = sums.get(names[number], np.zeros(5)) + total
-    return [_group(name, total, (name,)) for name, total in sums.items()]
+        name, detail = names[number], costs.recording.details[number]
+        sums[name] = sums.get(name, np.zeros(5)) + total
+        kernels.setdefault(name, {})[detail.program, detail.entry] = name
+    return [_group(name, total, kernels[name]) for name, total in sums.items()]
 
 
-def _group(name: str, total: Array, kernels: Iterable[str]) -> Group:
+def _group(name: str, total: Array, kernels: dict[Kernel, str]) -> Group:
     time, runs, flops, nbytes, ideal = total.tolist()
-    return Group(name, time, time, round(runs), tuple(kernels), flops, nbytes, ideal)
+    names = tuple(dict.fromkeys(kernels.values()))
+    return Group(name, time, time, round(runs), names, flops, nbytes, ideal, len(kernels))
 
 
 def self_times(recording: Recording) -> Array:
@@ -179,11 +187,11 @@ def _by_name(found: Recording, rows: Array) -> list[Group]:
 def _idle_threads(found: Recording, rows: Array) -> list[Group]:
     """What the host's threads lost for want of blocks, as one group."""
     own = [k for k, track in enumerate(found.tracks) if track.device == "cpu"]
-    if len(own) < 2:
+    if not own or found.threads < 2:
         return []
     kernels = found.events[rows[np.isin(found.events["track"][rows], own)]]
     calls = found.events[np.unique(kernels["parent"])]
-    lost = unshared(calls, kernels, len(own))
+    lost = unshared(calls, kernels, found.threads)
     return [Group(FEW, lost, lost, len(calls), (), 0.0, 0.0, 0.0)]
 
 

@@ -71,8 +71,9 @@ class Profile:
         if not self._ended:
             hint = "read it after its with block"
             raise ArgumentError(explain("profile", "it is not over yet", hint))
-        builder = Builder(self._flat, own_records(self._records, self._flat, self._place))
-        found = builder.recording(self._began, self._ended)
+        records = own_records(self._records, self._flat, self._place)
+        builder = Builder(self._flat, records, self._began, self._ended)
+        found = builder.recording()
         found.ceilings = _ceilings(found)
         found.programs = builder.pages()
         found.counters = memory_counters(self._memory)
@@ -133,11 +134,11 @@ class Profile:
         busy = max(self.events().filter(kind=kind).total for kind in (Kind.CALL, Kind.KERNEL))
         idle = {group.name: group.time for group in self.group_by("gap")}
         few = idle.pop(FEW, 0.0)
-        parts = [f"{name} {spent / 1e6:.1f}" for name, spent in idle.items()]
+        parts = ", ".join(f"{name} {spent / 1e6:.1f}" for name, spent in idle.items())
         lost = f"; {self.recording.lost} records lost" if self.recording.lost else ""
         text = f"{self.duration / 1e6:.1f} ms, of which programs ran {busy / 1e6:.1f}"
-        text += f" (few blocks to share: {few / 1e6:.1f})" if few >= 0.01 * busy else ""
-        return f"{text}; idle: {', '.join(parts) or 'none'} ms{lost}"
+        text += f" (few blocks to share: {few / 1e6:.1f})" if few > 0.01 * busy else ""
+        return f"{text}; idle: {f'{parts} ms' if parts else 'none'}{lost}"
 
     def __str__(self) -> str:
         return str(self.table())

@@ -114,4 +114,5 @@ class Recording:
     ceilings: dict[str, tuple[float, float]] = field(default_factory=dict)
     """Of a device: bytes and flops per second, measured in float32; `cuda:0 bf16`: in another."""
     flows: np.ndarray[Any, np.dtype[np.void]] = field(default_factory=lambda: np.empty(0, FLOW))
+    threads: int = 1  # that share the blocks of a program on the host, the caller included
     changes: Sequence[Any] = ()  # memory taken and given back, with its lines, where somebody asked

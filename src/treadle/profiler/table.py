@@ -50,7 +50,7 @@ class Table:
             return f"{name:<{WIDTH}} {spent:>9} {own:>9} {share:6.1%} {_bar(share)} {row.runs:6}"
         return (
             f"{name:<{WIDTH}} {spent:>9} {share:6.1%} {_bar(share)} "
-            f"{row.runs:6} {len(row.kernels):7} {_bytes(row.nbytes):>9} {pace} {limit}"
+            f"{row.runs:6} {row.distinct:7} {_bytes(row.nbytes):>9} {pace} {limit}"
         )
 
 

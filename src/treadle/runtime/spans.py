@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import update_wrapper
 from importlib import import_module
-from threading import get_ident
+from threading import Thread, current_thread
 from time import perf_counter_ns
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
@@ -47,16 +47,16 @@ class span:  # noqa: N801 - called like a function
             hint = 'td.span("Softmax"), as a decorator or in a with statement'
             raise ArgumentError(explain("span", "a name is text", hint, got=repr(name)))
         self.name = name
-        self.opened: dict[int, Any] = {}  # thread to start, and to that of the block around it
+        self.opened: dict[Thread, Any] = {}  # thread to start, and to that of the block around it
 
     def __enter__(self) -> None:
         if WATCH.on:
-            thread = get_ident()
+            thread = current_thread()
             self.opened[thread] = self.opened.get(thread), perf_counter_ns()
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if self.opened:
-            end, thread = perf_counter_ns(), get_ident()
+            end, thread = perf_counter_ns(), current_thread()
             outer, start = self.opened.pop(thread, (None, None))
             if outer is not None:
                 self.opened[thread] = outer
@@ -120,7 +120,7 @@ class _Around:
             return self._function(*args, **options)
         finally:
             end = perf_counter_ns()
-            WATCH.events.extend((_SPAN, self._name, start, end, get_ident(), None))
+            WATCH.events.extend((_SPAN, self._name, start, end, current_thread(), None))
 
 
 def _stand_in(*args: Any, **options: Any) -> Any:
@@ -163,7 +163,7 @@ class _Named:
         same.__kwdefaults__ = function.__kwdefaults__
         plain = _stand_in.__code__
         put = {
-            0.5: same, 1.5: WATCH.events.extend, 2.5: perf_counter_ns, 3.5: get_ident,
+            0.5: same, 1.5: WATCH.events.extend, 2.5: perf_counter_ns, 3.5: current_thread,
             4.5: self.name,
         }  # fmt: skip
         constants = tuple([put.get(x, x) if type(x) is float else x for x in plain.co_consts])

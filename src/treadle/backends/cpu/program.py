@@ -139,7 +139,7 @@ class Program(Table):
         if results is not None:
             words[DONE] = 0
         try:
-            if MEANING.shown and not self.walked:
+            if MEANING.shown and (MEANING.profiled or not self.walked):
                 (rings.launch if MEANING.profiled else show.run)(self, words)
                 words[DONE] = 1
             else:

@@ -16,7 +16,7 @@ from treadle.backends.cpu.buffers import bytes_in_use
 from treadle.backends.cpu.recorded import HEAD, RECORD
 from treadle.backends.cpu.threads import Pool, native_clock, recorder
 from treadle.backends.cpu.workers import PART_NANOSECONDS
-from treadle.base.watch import WATCH, Kind, Records
+from treadle.base.watch import WATCH, Records
 
 ROOM = 1 << 16  # records of a ring
 SAMPLE_NANOSECONDS, LONGEST_WAIT = 500_000, 50_000_000  # between two looks at memory
@@ -34,16 +34,21 @@ class Program(Protocol):
     def short(self) -> bool: ...
     @property
     def in_parts(self) -> bool: ...
+    @property
+    def walked(self) -> bool: ...
+    @property
+    def launch(self) -> Any: ...
     # fmt: on
 
 
 class Ring:
     """Records of one thread; `words` is what NumPy maps."""
 
-    __slots__ = ("address", "thread", "words")
+    __slots__ = ("address", "name", "thread", "words")
 
-    def __init__(self, thread: int) -> None:
-        self.thread = thread  # of the caller, what Python calls it; of a worker, less than 0
+    def __init__(self, thread: threading.Thread | int, name: str = "") -> None:
+        self.thread = thread  # of the caller; of a worker, less than 0
+        self.name = name  # of a worker
         words = ctypes.c_int64 * (HEAD + RECORD * ROOM)
         memory = mmap.mmap(-1, ctypes.sizeof(words))  # of the system, which gives what is touched
         self.words = words.from_buffer(memory)
@@ -56,13 +61,23 @@ class Ring:
         return bool(self.words[0] > ROOM // 2)
 
 
+class Given:
+    """Where each thread of a pool writes, the caller first; a launch keeps it until its end."""
+
+    __slots__ = ("pointers", "rings")
+
+    def __init__(self, rings: list[Ring]) -> None:
+        self.rings = rings
+        self.pointers = (ctypes.c_int64 * len(rings))(*(ring.address for ring in rings))
+
+
 class _Own(threading.local):
-    """The ring of the thread that launches programs, and how it tells others where to write."""
+    """The ring of the thread that launches programs, and what it gave others last."""
 
     def __init__(self) -> None:
         self.session = -1
         self.ring: Ring | None = None
-        self.pointers: Any = None
+        self.given: Given | None = None
 
 
 class Rings:
@@ -71,35 +86,45 @@ class Rings:
     def __init__(self) -> None:
         self.all: list[Ring] = []
         self.session = 0
-        self.workers: dict[int, Ring] = {}
+        self.workers: dict[tuple[int, int], Ring] = {}  # by the size of their pool and number
+        self.given: dict[int, Given] = {}  # to launches that are under way, by their number
         self.own = _Own()
         self.lock = threading.Lock()
 
     def begin(self) -> None:
-        """Forget the rings of an earlier profile."""
-        self.all, self.workers = [], {}
-        self.session += 1
-
-    def pointers(self, threads: int) -> Any:
-        """Where each of so many threads writes, the caller first."""
-        own = self.own
-        if own.session != self.session:
-            own.session, own.ring, own.pointers = self.session, None, None
+        """Forget the rings of an earlier profile, but for those that are still written to."""
         with self.lock:
-            if own.ring is None or own.ring.is_nearly_full:
-                own.ring, own.pointers = self._new(threading.get_ident()), None
-            for number in range(1, threads):
-                ring = self.workers.get(number)
-                if ring is None or ring.is_nearly_full:
-                    self.workers[number] = self._new(-number)
-                    own.pointers = None
-            if own.pointers is None or len(own.pointers) < threads:
-                rings = [own.ring, *(self.workers[k] for k in range(1, threads))]
-                own.pointers = (ctypes.c_int64 * threads)(*(ring.address for ring in rings))
-        return own.pointers
+            used = [ring for given in list(self.given.values()) for ring in given.rings]
+            self.all, self.workers = list(dict.fromkeys(used)), {}
+            self.session += 1
 
-    def _new(self, thread: int) -> Ring:
-        ring = Ring(thread)
+    def give(self, launch: int, threads: int) -> Given:
+        """Where so many threads write what they do for a launch, until `take` is called."""
+        own = self.own
+        with self.lock:
+            if own.session != self.session:
+                own.session, own.ring = self.session, None
+            if own.ring is None or own.ring.is_nearly_full:
+                own.ring = self._new(threading.current_thread())
+            rings = [own.ring, *(self._worker(threads, k) for k in range(1, threads))]
+            if own.given is None or own.given.rings != rings:
+                own.given = Given(rings)
+            self.given[launch] = own.given
+            return own.given
+
+    def take(self, launch: int) -> None:
+        """A launch has ended: nobody writes to its rings any more."""
+        del self.given[launch]
+
+    def _worker(self, threads: int, number: int) -> Ring:
+        ring = self.workers.get((threads, number))
+        if ring is None or ring.is_nearly_full:
+            ring = self._new(-number, f"{number} of {threads}")
+            self.workers[threads, number] = ring
+        return ring
+
+    def _new(self, thread: threading.Thread | int, name: str = "") -> Ring:
+        ring = Ring(thread, name)
         self.all.append(ring)
         return ring
 
@@ -107,9 +132,12 @@ class Rings:
         """What was written so far."""
         offset = clock_offset()
         return [
-            Records("cpu", ring.thread, ring.words, HEAD, ring.words[0], ring.words[2], offset)
+            Records(
+                "cpu", ring.thread, ring.words, HEAD, ring.words[0], ring.words[2], offset,
+                ring.name,
+            )
             for ring in self.all
-        ]
+        ]  # fmt: skip
 
 
 RINGS = Rings()
@@ -143,15 +171,18 @@ WATCH.begun.append(SAMPLES.begin)
 def launch(program: Program, words: Any) -> None:
     """Run a program as it is run otherwise, and have every thread write down what it does."""
     number = next(WATCH.launches)
-    pointers = RINGS.pointers(program.pool.threads)
-    record = (ctypes.c_int64 * 5)(ctypes.addressof(pointers), number, 0, NEVER, 0)
+    rings = RINGS.give(number, program.pool.threads)  # kept here: native code writes to them
+    record = (ctypes.c_int64 * 5)(ctypes.addressof(rings.pointers), number, 0, NEVER, 0)
     if program.in_parts:
         record[3] = PART_NANOSECONDS
     SAMPLES.take()
     run, at = recorder(program.short), ctypes.addressof(record)
     given = words if not program.in_parts else (ctypes.c_int64 * 5)(*words[:5])
-    start = perf_counter_ns()
+    WATCH.launch(number, program)
     try:
+        if program.walked:
+            program.launch(ctypes.addressof(words), record)
+            return
         while given[2]:
             ran = run(ctypes.addressof(given), at)
             if not program.in_parts:
@@ -160,7 +191,8 @@ def launch(program: Program, words: Any) -> None:
             given[2] -= ran
             record[2] += ran
     finally:
-        WATCH.add(Kind.CALL, program, start, (number, WATCH.thread.caller))
+        WATCH.launched(number)
+        RINGS.take(number)
 
 
 def clock_offset() -> int:

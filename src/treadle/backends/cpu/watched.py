@@ -11,7 +11,7 @@ import numpy as np
 from treadle.backends.arrays import numpy_dtype
 from treadle.backends.cpu.program import BASES, DONE, ENTRY_BYTES, Program
 from treadle.backends.cpu.runners import BESIDE
-from treadle.backends.cpu.threads import launcher
+from treadle.backends.cpu.threads import launcher, recorder
 from treadle.backends.watching import Piece, Walk, pieces_of
 from treadle.ir.node import Node
 from treadle.kernel.places import Place
@@ -39,7 +39,8 @@ class _Launcher:
     ) -> None:  # fmt: skip
         self.pieces, self.entries, self.found, self.walk = pieces, entries, found, walk
 
-    def __call__(self, address: int) -> None:
+    def __call__(self, address: int, record: Any = None) -> None:
+        """Run the table of a launch; record says how it is written down while somebody profiles."""
         given = (ctypes.c_int64 * BASES).from_address(address)
         pool, table, _, bases = given[:DONE]
 
@@ -49,20 +50,24 @@ class _Launcher:
             return _array(start, node)
 
         if not self.pieces:  # copies alone
-            self._run(pool, table, bases, self.entries[0])
+            self._run(pool, table, bases, self.entries[0], record)
         for piece in self.pieces:
             with self.walk.around(piece, read):
-                self._run(pool, table, bases, self.entries[piece.number])
+                self._run(pool, table, bases, self.entries[piece.number], record)
         given[DONE] = 1
 
-    def _run(self, pool: int, table: int, bases: int, numbers: Sequence[int]) -> None:
+    def _run(self, pool: int, table: int, bases: int, numbers: Sequence[int], record: Any) -> None:
         """Entries one by one: none of them runs beside the next."""
         for number in numbers:
             entry = (ctypes.c_int64 * WORDS).from_address(table + ENTRY_BYTES * number)
             alone = (ctypes.c_int64 * WORDS)(*entry)
             alone[WORDS - 1] &= (1 << BESIDE) - 1
             words = (ctypes.c_int64 * BASES)(pool, ctypes.addressof(alone), 1, bases, 0)
-            launcher()(ctypes.addressof(words))
+            if record is None:
+                launcher()(ctypes.addressof(words))
+            else:
+                record[2] = number
+                recorder(False)(ctypes.addressof(words), ctypes.addressof(record))
 
 
 def _array(address: int, node: Node) -> Any:

@@ -52,7 +52,8 @@ class Marks:
     def begin(self) -> None:
         """Forget an earlier profile."""
         self.moments: dict[Gpu, Moment] = {}
-        self.runs: list[tuple[Gpu, Moment, int, list[Mark]]] = []
+        self.runs: list[tuple[Gpu, Moment, int, int, list[Mark]]] = []
+        """Device, moment, launch, first entry, and a mark before, between and after entries."""
         self.words: dict[Gpu, array[int]] = {}  # of runs that were read
 
     def moment(self, gpu: Gpu) -> Moment:
@@ -65,10 +66,10 @@ class Marks:
     def records(self) -> list[Records]:
         """Records of every device, once it is done."""
         runs, self.runs = self.runs, []
-        for gpu, moment, number, marks in runs:
+        for gpu, moment, number, first, marks in runs:
             gpu.wait_for(marks[-1])
             times = [moment.time + round(gpu.between(moment.mark, x) * 1e6) for x in marks]
-            for entry, (start, end) in enumerate(pairwise(times)):
+            for entry, (start, end) in enumerate(pairwise(times), first):
                 self.words.setdefault(gpu, array("q")).extend((number, entry, start, end, 1))
         return [
             Records(f"cuda:{int(gpu.device)}", 0, found[:], 0, len(found) // 5, 0, 0)
@@ -94,5 +95,25 @@ def start_recorded(program: Program, bases: Sequence[int]) -> None:
         call.start()
         marks.append(gpu.mark())
     ranges.close()
-    MARKS.runs.append((gpu, moment, number, marks))
+    MARKS.runs.append((gpu, moment, number, 0, marks))
     WATCH.add(Kind.CALL, program, begun, (number, WATCH.thread.caller))
+
+
+class Alone:
+    """A launch whose kernels are started one by one, with other things between them."""
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.begun = program, perf_counter_ns()
+        self.moment, self.number = MARKS.moment(program.gpu), next(WATCH.launches)
+
+    def start(self, entry: int) -> None:
+        """Start a kernel with an event on either side."""
+        gpu = self.program.gpu
+        marks = [gpu.mark()]
+        self.program.calls[entry].start()
+        marks.append(gpu.mark())
+        MARKS.runs.append((gpu, self.moment, self.number, entry, marks))
+
+    def end(self) -> None:
+        """All of them were started, or a fault was found."""
+        WATCH.add(Kind.CALL, self.program, self.begun, (self.number, WATCH.thread.caller))

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
 from treadle.backends.arrays import numpy_dtype
 from treadle.backends.cuda.execute import Program
+from treadle.backends.cuda.recorded import Alone
 from treadle.backends.watching import Walk, pieces_of
+from treadle.base.knobs import MEANING
 from treadle.ir.node import Node
 
 
 def watch(program: Program, walk: Walk) -> None:
     """Let a walk see every piece of a program, from its next run on."""
-    plan, gpu = program.plan, program.gpu
+    plan, gpu, known = program.plan, program.gpu, ref(program)
     pieces = pieces_of(plan.steps, plan.found.__getitem__)
     calls = list(zip(program.calls, plan.launches, strict=True))
 
     def start(bases: Sequence[int]) -> None:
+        running = known()
+        alone = Alone(running) if MEANING.profiled and running is not None else None
+
         def read(node: Node) -> Any:
             base, offset = plan.found[node]
             array = np.empty(node.shape, numpy_dtype(node.dtype))
@@ -27,15 +33,19 @@ def watch(program: Program, walk: Walk) -> None:
             return array
 
         def run(number: int) -> None:
-            for call, launch in calls:
+            for entry, (call, launch) in enumerate(calls):
                 if launch.step == number:
                     call.aim(bases)
-                    call.start()
+                    call.start() if alone is None else alone.start(entry)
 
-        if not pieces:  # copies alone
-            run(0)
-        for piece in pieces:
-            with walk.around(piece, read):
-                run(piece.number)
+        try:
+            if not pieces:  # copies alone
+                run(0)
+            for piece in pieces:
+                with walk.around(piece, read):
+                    run(piece.number)
+        finally:
+            if alone is not None:
+                alone.end()
 
     program.clock = start
