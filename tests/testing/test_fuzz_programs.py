@@ -24,7 +24,7 @@ from treadle.testing.fuzz.runs import MODES, new_program
 from treadle.testing.fuzz.script import lines_of, script_of
 from treadle.testing.fuzz.shrink import Run
 from treadle.testing.fuzz.vocabulary import EVERY, VALUES
-from treadle.testing.fuzz.watch import instead, on_threads
+from treadle.testing.fuzz.watch import instead, on_threads, shadowed
 
 SEED = 2024
 KINDS = {
@@ -185,3 +185,10 @@ def test_a_program_that_is_not_fit_after_all_gives_way_to_another(monkeypatch):
     program, expected = runs.program_number(SEED, 9)
     assert program != unfit
     assert len(expected) == len(program.statements)
+
+
+def test_what_overflows_as_numpy_has_it_is_the_same():
+    """Infinities are held against infinities: squares of halves beyond 65504."""
+    x = td.tensor(np.full((4, 4), 200, np.float16))
+    with shadowed():
+        assert np.isinf((x * x).sum().numpy())
