@@ -198,7 +198,8 @@ def _difference(node: Node, before: dict[Node, Any], found: Any) -> str:
         wrong = found != expected
     else:
         peak = max((largest(x) for x in made if x.dtype.kind not in "iub"), default=1.0)
-        gap = np.abs(found.astype(np.float64) - expected.astype(np.float64))
+        with np.errstate(invalid="ignore"):
+            gap = np.abs(found.astype(np.float64) - expected.astype(np.float64))
         coarsest = min(n.dtype.size for n in order if n.dtype.is_float)
         nothing = np.isnan(found) & np.isnan(expected)  # as the mean of no elements is
         same = (found == expected) | nothing  # two infinities are no number apart
