@@ -83,7 +83,7 @@ def test_the_rest_of_the_explanation_is_there_as_data_and_as_text():
     assert found.without_reuse >= found.arena_bytes
     assert found.nodes_before > found.nodes_after > 0
     assert found.rules["define-cross_entropy"] == 1
-    assert {"record", "simplify", "fuse", "plan", "code"} <= set(found.stages)
+    assert {"record", "simplify", "fuse", "plan", "lower", "code"} <= set(found.stages)
     text = str(found)
     for wanted in ("k0", "product", "test_explain.py:", "why", "arena", "rules", "time"):
         assert wanted in text

@@ -53,10 +53,11 @@ class Driver(ABC):
 
     def lower(self) -> None:
         """Kernels for every step, in order."""
-        for built in self.places.copies.values():
-            self.add_loops(built, 0)
-        for number, step in enumerate(self.steps):
-            self._emitter(step)(step, number)
+        with trace.stage("lower"):
+            for built in self.places.copies.values():
+                self.add_loops(built, 0)
+            for number, step in enumerate(self.steps):
+                self._emitter(step)(step, number)
 
     def _emitter(self, step: Step) -> Callable[..., None]:
         if isinstance(step, LoopStep):

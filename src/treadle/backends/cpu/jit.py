@@ -184,7 +184,10 @@ def _object(job: Job) -> bytes:
     name = _name_on_disk(job)
     image = disk.read(name) if name else None
     if image is None:
-        image = compile_object(job.make_text(), job.target, job.effort, job.passes)
+        with trace.stage("emit"):
+            text = job.make_text()
+        with trace.stage("LLVM"):
+            image = compile_object(text, job.target, job.effort, job.passes)
         trace.tell("module", job.key)
         if name:
             disk.write(name, image)

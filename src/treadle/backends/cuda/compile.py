@@ -16,7 +16,7 @@ from triton.compiler import ASTSource
 
 from treadle.backends.cuda.launch import Source
 from treadle.backends.cuda.naming import PLACE
-from treadle.base import cache
+from treadle.base import cache, trace
 
 FEW = 2  # kernels that are not worth a second thread
 FUSED = ('input_precision="ieee"', "# a chain")
@@ -60,7 +60,8 @@ def code_of(source: Source, architecture: int) -> Code:
     key = key_of(source, architecture)
     stored = cache.read(key)
     if stored is None:
-        code = _compiled(source, architecture)
+        with trace.stage("Triton"):
+            code = _compiled(source, architecture)
         facts = {name: getattr(code, name) for name in ("name", "shared", "warps", "maps")}
         cache.write(key, json.dumps(facts).encode() + b"\n" + code.cubin)
         return code
