@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import numpy as np
@@ -258,7 +259,7 @@ def test_advice_says_why_functions_are_traced_again():
         for size in range(2, 9):
             double(td.ones(size)).realize()
     (found,) = [x for x in prof.advice(10) if "compile fewer" in x.what]
-    assert "traced again: <lambda>: argument 0: (2,) → (3,)" in found.evidence
+    assert re.search(r"traced again: <lambda>: argument 0: \(\d,\) → \(\d,\)", found.evidence)
     assert "td.Dim" in found.what
 
 
