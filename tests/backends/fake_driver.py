@@ -24,6 +24,7 @@ ATTRIBUTES = {
 NEAR_THE_DRIVER = (
     "driver",
     "calls",
+    "segments",
     "show",
     "recorded",
     "execute",
