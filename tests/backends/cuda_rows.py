@@ -16,7 +16,6 @@ from treadle.backends.registry import backend_of
 from treadle.base.device import device
 from treadle.base.dtypes import (
     bfloat16,
-    complex64,
     dtype,
     float32,
     float64,
@@ -49,7 +48,7 @@ def is_heavy(name):
     return home(name).split(".")[0] in HEAVY
 
 
-COMPLEX = [(name, d) for name, d in PAIRS if d is complex64 and home(name)[:6] != "linalg"]
+SAMPLED = [(name, d) for name, d in PAIRS if not (d.is_complex and home(name)[:6] == "linalg")]
 """Factors of complex matrices are one of several: they have tests of their own."""
 LATER = "rerouted"  # has a gradient once somebody gives it one
 DIFFERENTIABLE = [
