@@ -191,6 +191,7 @@ RULES: dict[Op | Kind, Rule] = {
     Kind.GATHER: _gather,
     Kind.SCATTER: _scatter,
     Kind.ROUTINE: _last_axes_of_all,
+    Kind.TRANSFER: _along(lambda _, where: where),
     matrix_product: _product,
     triangular_solve: _solve,
     put: _put,

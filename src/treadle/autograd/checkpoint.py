@@ -17,6 +17,7 @@ from treadle.ir.node import Node
 from treadle.ir.recording import RECORDING
 from treadle.ops import movement as m
 from treadle.ops.elementwise import after
+from treadle.ops.transfer import transfer
 
 
 class Segment(NamedTuple):
@@ -71,6 +72,6 @@ def _late(x: Node, g: Node) -> Node:
     if not g.type.size:
         return x
     first = m.slice_(g.reshape(-1), [(0, 1, 1)]).reshape(())
-    node = after(x, first)
+    node = after(x, first if g.device is x.device else transfer(first, x.device))
     node.needs_grad = x.needs_grad
     return node

@@ -23,6 +23,7 @@ from treadle.ops.defs import Kind
 from treadle.ops.elementwise import cast, rerouted
 from treadle.ops.reduce import sum_
 from treadle.ops.scan import cumsum
+from treadle.ops.transfer import transfer
 from treadle.ops.windows import shear
 
 Changes = dict[Node, Node]
@@ -30,7 +31,7 @@ Changes = dict[Node, Node]
 
 LINEAR = frozenset((
     m.reshape, m.permute, m.expand, m.slice_, m.pad, m.flip, m.concat, shear, sum_,
-    cumsum, gather, scatter_add, scatter, put, cast,
+    cumsum, gather, scatter_add, scatter, put, cast, transfer,
 ))  # fmt: skip
 """Ops that change by what they make of their operands' changes."""
 FILLED = {m.pad: 1, shear: 5}

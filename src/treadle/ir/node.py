@@ -303,6 +303,8 @@ def _first_call(op: Op, operands: tuple[Node, ...], arg: Any) -> Call:
             hint = f"move one: x.to({str(device)!r})"
             both = f"{device} and {operand.device}"
             raise DeviceError(explain(op.name, "operands on different devices", hint, devices=both))
+    if op.kind is Kind.TRANSFER:
+        device = arg
     if op.kind is Kind.COMPOSITE:
         with_no_grad = [placeholder(operand.type) for operand in operands]
         return Call(op, arg, _define(op, arg, with_no_grad).type, ())

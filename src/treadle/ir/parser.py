@@ -128,6 +128,8 @@ def _value(tree: ast.expr, number: int) -> Any:
         return Dim(str(name), int(size))
     if isinstance(tree, ast.Call) and ast.unparse(tree.func) == "complex" and len(tree.args) == 2:
         return complex(*[_value(part, number) for part in tree.args])
+    if isinstance(tree, ast.Call) and ast.unparse(tree.func) == "Device" and len(tree.args) == 1:
+        return device(str(_value(tree.args[0], number)))
     if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub):
         return -_value(tree.operand, number)
     if isinstance(tree, ast.Name):

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from os.path import basename
 from typing import Any
 
+from treadle.base.device import Device
 from treadle.base.dtypes import DType
 from treadle.base.shapes import Dim
 from treadle.ir.graph import is_realised, toposort
@@ -66,6 +67,8 @@ def literal(value: Any) -> str:
     """A Python literal, with dtypes by name and named sizes as Dim('rows', 3)."""
     if isinstance(value, DType):
         return value.name
+    if isinstance(value, Device):
+        return f"Device({str(value)!r})"
     if isinstance(value, Dim):
         return f"Dim({literal(value.name)}, {int(value)})"
     if isinstance(value, str):  # without the letters that end an arg, a line or a remark

@@ -19,7 +19,8 @@ def RECORDED(node: Node) -> str:  # noqa: N802
     """Any graph: known ops, operands of one device, types as the row says."""
     if node.op in (LEAF, CONST, IOTA):
         return "a source with operands" if node.operands else ""
-    if any(x.device is not node.device for x in node.operands):
+    crosses = node.op.kind is Kind.TRANSFER
+    if any(x.device is not node.device for x in node.operands) and not crosses:
         return "operands on another device"
     if node.op is PROJECT:
         right = node.operands[0].arg.result(node.arg)

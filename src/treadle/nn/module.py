@@ -9,7 +9,7 @@ from treadle.base.errors import ArgumentError, OperandError, explain
 from treadle.ir.recording import RECORDING
 from treadle.nn.hooks import Backward, Hook, RemovableHandle, Table, add_hook
 from treadle.nn.loading import Differences, load
-from treadle.nn.moving import moved, target_of
+from treadle.nn.moving import module_target, moved
 from treadle.nn.parameter import Buffer, Parameter
 from treadle.nn.paths import PATHS
 from treadle.nn.summary import Summary, summarize
@@ -332,7 +332,7 @@ class Module(Followed):
 
         They stay the same objects: an optimizer keeps them. Compiled functions trace again.
         """
-        device, dtype = target_of(args, options)
+        device, dtype = module_target(args, options)
         moved([*self.parameters(), *self.buffers()], device, dtype)
         return self
 

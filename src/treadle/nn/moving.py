@@ -5,39 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from treadle.base.device import Device
 from treadle.base.dtypes import DType
-from treadle.base.dtypes import dtype as dtype_of
-from treadle.base.errors import ArgumentError, DtypeError, explain
+from treadle.base.errors import DtypeError, explain
 from treadle.tensor.gradients import gradient_held
+from treadle.tensor.placing import target_of
 from treadle.tensor.tensor import Tensor, realize
 
 
-def target_of(args: Sequence[Any], options: dict[str, Any]) -> tuple[Any, DType | None]:
-    """The device and the dtype asked for: to("cuda"), to(td.float16), to("cuda", td.float16)."""
-    options.pop("non_blocking", None)
-    device, dtype = options.pop("device", None), options.pop("dtype", None)
-    for value in args:
-        if isinstance(value, Tensor):
-            device, dtype = value.device, value.dtype
-        elif isinstance(value, Device) or (isinstance(value, str) and not _names_dtype(value)):
-            device = value
-        elif not isinstance(value, bool):  # non_blocking
-            dtype = value
-    if options:
-        raise ArgumentError(explain("to", "takes a device and a dtype", got=sorted(options)))
-    dtype = None if dtype is None else dtype_of(dtype)
+def module_target(args: Sequence[Any], options: dict[str, Any]) -> tuple[Any, DType | None]:
+    """The device and the dtype asked for; a module's floats go to another float."""
+    device, dtype = target_of(args, options)
     if dtype is not None and not dtype.is_inexact:
         raise DtypeError(explain("to", "a module's dtype is a float, or complex", dtype=dtype.name))
     return device, dtype
-
-
-def _names_dtype(name: str) -> bool:
-    try:
-        dtype_of(name)
-    except DtypeError:
-        return False
-    return True
 
 
 def moved(tensors: Sequence[Tensor], device: Any, dtype: DType | None) -> None:

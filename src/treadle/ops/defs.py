@@ -38,6 +38,7 @@ class Kind(Enum):
     SCATTER = "joins elements to others at computed indices"
     SCAN = "running totals and orders along an axis"
     ROUTINE = "whole lines or matrices, in the last axes, by an algorithm"
+    TRANSFER = "the same elements on another device"
     COMPOSITE = "defined by other ops"
     REGION = "runs graphs of its own"
     RESULT = "one of the results of such graphs"

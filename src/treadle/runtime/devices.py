@@ -1,30 +1,45 @@
-"""A program for roots on any devices: no graph crosses from one to another, so a part for each."""
+"""A program for a graph on any devices: pieces of one device each, and transfers between them.
+
+A piece is what one device can compute between two transfers. What a later piece of the same device
+reads of an earlier one is kept for it; numbers, indices and views are made again where they are
+read. Equal transfers of a node are one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from treadle.backends.registry import Program, backend_of
+from treadle.base import trace
 from treadle.base.device import Device
 from treadle.base.knobs import MEANING
-from treadle.ir.node import Node
+from treadle.ir.graph import toposort
+from treadle.ir.node import CONST, IOTA, Node, Type, new_node, placeholder
+from treadle.ops.defs import Kind
+from treadle.runtime.explain import tell_together
+
+Compile = Callable[[Sequence[Node], Sequence[Node], dict[int, int]], Program]
+"""From roots, leaves, and the number of a root to that of the leaf whose memory it takes."""
 
 
-def compile_for_devices(
-    roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
+def program_of(
+    roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[int, int], compiled: Compile
 ) -> Program:
-    """A program for simplified roots; replaces: root to the leaf whose memory it takes."""
-    devices = list(dict.fromkeys(root.device for root in roots))
-    if len(devices) > 1:
-        return Parts(roots, leaves, devices)
-    return _compiled(devices[0], roots, leaves, replaces)
+    """A program for a graph on one device, as it is compiled, or on several."""
+    device, known = roots[0].device, set(leaves)
+    order = toposort(roots, known.__contains__)
+    if all(node.device is device for node in order):
+        return compiled(roots, leaves, replaces)
+    return Crossing(roots, leaves, order, compiled)
 
 
-def _compiled(
+def compile_for(
     device: Device, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
 ) -> Program:
+    """A program for simplified roots; replaces: root to the leaf whose memory it takes."""
     backend = backend_of(device)
     if not MEANING.watched:
         return backend.compile(roots, leaves, replaces)
@@ -34,31 +49,236 @@ def _compiled(
     return watched
 
 
-class Parts:
-    """Programs of several devices that are run one after the other.
+def moved(memory: Any, source: Type, target: Type, hurried: bool = False) -> Any:
+    """A value on another device; what a GPU gives is in memory that nobody else has.
 
-    No leaf is overwritten: whoever interrupts a run between two parts finds every value as it was.
+    hurried: nobody waits for it here, and what is computed meanwhile does not either.
+    """
+    array = backend_of(source.device).download(memory, source)
+    backend: Any = backend_of(target.device)
+    if hurried and target.device.backend == "cuda":
+        return backend.upload_beside(array, target)
+    return backend.upload(array, target, source.device.backend != "cuda")
+
+
+def begin(memory: Any, type_: Type) -> bool:
+    """Let a GPU copy a value to the host beside what it computes; False: it lies elsewhere."""
+    if type_.device.backend == "cuda":
+        backend: Any = backend_of(type_.device)
+        backend.begin(memory, type_)
+        return True
+    return False
+
+
+class Piece:
+    """What one device computes between transfers; nodes of the whole graph and its own copies."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.copies: dict[Node, Node] = {}
+        self.read: dict[Node, Node] = {}  # values from elsewhere, and what stands for them here
+        self.made: dict[Node, None] = {}  # values that somebody else reads
+
+    def compiled(self, compiled: Compile) -> Program:
+        """Its program: from what it reads to what it makes."""
+        roots = [self.copies[node] for node in self.made]
+        return compiled(roots, list(self.read.values()), {})
+
+
+class Transfer(NamedTuple):
+    """A value that goes to another device: numbers of the values, and their types."""
+
+    number: int
+    made: int
+    source: Type
+    target: Type
+
+    def __str__(self) -> str:
+        return f"{self.source} {self.source.device} → {self.target.device}"
+
+
+class Run(NamedTuple):
+    """A piece as a step: numbers of the values that it reads and makes."""
+
+    program: Program
+    read: list[int]
+    made: list[int]
+
+
+@contextmanager
+def _heard(reports: list[trace.Report]) -> Iterator[None]:
+    """Add what is told of a piece to reports, if somebody listens."""
+    if not trace.is_heard():
+        yield
+        return
+    caller = trace.recall("caller")
+    with trace.listen() as report:
+        report.facts.append(("caller", caller))
+        yield
+    reports.append(report)
+
+
+class Crossing:
+    """Programs of several devices and the transfers between them, one after the other.
+
+    No leaf is overwritten: whoever interrupts a run between two steps finds every value as it was.
     """
 
     overwrites: frozenset[int] = frozenset()
 
     def __init__(
-        self, roots: Sequence[Node], leaves: Sequence[Node], devices: Sequence[Device]
-    ) -> None:
-        self.count = len(roots)
-        self.parts: list[tuple[Program, list[int], list[int]]] = []  # numbers of leaves, of roots
-        for device in devices:
-            read = [k for k, leaf in enumerate(leaves) if leaf.device is device]
-            made = [k for k, root in enumerate(roots) if root.device is device]
-            graph = [roots[k] for k in made], [leaves[k] for k in read]
-            self.parts.append((_compiled(device, *graph, {}), read, made))
+        self, roots: Sequence[Node], leaves: Sequence[Node], order: Sequence[Node],
+        compiled: Compile,
+    ) -> None:  # fmt: skip
+        cut = Cut(roots, leaves, order)
+        number = {leaf: k for k, leaf in enumerate(leaves)}
+        self.steps: list[Transfer | Run] = []
+        reports: list[trace.Report] = []
+        for stage in range(cut.stages):
+            for node in cut.transfers.get(stage, ()):
+                (x,) = node.operands
+                made = number.setdefault(node, len(number))
+                self.steps.append(Transfer(number[cut.value(x)], made, x.type, node.type))
+            for piece in cut.pieces_of(stage):
+                read = [number[node] for node in piece.read]
+                made_here = [number.setdefault(node, len(number)) for node in piece.made]
+                with _heard(reports):
+                    self.steps.append(Run(piece.compiled(compiled), read, made_here))
+        if trace.is_heard():
+            tell_together(reports, [str(x) for x in self.steps if isinstance(x, Transfer)])
+        self.count = len(number)
+        self.roots = [number[root] for root in cut.results]
+        self.again = self._shared(cut.results, leaves)
+        self.last = self._last_reads(len(leaves))
+
+    def _shared(self, results: Sequence[Node], leaves: Sequence[Node]) -> list[tuple[int, Device]]:
+        """Roots whose memory an earlier root or a leaf has: each gets its own."""
+        seen = set(leaves)
+        found = []
+        for k, node in enumerate(results):
+            if node in seen:
+                found.append((k, node.device))
+            seen.add(node)
+        return found
+
+    def _last_reads(self, leaves: int) -> list[list[int]]:
+        """For each step, the values that are let go of after it."""
+        last: dict[int, int] = {}
+        for k, step in enumerate(self.steps):
+            for number in step.read if isinstance(step, Run) else [step.number]:
+                last[number] = k
+        kept = set(self.roots)
+        found: list[list[int]] = [[] for _ in self.steps]
+        for number, k in last.items():
+            if number >= leaves and number not in kept:
+                found[k].append(number)
+        return found
 
     def run(self, inputs: Sequence[Any], results: list[Any] | None = None) -> list[Any]:
         """The roots' memory from the leaves', added to results if they are given."""
-        found: list[Any] = [None] * self.count
-        for program, read, made in self.parts:
-            for k, memory in zip(made, program.run([inputs[k] for k in read]), strict=True):
-                found[k] = memory
+        values = [*inputs, *[None] * (self.count - len(inputs))]
+        for step, done in zip(self.steps, self.last, strict=True):
+            if isinstance(step, Transfer):
+                values[step.made] = moved(values[step.number], step.source, step.target)
+            else:
+                found = step.program.run([values[k] for k in step.read])
+                for k, memory in zip(step.made, found, strict=True):
+                    values[k] = memory
+            for k in done:
+                values[k] = None
+        made = [values[k] for k in self.roots]
+        for k, device in self.again:
+            made[k] = backend_of(device).copy(made[k])
         if results is not None:
-            results += found
+            results += made
+        return made
+
+
+class Cut:
+    """A graph in stages: a stage's transfers come first, then a piece for each device."""
+
+    def __init__(
+        self, roots: Sequence[Node], leaves: Sequence[Node], order: Sequence[Node]
+    ) -> None:
+        self.leaves = set(leaves)
+        self.transfers: dict[int, list[Node]] = {}
+        self.pieces: dict[tuple[int, Device], Piece] = {}
+        self.stage: dict[Node, int] = {}
+        self.same: dict[tuple[Node, Device], Node] = {}  # equal transfers
+        for node in order:
+            self._place(node)
+        self.stages = 1 + max(self.stage.values(), default=0)
+        for node in order:
+            if self._is_transfer(node):
+                self._make(node.operands[0])
+            elif node not in self.leaves and not self._is_free(node):
+                self._copy(self._home(node), node)
+        self.results = [self._make(root) for root in roots]
+
+    def pieces_of(self, stage: int) -> list[Piece]:
+        """What is computed in a stage; the host waits for nobody, so it comes last."""
+        found = [piece for (k, _), piece in self.pieces.items() if k == stage and piece.made]
+        return sorted(found, key=lambda piece: piece.device.backend == "cpu")
+
+    def value(self, node: Node) -> Node:
+        """The node that is computed for another one: of equal transfers the first."""
+        return self.same[node.operands[0], node.device] if self._is_transfer(node) else node
+
+    def _is_transfer(self, node: Node) -> bool:
+        return node.op.kind is Kind.TRANSFER and node not in self.leaves
+
+    def _is_free(self, node: Node) -> bool:
+        """Is a node made again wherever it is read?"""
+        is_view = node.op.kind is Kind.MOVEMENT and len(node.operands) == 1
+        return node not in self.leaves and (is_view or node.op in (CONST, IOTA))
+
+    def _place(self, node: Node) -> None:
+        if node in self.leaves:
+            self.stage[node] = 0
+            return
+        below = max((self.stage[x] for x in node.operands), default=0)
+        crosses = self._is_transfer(node)
+        self.stage[node] = below + crosses
+        if crosses and self.same.setdefault((node.operands[0], node.device), node) is node:
+            self.transfers.setdefault(below + 1, []).append(node)
+
+    def _home(self, node: Node) -> Piece:
+        key = self.stage[node], node.device
+        return self.pieces.setdefault(key, Piece(node.device))
+
+    def _make(self, node: Node) -> Node:
+        """Have a value made that somebody else reads; a leaf and a transfer are there anyway."""
+        if node in self.leaves or self._is_transfer(node):
+            return self.value(node)
+        piece = self._home(node)
+        self._within(piece, node)
+        piece.made[node] = None
+        return node
+
+    def _within(self, piece: Piece, node: Node) -> Node:
+        """A node as a piece has it: computed there, made again, or read from elsewhere."""
+        views = []
+        while node not in piece.copies and self._is_free(node) and node.operands:
+            views.append(node)
+            (node,) = node.operands
+        found = piece.copies.get(node)
+        if found is None and self._is_free(node):
+            found = piece.copies[node] = new_node(node.call, ())
+        if found is None:
+            value = self._make(node)
+            found = piece.read.get(value)
+            if found is None:
+                found = piece.read[value] = placeholder(node.type)
+                found.site = node.site
+            piece.copies[node] = found
+        for view in reversed(views):
+            found = self._copied(piece, view, (found,))
         return found
+
+    def _copy(self, piece: Piece, node: Node) -> None:
+        self._copied(piece, node, tuple([self._within(piece, x) for x in node.operands]))
+
+    def _copied(self, piece: Piece, node: Node, operands: tuple[Node, ...]) -> Node:
+        copy = piece.copies[node] = new_node(node.call, operands, node.needs_grad)
+        copy.site = node.site
+        return copy

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from treadle.base.trace import Report, show
+from treadle.base.trace import Report, show, tell
 from treadle.ir.printer import short_site
 
 if TYPE_CHECKING:  # the compiler is loaded by the backend that needs it
@@ -19,6 +20,7 @@ class Explanation:
     - **rows**: a `KernelRow` for each kernel, in the order they run
     - **arena_bytes**, **lower_bound**, **without_reuse**: working memory as laid out, the least
       any layout needs, and what it would be if nothing were reused
+    - **transfers**: what goes from one device to another: `f32[8, 8] cpu → cuda:0`
     - **nodes_before**, **nodes_after**: size of the graph around simplification
     - **rules**: how often each rewrite rule fired
     - **stages**: seconds of each stage of the compiler; **modules**: compiled by LLVM for this
@@ -37,6 +39,7 @@ class Explanation:
         self.traces = 0
         self.retraces: tuple[str, ...] = ()
         layout = report.fact("memory")
+        self.transfers: list[str] = report.fact("transfers") or []
         self.arena_bytes: int = layout.nbytes if layout else 0
         self.lower_bound: int = layout.lower_bound if layout else 0
         self.without_reuse: int = layout.without_reuse if layout else 0
@@ -44,7 +47,9 @@ class Explanation:
     def __str__(self) -> str:
         nodes = f"{self.nodes_before} nodes, {self.nodes_after} after simplify"
         head = f"{len(self.rows)} kernels from {nodes}"
-        parts = [head, "", kernel_table(self.rows), "", self.memory_line()]
+        parts = [head, "", kernel_table(self.rows), ""]
+        parts += [f"moves    {text}" for text in self.transfers]
+        parts += [self.memory_line()]
         fired = ", ".join(f"{name} {count}" for name, count in self.rules.items())
         parts += [f"rules    {fired or 'none'}", self.time_line()]
         return "\n".join([*parts, *self._trace_lines()])
@@ -101,6 +106,24 @@ def quantity(value: float, unit: str) -> str:
             return f"{shown} {prefix}{unit}"
         value /= 1000
     return f"{value:.3g} T{unit}"
+
+
+def tell_together(reports: Sequence[Report], transfers: Sequence[str]) -> None:
+    """What programs consist of that are run one after the other, told as one."""
+    from treadle.schedule.layout import Layout  # the compiler is there by now
+
+    rows = [row for report in reports for row in report.fact("kernels") or ()]
+    tell("kernels", [replace(row, number=k) for k, row in enumerate(rows)])
+    nodes = [report.fact("nodes") or (0, 0) for report in reports]
+    tell("nodes", tuple(map(sum, zip(*nodes, strict=True))))
+    rules = Counter[str]()
+    for report in reports:
+        rules.update(report.fact("rules") or {})
+    tell("rules", dict(rules.most_common()))
+    layouts = [found for report in reports if (found := report.fact("memory"))]
+    nbytes, least = sum(x.nbytes for x in layouts), sum(x.lower_bound for x in layouts)
+    tell("memory", Layout({}, nbytes, least, sum(x.without_reuse for x in layouts)))
+    tell("transfers", list(transfers))
 
 
 def show_compiled(report: Report) -> None:

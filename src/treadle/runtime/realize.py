@@ -24,7 +24,7 @@ from treadle.passes.boxes import put_in_place
 from treadle.passes.pairs import in_pairs
 from treadle.passes.pipeline import simplify
 from treadle.runtime.asked import Asked
-from treadle.runtime.devices import compile_for_devices
+from treadle.runtime.devices import compile_for, program_of
 from treadle.runtime.explain import show_compiled
 from treadle.runtime.families import Family, Variant
 from treadle.runtime.growing import new_variant
@@ -200,10 +200,17 @@ def number_in(node: Node) -> Any:
 
 def _compute(node: Node) -> None:
     """Compute a value on which a size depends; a placeholder has none."""
-    if any(n.op in UNKNOWN and n.buffer is None for n in toposort([node], in_memory)):
+    if not is_known(node):
         hint = "sizes that depend on values need values"
         raise ArgumentError(explain("realize", "nothing is known yet", hint, type=node.type))
     realize((node,))
+
+
+def is_known(node: Node) -> bool:
+    """Can the value be computed now? Not if it depends on a placeholder."""
+    if in_memory(node):
+        return True
+    return not any(n.op in UNKNOWN and n.buffer is None for n in toposort([node], in_memory))
 
 
 COMPUTED.number, COMPUTED.realize = number_in, _compute
@@ -377,22 +384,21 @@ def _stages(roots: Sequence[Node], places: Sequence[Node], replaces: dict[int, i
     watcher = RECORDING.keep_places()
     try:
         with forks.COMPILING.mine():
-            with trace.stage("simplify"):
-                roots, places = in_pairs(roots, places)
-                replaced = [places[k] for k in replaces.values()]
-                simple = _simplified(put_in_place(roots, replaced) if replaced else roots)
-                if WATCH.on:
-                    trace.tell("simplified", graph_text(simple))
-            taken = {simple[r]: places[k] for r, k in replaces.items()}
-            return compile_for_devices(simple, places, taken)
+            return program_of(roots, places, replaces, _for_one_device)
     finally:
         del watcher  # an error may keep this frame
 
 
-def _simplified(roots: Sequence[Node]) -> list[Node]:
-    """Roots as backends take them; NumPy, which knows complex numbers, as they stand."""
-    if not Type.paired:
-        return simplify(roots)
-    plain = [root for root in roots if root.device.backend == "reference"]
-    simple = iter(simplify([root for root in roots if root not in plain]))
-    return [root if root in plain else next(simple) for root in roots]
+def _for_one_device(
+    roots: Sequence[Node], places: Sequence[Node], replaces: dict[int, int]
+) -> Program:
+    with trace.stage("simplify"):
+        roots, places = in_pairs(roots, places)
+        replaced = [places[k] for k in replaces.values()]
+        simple = put_in_place(roots, replaced) if replaced else list(roots)
+        if not Type.paired or simple[0].device.backend != "reference":  # NumPy knows complex ones
+            simple = simplify(simple)
+        if WATCH.on:
+            trace.tell("simplified", graph_text(simple))
+    taken = {simple[r]: places[k] for r, k in replaces.items()}
+    return compile_for(simple[0].device, simple, places, taken)

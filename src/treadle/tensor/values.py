@@ -12,14 +12,16 @@ from treadle.backends.exhausted import HOLDERS
 from treadle.backends.registry import backend_of
 from treadle.base.device import CPU, Device, device
 from treadle.base.dtypes import dtype
-from treadle.base.errors import ArgumentError, DtypeError, GradientError, OperandError, explain
+from treadle.base.errors import ArgumentError, OperandError, explain
 from treadle.base.trees import flatten, unflatten
 from treadle.ir.node import leaf, type_of
+from treadle.ops.picking import clone
 from treadle.runtime.pending import bound_pending
 from treadle.runtime.realize import in_memory, realize_one
 from treadle.tensor.display import pending_text, text_of
 from treadle.tensor.gradients import INSIDE, Differentiable, owned
 from treadle.tensor.hosted import peek
+from treadle.tensor.placing import is_hurried, is_pinned, moved_tensor, pinned_tensor, target_of
 from treadle.tensor.tracing import TRACE
 
 
@@ -196,15 +198,17 @@ class Readable(Differentiable):
 
     # ---- placement
 
-    def to(self, *where: Any) -> Self:
-        """On another device ("cuda"), in another dtype (td.float16), or both."""
-        result = self
-        for target in where:
-            is_place = isinstance(target, Device) or (
-                isinstance(target, str) and not _names_a_dtype(target)
-            )
-            result = result._moved(target) if is_place else result.cast(target)
-        return result
+    def to(self, *where: Any, **options: Any) -> Self:
+        """On another device ("cuda"), in another dtype (td.float16), or both; or as another tensor.
+
+        Gradients flow back. With non_blocking=True the copy goes on beside what is computed;
+        whoever looks at the result waits for it. With copy=True it is never this tensor itself.
+        """
+        place, kind = target_of(where, options)
+        result = self if kind is None or kind is self.dtype else self.cast(kind)
+        if place is not None:
+            result = result._moved(place, is_hurried(where, options))
+        return clone(result) if options.get("copy") and result is self else result
 
     def cpu(self) -> Self:
         """On the CPU."""
@@ -224,29 +228,26 @@ class Readable(Differentiable):
             raise ArgumentError(explain("to_device", "streams are not taken", hint, got=stream))
         return self._moved(device)
 
-    def _moved(self, where: str | Device) -> Self:
-        target = device(where)
-        if target is self.device:
-            return self
-        if not self.is_leaf:
-            hint = "move what it is computed from, or detach() first"
-            facts = {"from": self.device, "to": target}
-            raise GradientError(explain("to", "no gradient flows between devices", hint, **facts))
-        type_ = type_of(self.shape, self.dtype, target)
-        buffer = backend_of(target).upload(self.numpy(), type_, copy=True)
-        return owned(self._plain(leaf(type_, buffer)), self.requires_grad)
+    def _moved(self, where: str | Device, hurried: bool = False) -> Self:
+        made: Self = moved_tensor(self, where, hurried)
+        return made
+
+    def cuda(self, device: int | str | Device | None = None, non_blocking: bool = False) -> Self:
+        """On a GPU: the first, or the one of a number."""
+        where = f"cuda:{device}" if isinstance(device, int) else device or "cuda"
+        return self._moved(where, non_blocking)
+
+    def pin_memory(self) -> Self:
+        """The value in memory that GPUs copy from and to beside their work; the same if it is."""
+        return self if self.is_pinned() else pinned_tensor(self)
+
+    def is_pinned(self) -> bool:
+        """Does the value lie in such memory? What is not computed yet lies nowhere."""
+        return is_pinned(self)
 
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 REDUCE = "index one element, or reduce first"
-
-
-def _names_a_dtype(name: str) -> bool:
-    try:
-        dtype(name)
-    except DtypeError:
-        return False
-    return True
 
 
 def _restored(kind: Any, array: Any, dtype_name: str, device_name: str, grad: bool) -> Any:

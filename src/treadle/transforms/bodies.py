@@ -9,7 +9,7 @@ from treadle.autograd.checkpoint import SEGMENTS, Segment
 from treadle.autograd.custom import ROUTES, Route, marks_of
 from treadle.base.device import CPU
 from treadle.base.dtypes import bool_, complex64, float32, int64, uint32
-from treadle.base.errors import ArgumentError, explain
+from treadle.base.errors import ArgumentError, DeviceError, explain
 from treadle.base.trees import Structure, flatten, unflatten
 from treadle.ir.graph import rebuild, toposort
 from treadle.ir.node import (
@@ -35,6 +35,7 @@ from treadle.ir.region import (
     project,
     region_of,
 )
+from treadle.ops.defs import Kind
 from treadle.ops.elementwise import cast, detach, eq, where
 from treadle.ops.parts import view_as_complex, view_as_real
 from treadle.passes.pairs import in_pairs, is_complex
@@ -153,6 +154,11 @@ def enclosed(params: Sequence[Node], results: Sequence[Node]) -> tuple[Region, l
         return done[x]
 
     for node in list(inside)[len(params) :]:
+        if node.op.kind is Kind.TRANSFER:
+            hint = "move what it is given before, or what it returns after"
+            facts = {"from": node.operands[0].device, "to": node.device, "at": node.site or "?"}
+            wrong = "the body of a loop or branch runs on one device"
+            raise DeviceError(explain("to", wrong, hint, **facts))
         copy = new_node(node.call, tuple([found(x) for x in node.operands]))
         copy.site = node.site
         stops = node.call.smooth and not node.needs_grad
