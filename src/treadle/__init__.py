@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from treadle.profiler.profile import profile
     from treadle.tensor.memory_record import record_memory
     from treadle.tensor.memory_report import memory_report
+    from treadle.tensor.placing import pin_memory
     from treadle.transforms.anomaly import detect_anomaly
     from treadle.transforms.branches import cond, switch, while_loop
     from treadle.transforms.custom import custom_gradient, custom_jvp, custom_vjp
@@ -59,6 +60,7 @@ __all__ = [
     "int32", "int64", "int8", "io", "is_complex", "is_grad_enabled", "isdtype", "jacfwd",
     "jacobian", "jacrev", "jvp", "linalg", "linearize", "load", "logs", "manual_seed", "map",
     "memory_report", "models", "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi",
+    "pin_memory",
     "profile", "promote_types", "rand", "rand_like", "randint", "randint_like", "randn",
     "randn_like", "random", "randperm", "realize", "record_memory", "result_type", "save", "scan",
     "set_matmul_precision", "span", "switch", "tune", "uint16", "uint32", "uint64", "uint8",
@@ -203,6 +205,7 @@ FROM = {
     "jacfwd": "transforms.jacobian", "jacobian": "transforms.jacobian",
     "jacrev": "transforms.jacobian", "jvp": "transforms.forward", "linearize": "transforms.forward",
     "load": "io", "map": "transforms.loops", "memory_report": "tensor.memory_report",
+    "pin_memory": "tensor.placing",
     "profile": "profiler.profile", "record_memory": "tensor.memory_record", "save": "io",
     "scan": "transforms.loops",
     "switch": "transforms.branches", "vmap": "transforms.vmap", "while_loop": "transforms.branches",

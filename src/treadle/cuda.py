@@ -1,7 +1,9 @@
-"""NVIDIA GPUs as a user sees them: which there are, what they hold, waiting, and their clock."""
+"""NVIDIA GPUs as a user sees them: which there are, what they hold, streams, waiting, clocks."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -42,7 +44,7 @@ def get_device_capability(where: str | int | Device = "cuda") -> tuple[int, int]
 def synchronize(where: str | int | Device | None = None) -> None:
     """Wait until everything asked for so far is done: on a device, or on all in use."""
     for gpu in [_gpu(where)] if where is not None else _in_use():
-        gpu.wait()
+        gpu.wait_for_all()
 
 
 def memory_stats(where: str | int | Device = "cuda") -> dict[str, int]:
@@ -68,6 +70,8 @@ def empty_cache() -> None:
 class Event:
     """A moment in a device's work; the time between two of them is measured by the device.
 
+    enable_timing and blocking are taken for those used to them: every event has a time.
+
     >>> from treadle import cuda
     >>> if cuda.is_available():
     ...     start, end = cuda.Event(), cuda.Event()
@@ -75,13 +79,20 @@ class Event:
     ...     start.elapsed_time(end) >= 0  # milliseconds
     """
 
-    def __init__(self, where: str | int | Device = "cuda") -> None:
+    def __init__(
+        self, where: str | int | Device = "cuda", *, enable_timing: bool = True,
+        blocking: bool = False,
+    ) -> None:  # fmt: skip
         self._gpu = _gpu(where)
         self._mark: Any = None
 
-    def record(self) -> None:
-        """When everything asked for so far is done."""
-        self._mark = self._gpu.mark()
+    def record(self, stream: Stream | None = None) -> None:
+        """When everything asked for so far is done; of a stream, if one is named."""
+        self._mark = self._gpu.mark(None if stream is None else stream.handle)
+
+    def wait(self, stream: Stream | None = None) -> None:
+        """Let what is asked for from now on, of a stream if one is named, come after it."""
+        self._gpu.follow(self._recorded(), None if stream is None else stream.handle)
 
     def synchronize(self) -> None:
         """Wait for that moment."""
@@ -100,6 +111,87 @@ class Event:
         if self._mark is None:
             raise DeviceError(explain("Event", "nothing is recorded", "call record() first"))
         return self._mark
+
+
+class Stream:
+    """Work of a device in the order in which it is asked for.
+
+    All that td computes on a device is on one stream at a time, `current_stream()`: within
+    `with td.cuda.stream(s)` that is s. Work before, within and after comes in this order, so values
+    are always right; streams of other libraries run beside it. address wraps one of theirs.
+    """
+
+    def __init__(self, where: str | int | Device = "cuda", *, address: int | None = None) -> None:
+        self._gpu = _gpu(where)
+        self._owned = address is None
+        self.handle: Any = self._gpu.new_stream() if address is None else address
+
+    def __del__(self) -> None:
+        if getattr(self, "_owned", False):
+            self._gpu.end_stream(self.handle)
+
+    @property
+    def cuda_stream(self) -> int:
+        """Its address, for other libraries."""
+        return int(self.handle)
+
+    def synchronize(self) -> None:
+        """Wait until everything asked of it so far is done."""
+        self._gpu.wait_for(self._gpu.mark(self.handle))
+
+    def query(self) -> bool:
+        """Is everything done?"""
+        return bool(self._gpu.has_come(self._gpu.mark(self.handle)))
+
+    def record_event(self, event: Event | None = None) -> Event:
+        """An event that comes when everything asked of it so far is done."""
+        found = Event(int(self._gpu.device)) if event is None else event
+        found.record(self)
+        return found
+
+    def wait_event(self, event: Event) -> None:
+        """Let what is asked of it from now on come after an event."""
+        event.wait(self)
+
+    def wait_stream(self, stream: Stream) -> None:
+        """Let what is asked of it from now on come after what is asked of another by now."""
+        self.wait_event(stream.record_event())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stream) and other.cuda_stream == self.cuda_stream
+
+    def __hash__(self) -> int:
+        return hash(self.cuda_stream)
+
+    def __repr__(self) -> str:
+        return f"Stream(cuda:{int(self._gpu.device)}, {self.cuda_stream:#x})"
+
+
+def current_stream(where: str | int | Device = "cuda") -> Stream:
+    """The stream that does the work of a device now."""
+    gpu = _gpu(where)
+    found = Stream(int(gpu.device), address=int(gpu.stream))
+    found.handle = gpu.stream
+    return found
+
+
+@contextmanager
+def stream(wanted: Stream | None) -> Iterator[None]:
+    """Have a stream do what is asked for within; None changes nothing.
+
+    What is not looked at within is computed later, elsewhere: call realize() there.
+    """
+    if wanted is None:
+        yield
+        return
+    if not isinstance(wanted, Stream):
+        hint = "td.cuda.Stream(), or Stream(address=...) for one of another library"
+        raise DeviceError(explain("stream", "not a stream", hint, got=type(wanted).__name__))
+    before = wanted._gpu.switch(wanted.handle)
+    try:
+        yield
+    finally:
+        wanted._gpu.switch(before)
 
 
 def _gpu(where: str | int | Device) -> Any:

@@ -17,7 +17,16 @@ from treadle.backends import registry
 from treadle.base.device import device
 from treadle.runtime import realize
 
-CUresult = enum.Enum("CUresult", {"CUDA_SUCCESS": 0, "CUDA_ERROR_OUT_OF_MEMORY": 2})
+CUresult = enum.Enum(
+    "CUresult",
+    {
+        "CUDA_SUCCESS": 0,
+        "CUDA_ERROR_INVALID_VALUE": 1,
+        "CUDA_ERROR_OUT_OF_MEMORY": 2,
+        "CUDA_ERROR_INVALID_HANDLE": 400,
+        "CUDA_ERROR_NOT_READY": 600,
+    },
+)
 OK = CUresult.CUDA_SUCCESS
 ATTRIBUTES = {
     "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR": 9,
@@ -28,6 +37,9 @@ ATTRIBUTES = {
 
 NEAR_THE_DRIVER = (
     "driver",
+    "pinned",
+    "beside",
+    "shared",
     "calls",
     "segments",
     "show",
@@ -45,6 +57,7 @@ class FakeDriver(types.ModuleType):
     CUresult = CUresult
     CUdevice_attribute = types.SimpleNamespace(**{name: name for name in ATTRIBUTES})
     CUfunction_attribute = types.SimpleNamespace(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES=8)
+    CUpointer_attribute = types.SimpleNamespace(CU_POINTER_ATTRIBUTE_MEMORY_TYPE=2)
     CUDA_KERNEL_NODE_PARAMS = types.SimpleNamespace
 
     def __init__(self, limit=1 << 30):
@@ -164,10 +177,10 @@ def _argument(places, kind):
 
 
 @contextlib.contextmanager
-def as_cuda(patch):
+def as_cuda(patch, kind=FakeDriver):
     """The fake driver, with a backend on it as td's device "cuda"."""
     patch.setitem(registry.BACKENDS, "cuda", "treadle.backends.cuda.backend:Cuda")
-    fake, _ = install(patch)
+    fake, _ = install(patch, kind)
     registry.backend_of.cache_clear()
     try:
         yield fake
@@ -179,9 +192,9 @@ def as_cuda(patch):
             sys.modules.pop(f"treadle.backends.cuda.{name}", None)
 
 
-def install(patch):
+def install(patch, kind=FakeDriver):
     """Put a fake driver in place of cuda.bindings; returns (driver, a backend on it)."""
-    fake = FakeDriver()
+    fake = kind()
     package = types.ModuleType("cuda")
     bindings = types.ModuleType("cuda.bindings")
     package.bindings, bindings.driver = bindings, fake

@@ -11,7 +11,7 @@ from treadle.base.device import CPU, Device
 from treadle.base.dtypes import dtype
 from treadle.base.errors import DtypeError, OperandError, ShapeError, explain
 from treadle.functions import stack
-from treadle.tensor.creation import asarray, from_numpy
+from treadle.tensor.creation import from_numpy
 from treadle.tensor.tensor import Tensor
 
 TAKEN = "numbers, arrays, tensors, strings, and tuples, lists and dicts of such"
@@ -117,19 +117,24 @@ def mapped(tree: Any, change: Callable[[Any], Any]) -> Any:
     return change(tree)
 
 
-def tensors(tree: Any, device: Device | None = None) -> Any:
-    """A tree with its arrays as tensors over the same memory, or on a device."""
+def tensors(tree: Any, device: Device | None = None, pinned: bool = False) -> Any:
+    """A tree with its arrays as tensors over the same memory, or pinned, or on a device."""
     if isinstance(tree, list):  # what a batch nearly always is: worth a short way
-        return [_tensor(x, device) if type(x) is np.ndarray else tensors(x, device) for x in tree]
-    return mapped(tree, lambda leaf: _tensor(leaf, device))
+        return [
+            _tensor(x, device, pinned) if type(x) is np.ndarray else tensors(x, device, pinned)
+            for x in tree
+        ]
+    return mapped(tree, lambda leaf: _tensor(leaf, device, pinned))
 
 
-def _tensor(leaf: Any, device: Device | None) -> Any:
+def _tensor(leaf: Any, device: Device | None, pinned: bool) -> Any:
     if isinstance(leaf, np.ndarray | np.generic):
         array = np.asarray(leaf)
         if array.dtype.kind in "USO":
             return leaf  # texts and objects
-        array = _numeric(array)
-        on_host = device is None or device is CPU
-        return from_numpy(array) if on_host else asarray(array, device=device)
-    return leaf.to(device) if isinstance(leaf, Tensor) and device is not None else leaf
+        leaf = from_numpy(_numeric(array))
+    if not isinstance(leaf, Tensor):
+        return leaf
+    if pinned and leaf.device is CPU:
+        leaf = leaf.pin_memory()
+    return leaf if device is None else leaf.to(device, non_blocking=True)

@@ -156,6 +156,7 @@ def _go_through(
         put("error", error)
 
 
-def on_device(value: Any, collates: bool, device: Device | None) -> Any:
+def on_device(value: Any, collates: bool, device: Device | None, pinned: bool = False) -> Any:
     """A batch as the loop gets it: arrays as tensors unless a collate_fn chose to give arrays."""
-    return tensors(value, device) if collates or device is not None else value
+    wanted = collates or device is not None or pinned
+    return tensors(value, device, pinned) if wanted else value

@@ -18,6 +18,7 @@ from treadle.data.fetching import Reading
 from treadle.data.pool import Pool, context_of
 from treadle.data.samplers import BatchSampler, RandomSampler, SequentialSampler
 from treadle.data.seeds import Epochs
+from treadle.tensor.placing import can_pin
 from treadle.tensor.tensor import Tensor
 
 
@@ -28,7 +29,8 @@ class DataLoader:
     shuffles and decides the random numbers of each sample, which do not depend on num_workers.
     multiprocessing_context is "fork" (Linux: data sets need no pickling), "spawn" (elsewhere) or
     "forkserver". device copies batches there from a thread, while the program computes.
-    pin_memory is taken and changes nothing: device does what it is for.
+    pin_memory has that thread put them into pinned memory first, from which to("cuda",
+    non_blocking=True) copies beside what is computed; without a GPU it changes nothing.
 
     `state_dict` says where an epoch stands; after `load_state_dict` the next loop goes on with the
     batch that would have come next.
@@ -65,6 +67,7 @@ class DataLoader:
         is_batched = batch_size is not None or batch_sampler is not None
         self._reading = Reading(dataset, collate_fn, batch_size, drop_last, is_batched)
         self._pool: Pool | None = None
+        self._pins = False
         self._progress = _Progress(self.workers)
 
     def __len__(self) -> int:
@@ -80,7 +83,8 @@ class DataLoader:
         seed = self._epochs.start()
         source = self._iterated(seed) if self._is_iterable else self._mapped(seed)
         pool = self._workers()
-        is_copied = self.device is not None and self.device is not CPU
+        self._pins = bool(self.pin_memory) and can_pin()
+        is_copied = self._pins or (self.device is not None and self.device is not CPU)
         return Epoch(source(pool), progress, self._finish, pool, self.persistent_workers, is_copied)
 
     # ---- an epoch's source: (worker, batch), once its workers are there
@@ -117,7 +121,8 @@ class DataLoader:
 
     def _finish(self, pair: tuple[int, Any]) -> tuple[int, Any]:
         worker, value = pair
-        return worker, epoch.on_device(value, self.collate_fn is None, self.device)
+        plain = self.collate_fn is None
+        return worker, epoch.on_device(value, plain, self.device, self._pins)
 
     def _workers(self) -> Pool | None:
         if not self.num_workers:

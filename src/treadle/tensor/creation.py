@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from copy import deepcopy
+from importlib import import_module
 from typing import Any
 
 from treadle.backends.registry import backend_of, present
@@ -101,13 +102,18 @@ def from_numpy(array: Any) -> Tensor:
 def from_dlpack(x: Any, /, *, device: Where = None, copy: bool | None = None) -> Tensor:
     """A tensor over the memory of another library's, where it is contiguous and aligned.
 
-    copy=True makes a copy, copy=False forbids it.
+    On a GPU axes may be in any order, and our work waits for theirs. copy=True makes a copy,
+    copy=False forbids it.
     """
     if isinstance(x, Tensor):
         found = deepcopy(x) if copy else x.detach()
         return found if device is None else found.to(device)
     from treadle.tensor import dlpack
 
+    kind_of_memory, number = dlpack.place_asked(x)
+    if kind_of_memory == dlpack.CUDA:
+        found = import_module("treadle.tensor.device_memory").tensor_of(x, number, copy)
+        return found if device is None else found.to(device)
     array, kind = dlpack.array_of(x)
     type_ = type_of(tuple(array.shape), kind, CPU)
     buffer = backend_of(CPU).upload(array, type_, bool(copy))

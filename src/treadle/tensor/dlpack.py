@@ -1,4 +1,4 @@
-"""Memory shared with other libraries through DLPack, both ways, without a copy.
+"""Memory of the host shared with other libraries through DLPack, both ways, without a copy.
 
 NumPy makes and takes the capsules and looks after their lifetimes. It knows no bfloat16 and no
 float8: those pass as unsigned integers of their width, and the type is corrected in the capsule.
@@ -40,9 +40,6 @@ def capsule(
     copy: bool | None,
 ) -> Any:
     """The memory of an array, read-only where the reader's version can be told so."""
-    if array is None:
-        hint = "share x.to('cpu')"
-        raise DeviceError(explain("dlpack", "only host memory is shared", hint, on=type_.device))
     if wanted is not None and tuple(wanted) != place_of(type_.device):
         hint = "move it first: x.to(...)"
         facts = {"own": place_of(type_.device), "asked": tuple(wanted)}
@@ -92,21 +89,27 @@ class _Given:
         return (CPU, 0)
 
 
+def place_asked(x: Any) -> tuple[int, int]:
+    """Where another library's tensor lies: (kind of memory, number of the device)."""
+    if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
+        hint = "td.tensor(...) takes numbers and nested lists"
+        got = type(x).__name__
+        raise OperandError(explain("from_dlpack", "does not speak DLPack", hint, got=got))
+    kind, number = x.__dlpack_device__()
+    if kind not in (*HOST, CUDA):
+        hint = "move it to the CPU in the other library first"
+        facts = {"kind": int(kind), "number": int(number)}
+        wrong = "only memory of the host and of NVIDIA GPUs is shared"
+        raise DeviceError(explain("from_dlpack", wrong, hint, **facts))
+    return int(kind), int(number)
+
+
 def array_of(x: Any) -> tuple[Any, DType]:
     """The memory of another library's tensor as a NumPy array, and its dtype."""
     import numpy as np
 
     from treadle.backends.arrays import numpy_dtype
 
-    if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
-        hint = "td.tensor(...) takes numbers and nested lists"
-        got = type(x).__name__
-        raise OperandError(explain("from_dlpack", "does not speak DLPack", hint, got=got))
-    kind, number = x.__dlpack_device__()
-    if kind not in HOST:
-        hint = "move it to the CPU in the other library first"
-        facts = {"kind": int(kind), "number": int(number)}
-        raise DeviceError(explain("from_dlpack", "only host memory is shared", hint, **facts))
     try:
         found = x.__dlpack__(max_version=(1, 0))
     except TypeError:  # written before versions

@@ -10,7 +10,7 @@ from typing import Any
 from treadle.backends.registry import backend_of, present
 from treadle.base.device import CPU, Device, device
 from treadle.base.dtypes import DType, dtype
-from treadle.base.errors import ArgumentError, DeviceError, DtypeError, explain
+from treadle.base.errors import ArgumentError, DeviceError, DtypeError, OperandError, explain
 from treadle.ir.node import leaf, type_of
 from treadle.ir.recording import GRADIENTS
 from treadle.ops.transfer import transfer
@@ -74,6 +74,23 @@ def moved_tensor(x: Any, where: str | Device, hurried: bool = False) -> Any:
 
 
 # ---- pinned memory
+
+
+def pin_memory(x: Any) -> Any:
+    """The value of a tensor in memory that GPUs copy from beside their work."""
+    if not hasattr(x, "_node"):
+        hint = "wrap it with td.tensor(...)"
+        raise OperandError(explain("pin_memory", "not a tensor", hint, got=type(x).__name__))
+    return x.pin_memory()
+
+
+def can_pin() -> bool:
+    """Is there a GPU to pin memory for?"""
+    try:
+        backend_of(device("cuda"))
+    except DeviceError:
+        return False
+    return True
 
 
 def pinned_tensor(x: Any) -> Any:

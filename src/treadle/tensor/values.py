@@ -12,7 +12,7 @@ from treadle.backends.exhausted import HOLDERS
 from treadle.backends.registry import backend_of
 from treadle.base.device import CPU, Device, device
 from treadle.base.dtypes import dtype
-from treadle.base.errors import ArgumentError, OperandError, explain
+from treadle.base.errors import ArgumentError, DeviceError, OperandError, explain
 from treadle.base.trees import flatten, unflatten
 from treadle.ir.node import leaf, type_of
 from treadle.ops.picking import clone
@@ -89,11 +89,28 @@ class Readable(Differentiable):
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """A capsule through which another library reads the memory; it must not write there."""
+        """A capsule through which another library reads the memory; it must not write there.
+
+        stream is the one on which it reads the memory of a GPU: 1 and 2 are the default ones, None
+        is the first, -1 means that it waits by itself.
+        """
         from treadle.tensor import dlpack
 
-        array = self.numpy() if self.device is CPU else None
-        return dlpack.capsule(array, self._node.type, max_version, dl_device, copy)
+        if self.device.backend == "cuda":
+            shared = import_module("treadle.tensor.device_memory")
+            return shared.capsule(self, stream, max_version, dl_device, copy)
+        if self.device is not CPU:
+            hint, on = "share x.to('cpu')", self.device
+            raise DeviceError(explain("dlpack", "only memory of the host and of GPUs", hint, on=on))
+        return dlpack.capsule(self.numpy(), self._node.type, max_version, dl_device, copy)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """Where the elements lie on a GPU, for libraries that ask so; other tensors have none."""
+        if self.device.backend != "cuda":
+            raise AttributeError("__cuda_array_interface__ is for tensors on a GPU")
+        found: dict[str, Any] = import_module("treadle.tensor.device_memory").interface(self)
+        return found
 
     def __dlpack_device__(self) -> tuple[int, int]:
         from treadle.tensor import dlpack

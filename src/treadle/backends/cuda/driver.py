@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
@@ -17,9 +17,11 @@ from treadle.backends.exhausted import exhausted
 from treadle.base import forks
 from treadle.base.errors import DeviceError, OutOfMemory, explain
 from treadle.base.knobs import POOL_BYTES
+from treadle.ir.recording import user_site
 
 GRAIN = 512  # bytes: sizes are multiples, and addresses are aligned to it
 COARSE = 1 << 20  # larger blocks come in fewer sizes, so that freed ones fit again
+HOST = 1  # the driver's number of memory that is pinned
 LARGE_SHARED = 48 << 10  # more shared memory than this must be asked for
 
 
@@ -112,7 +114,7 @@ class Gpu:
         self.name = name.split(b"\0")[0].decode() if isinstance(name, bytes) else ""
         self.lock = threading.RLock()  # a finalizer may come in between
         self.enter()
-        self.stream = checked(cu.cuStreamCreate(1))  # does not wait for the default stream
+        self.stream = self.new_stream()
         ask = cu.CUdevice_attribute
         major = self._attribute(ask.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
         minor = self._attribute(ask.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
@@ -123,6 +125,9 @@ class Gpu:
         self.returned: deque[tuple[int, int]] = deque()  # by whoever let go of them, at any moment
         self.mapped = self.kept = 0  # bytes from the driver, and those of them that are free
         self.working: Buffer | None = None
+        self.chores: list[Callable[[], None]] = []  # before memory is taken, under the lock
+        self.reliefs: list[Callable[[], None]] = []  # where there is too little, or all is to go
+        self.beside: list[Any] = []  # streams whose work the main one does not always wait for
         _devices.append(self)
 
     def _attribute(self, name: Any) -> int:
@@ -150,13 +155,50 @@ class Gpu:
         self.enter()
         checked(cu.cuStreamSynchronize(self.stream))
 
-    def mark(self) -> Any:
-        """An event that comes when everything asked for so far is done."""
+    def wait_for_all(self) -> None:
+        """The same, copies that go on beside it too."""
+        self.wait()
+        for stream in self.beside:
+            checked(cu.cuStreamSynchronize(stream))
+
+    def mark(self, stream: Any = None) -> Mark:
+        """An event that comes when everything asked for so far is done, here or of a stream."""
         self.enter()
         with self.lock:
             event = Mark()
-            checked(cu.cuEventRecord(event.handle, self.stream))
+            checked(cu.cuEventRecord(event.handle, self.stream if stream is None else stream))
         return event
+
+    def follow(self, mark: Mark, stream: Any = None) -> None:
+        """Let what is asked for from now on, here or of a stream, come after an event."""
+        self.enter()
+        with self.lock:
+            after = self.stream if stream is None else stream
+            checked(cu.cuStreamWaitEvent(after, mark.handle, 0))
+
+    def new_stream(self) -> Any:
+        """A stream of its own, which does not wait for the default one."""
+        self.enter()
+        return checked(cu.cuStreamCreate(1))
+
+    def end_stream(self, stream: Any) -> None:
+        """Let a stream go, once what was asked of it is done."""
+        if cu is not None and not self.lost:
+            self.enter()
+            cu.cuStreamDestroy(stream)
+
+    def switch(self, stream: Any) -> Any:
+        """Have another stream do all work from now on, after what was asked for; returns the old.
+
+        It does so for every thread: memory is handed on in the order in which work was asked for.
+        """
+        self.enter()
+        with self.lock:
+            before = self.stream
+            if int(before) != int(stream):
+                self.follow(self.mark(), stream)
+                self.stream = stream
+        return before
 
     def wait_for(self, mark: Mark) -> None:
         """Until it has come."""
@@ -185,27 +227,41 @@ class Gpu:
         self.enter()
         with self.lock:
             self._sort()
+            for chore in self.chores:
+                chore()
             room = room_of(nbytes)
             blocks = self.free.get(room)
             if blocks:
                 self.kept -= room
                 return Buffer(blocks.pop(), nbytes, room, self)
-            try:
-                address = int(checked(cu.cuMemAllocAsync(room, self.stream)))
-            except OutOfMemory:
-                self._free(0)
-                checked(cu.cuStreamSynchronize(self.stream))
-                address = self._last_resort(room)
-            self.mapped += room
-            return Buffer(address, nbytes, room, self)
+            return Buffer(self.mapping(room, self.stream), nbytes, room, self)
 
-    def _last_resort(self, room: int) -> int:
+    def mapping(self, room: int, stream: Any) -> int:
+        """The address of a new block; what is kept goes where there is too little."""
         try:
-            return int(checked(cu.cuMemAllocAsync(room, self.stream)))
+            address = int(checked(cu.cuMemAllocAsync(room, stream)))
+        except OutOfMemory:
+            pooled = self.kept
+            self._free(0)
+            for relieve in self.reliefs:
+                relieve()
+            checked(cu.cuStreamSynchronize(self.stream))
+            address = self._last_resort(room, stream, pooled)
+        self.mapped += room
+        return address
+
+    def _last_resort(self, room: int, stream: Any, pooled: int) -> int:
+        try:
+            return int(checked(cu.cuMemAllocAsync(room, stream)))
         except OutOfMemory as error:
             free, total = self.room()
-            sizes = {"asked for": room, "held by tensors": self.mapped, "free": free}
+            working = 0 if self.working is None else self.working.room
+            sizes = {
+                "asked for": room, "held by tensors": self.mapped - working,
+                "programs work in": working, "pooled, given back": pooled, "free": free,
+            }  # fmt: skip
             facts = {name: f"{value / 2**30:.2f} GiB" for name, value in sizes.items()}
+            facts["at"] = user_site()
             hint = f"of {total / 2**30:.1f} GiB; try smaller batches, td.checkpoint, or del"
             raise exhausted("cuda", "cuda", "no device memory left", hint, **facts) from error
 
@@ -245,14 +301,21 @@ class Gpu:
         with self.lock:
             self._sort()
             self._free(0)
+            for relieve in self.reliefs:
+                relieve()
             checked(cu.cuStreamSynchronize(self.stream))
 
     def write(self, address: int, source: int, nbytes: int) -> None:
-        """Host memory to device memory; pageable memory is staged before this returns."""
+        """Host memory to device memory; when this returns, the source may change.
+
+        Pageable memory is staged by then; what somebody has pinned is waited for.
+        """
         self.enter()
         with self.lock:
             if nbytes:
                 checked(cu.cuMemcpyHtoDAsync(address, source, nbytes, self.stream))
+        if nbytes and is_locked(source):
+            self.wait()
 
     def read(self, target: int, address: int, nbytes: int) -> None:
         """Device memory to host memory, once it is computed."""
@@ -287,6 +350,13 @@ class Gpu:
             what = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             checked(cu.cuFuncSetAttribute(function, what, code.shared))
         return (function, 32 * code.warps, code.shared, code.maps)
+
+
+def is_locked(address: int) -> bool:
+    """Is host memory pinned, by whomever, so that a device copies from it at its own time?"""
+    attribute = cu.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE
+    code, kind = cu.cuPointerGetAttribute(attribute, address)
+    return bool(code == cu.CUresult.CUDA_SUCCESS and int(kind) == HOST)
 
 
 _devices: list[Gpu] = []  # in use, in this process or the one it was forked from
