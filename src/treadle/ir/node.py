@@ -297,14 +297,12 @@ def _first_call(op: Op, operands: tuple[Node, ...], arg: Any) -> Call:
     if isinstance(op, Elementwise) and len(operands) != op.arity:
         facts = {"takes": op.arity, "got": len(operands)}
         raise OperandError(explain(op.name, "another number of operands", **facts))
-    device = operands[0].device
+    device: Device = arg if op.kind is Kind.TRANSFER else operands[0].device
     for operand in operands[1:]:
         if operand.device is not device:
             hint = f"move one: x.to({str(device)!r})"
             both = f"{device} and {operand.device}"
             raise DeviceError(explain(op.name, "operands on different devices", hint, devices=both))
-    if op.kind is Kind.TRANSFER:
-        device = arg
     if op.kind is Kind.COMPOSITE:
         with_no_grad = [placeholder(operand.type) for operand in operands]
         return Call(op, arg, _define(op, arg, with_no_grad).type, ())

@@ -7,7 +7,7 @@ read. Equal transfers of a node are one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -16,35 +16,41 @@ from treadle.backends.registry import Program, backend_of
 from treadle.base import trace
 from treadle.base.device import Device
 from treadle.base.knobs import MEANING
+from treadle.base.watch import WATCH
 from treadle.ir.graph import toposort
 from treadle.ir.node import CONST, IOTA, Node, Type, new_node, placeholder
+from treadle.ir.printer import graph_text
 from treadle.ops.defs import Kind
-from treadle.runtime.explain import tell_together
+from treadle.passes.boxes import put_in_place
+from treadle.passes.pairs import in_pairs
+from treadle.passes.pipeline import simplify
 
-Compile = Callable[[Sequence[Node], Sequence[Node], dict[int, int]], Program]
-"""From roots, leaves, and the number of a root to that of the leaf whose memory it takes."""
 
-
-def program_of(
-    roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[int, int], compiled: Compile
-) -> Program:
-    """A program for a graph on one device, as it is compiled, or on several."""
+def program_of(roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[int, int]) -> Program:
+    """A program for a graph on any devices; replaces: the number of a root to that of a leaf."""
     device, known = roots[0].device, set(leaves)
     order = toposort(roots, known.__contains__)
     if all(node.device is device for node in order):
-        return compiled(roots, leaves, replaces)
-    return Crossing(roots, leaves, order, compiled)
+        return _for_one(roots, leaves, replaces)
+    return Crossing(roots, leaves, order)
 
 
-def compile_for(
-    device: Device, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
-) -> Program:
-    """A program for simplified roots; replaces: root to the leaf whose memory it takes."""
-    backend = backend_of(device)
+def _for_one(roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[int, int]) -> Program:
+    """A program for a graph on one device."""
+    with trace.stage("simplify"):
+        roots, leaves = in_pairs(roots, leaves)
+        replaced = [leaves[k] for k in replaces.values()]
+        simple = put_in_place(roots, replaced) if replaced else list(roots)
+        backend = backend_of(simple[0].device)
+        if not Type.paired or backend.name != "reference":  # NumPy knows complex numbers
+            simple = simplify(simple)
+        if WATCH.on:
+            trace.tell("simplified", graph_text(simple))
+    taken = {simple[r]: leaves[k] for r, k in replaces.items()}
     if not MEANING.watched:
-        return backend.compile(roots, leaves, replaces)
+        return backend.compile(simple, leaves, taken)
     watched: Program = import_module("treadle.runtime.watched").compiled(
-        backend, roots, leaves, replaces
+        backend, simple, leaves, taken
     )
     return watched
 
@@ -79,10 +85,9 @@ class Piece:
         self.read: dict[Node, Node] = {}  # values from elsewhere, and what stands for them here
         self.made: dict[Node, None] = {}  # values that somebody else reads
 
-    def compiled(self, compiled: Compile) -> Program:
+    def compiled(self) -> Program:
         """Its program: from what it reads to what it makes."""
-        roots = [self.copies[node] for node in self.made]
-        return compiled(roots, list(self.read.values()), {})
+        return _for_one([self.copies[node] for node in self.made], list(self.read.values()), {})
 
 
 class Transfer(NamedTuple):
@@ -127,9 +132,8 @@ class Crossing:
     overwrites: frozenset[int] = frozenset()
 
     def __init__(
-        self, roots: Sequence[Node], leaves: Sequence[Node], order: Sequence[Node],
-        compiled: Compile,
-    ) -> None:  # fmt: skip
+        self, roots: Sequence[Node], leaves: Sequence[Node], order: Sequence[Node]
+    ) -> None:
         cut = Cut(roots, leaves, order)
         number = {leaf: k for k, leaf in enumerate(leaves)}
         self.steps: list[Transfer | Run] = []
@@ -143,9 +147,10 @@ class Crossing:
                 read = [number[node] for node in piece.read]
                 made_here = [number.setdefault(node, len(number)) for node in piece.made]
                 with _heard(reports):
-                    self.steps.append(Run(piece.compiled(compiled), read, made_here))
+                    self.steps.append(Run(piece.compiled(), read, made_here))
         if trace.is_heard():
-            tell_together(reports, [str(x) for x in self.steps if isinstance(x, Transfer)])
+            moves = [str(x) for x in self.steps if isinstance(x, Transfer)]
+            import_module("treadle.runtime.together").tell(reports, moves)
         self.count = len(number)
         self.roots = [number[root] for root in cut.results]
         self.again = self._shared(cut.results, leaves)

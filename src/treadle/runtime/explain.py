@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from treadle.base.trace import Report, show, tell
+from treadle.base.trace import Report, show
 from treadle.ir.printer import short_site
 
 if TYPE_CHECKING:  # the compiler is loaded by the backend that needs it
@@ -106,24 +105,6 @@ def quantity(value: float, unit: str) -> str:
             return f"{shown} {prefix}{unit}"
         value /= 1000
     return f"{value:.3g} T{unit}"
-
-
-def tell_together(reports: Sequence[Report], transfers: Sequence[str]) -> None:
-    """What programs consist of that are run one after the other, told as one."""
-    from treadle.schedule.layout import Layout  # the compiler is there by now
-
-    rows = [row for report in reports for row in report.fact("kernels") or ()]
-    tell("kernels", [replace(row, number=k) for k, row in enumerate(rows)])
-    nodes = [report.fact("nodes") or (0, 0) for report in reports]
-    tell("nodes", tuple(map(sum, zip(*nodes, strict=True))))
-    rules = Counter[str]()
-    for report in reports:
-        rules.update(report.fact("rules") or {})
-    tell("rules", dict(rules.most_common()))
-    layouts = [found for report in reports if (found := report.fact("memory"))]
-    nbytes, least = sum(x.nbytes for x in layouts), sum(x.lower_bound for x in layouts)
-    tell("memory", Layout({}, nbytes, least, sum(x.without_reuse for x in layouts)))
-    tell("transfers", list(transfers))
 
 
 def show_compiled(report: Report) -> None:

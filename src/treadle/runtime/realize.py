@@ -15,16 +15,13 @@ from treadle.base.errors import ArgumentError, explain
 from treadle.base.knobs import MEANING
 from treadle.base.watch import WATCH
 from treadle.ir.graph import Structure, copied, is_realised, structure, toposort
-from treadle.ir.node import LEAF, Call, Node, Type, new_node
+from treadle.ir.node import LEAF, Call, Node, new_node
 from treadle.ir.printer import graph_text
 from treadle.ir.recording import COMPUTED, RECORDING, user_site
 from treadle.ir.sites import put_places, sites_of
 from treadle.ops.defs import Kind
-from treadle.passes.boxes import put_in_place
-from treadle.passes.pairs import in_pairs
-from treadle.passes.pipeline import simplify
 from treadle.runtime.asked import Asked
-from treadle.runtime.devices import compile_for, program_of
+from treadle.runtime.devices import program_of
 from treadle.runtime.explain import show_compiled
 from treadle.runtime.families import Family, Variant
 from treadle.runtime.growing import new_variant
@@ -384,21 +381,6 @@ def _stages(roots: Sequence[Node], places: Sequence[Node], replaces: dict[int, i
     watcher = RECORDING.keep_places()
     try:
         with forks.COMPILING.mine():
-            return program_of(roots, places, replaces, _for_one_device)
+            return program_of(roots, places, replaces)
     finally:
         del watcher  # an error may keep this frame
-
-
-def _for_one_device(
-    roots: Sequence[Node], places: Sequence[Node], replaces: dict[int, int]
-) -> Program:
-    with trace.stage("simplify"):
-        roots, places = in_pairs(roots, places)
-        replaced = [places[k] for k in replaces.values()]
-        simple = put_in_place(roots, replaced) if replaced else list(roots)
-        if not Type.paired or simple[0].device.backend != "reference":  # NumPy knows complex ones
-            simple = simplify(simple)
-        if WATCH.on:
-            trace.tell("simplified", graph_text(simple))
-    taken = {simple[r]: places[k] for r, k in replaces.items()}
-    return compile_for(simple[0].device, simple, places, taken)

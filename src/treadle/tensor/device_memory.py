@@ -10,6 +10,9 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+import numpy as np
+
+from treadle.backends.arrays import numpy_dtype
 from treadle.backends.registry import backend_of
 from treadle.base.device import device
 from treadle.base.errors import ArgumentError, ExchangeError, explain
@@ -62,10 +65,6 @@ def _reader(stream: Any) -> int | None:
 
 def interface(x: Any) -> dict[str, Any]:
     """The same in the words of Numba and CuPy: they wait for the stream that is named."""
-    import numpy as np
-
-    from treadle.backends.arrays import numpy_dtype
-
     kind = np.dtype(numpy_dtype(x.dtype))
     if kind.kind not in "biufc":
         raise AttributeError(f"__cuda_array_interface__ has no {x.dtype.name}: use DLPack")

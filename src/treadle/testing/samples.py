@@ -106,7 +106,9 @@ def _reference(op: Op) -> Callable[..., Any]:
 def public_rows() -> dict[str, Op]:
     """The rows that users call."""
     # Tested by what they make.
-    sources = (Kind.SOURCE, Kind.REGION, Kind.RESULT, Kind.CREATION, Kind.RANDOM)
+    sources = (
+        Kind.SOURCE, Kind.REGION, Kind.RESULT, Kind.TRANSFER, Kind.CREATION, Kind.RANDOM,
+    )  # fmt: skip
     return {name: op for name, op in TABLE.items() if op.kind not in sources}
 
 
