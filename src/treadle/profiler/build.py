@@ -256,7 +256,7 @@ def detail_of(row: KernelRow, program: int) -> Detail:
 
 def _parts(row: KernelRow) -> tuple[Part, ...]:
     return tuple([
-        Part(site.line, site.module, site.phase or FORWARD, op, share)
+        Part(site.line, site.module, site.phase or FORWARD, op, share, site.scope)
         for site, op, share in row.shares
     ])  # fmt: skip
 

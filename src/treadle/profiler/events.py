@@ -140,7 +140,10 @@ class Events(Sequence[Event]):
         return covering(self.array)
 
     def group_by(self, key: str) -> list[Group]:
-        """Sums by line, op, module, phase, kernel, thread, program, stage, span, realize or gap.
+        """Sums by line, op, module, phase, scope, kernel, thread, program, stage, span...
+
+        A scope is the path of the spans that a kernel's ops were recorded in; `span`, `stage`,
+        `realize` and `gap` are time of Python's.
 
         A kernel of several lines is under each of them, with a part of its time; parts sum to the
         whole. The largest group comes first.

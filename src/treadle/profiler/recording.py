@@ -40,13 +40,14 @@ class Track:
 
 @dataclass(frozen=True)
 class Part:
-    """A share of a kernel: ops of one line, module and phase."""
+    """A share of a kernel: ops of one line, module, phase and scope."""
 
     line: str
     module: str
     phase: str
     op: str  # the composite it is a part of, or its own name
     share: float  # of the kernel's time, by flops and elements; those of a kernel sum to 1
+    scope: str = ""  # spans that it was recorded in: "epoch/model"
 
 
 @dataclass(frozen=True)

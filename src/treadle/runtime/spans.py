@@ -1,23 +1,26 @@
 """`span`: a name for a part of a program, as a decorator or a with block.
 
-The decorator gives the function itself. It changes hands when somebody profiles: then its code is
-that of a stand-in, which calls what the function was with a clock around it. So a function that
-nobody looks at costs what it costs without the decorator, in Python as in everything.
+The decorator gives the function itself. It changes hands when somebody profiles or traces: then its
+code is that of a stand-in, which calls what the function was with a clock around it. So a function
+that nobody looks at costs what it costs without the decorator, in Python as in everything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import update_wrapper
 from importlib import import_module
-from threading import Thread, current_thread
+from threading import RLock, Thread, current_thread
 from time import perf_counter_ns
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
 from weakref import ref
 
+from treadle.base import forks
 from treadle.base.errors import ArgumentError, OperandError, explain
 from treadle.base.watch import WATCH, Kind
+from treadle.ir.recording import RECORDING
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 PIECEWISE, AWAITED = 0x20 | 0x200, 0x80  # flags of code: generators, coroutines
@@ -25,12 +28,34 @@ LINE, UNITS = 0x80 | 13 << 3, 8  # of a table of lines: an entry without columns
 _SPAN = int(Kind.SPAN)
 _NAMED: list[_Named] = []
 """Decorated functions, in the order in which they were."""
+_WANTED: list[None] = []
+"""An item for each of those who want to know of their calls: somebody profiles, a trace."""
+_EXCHANGE = RLock()
+forks.share("spans", _EXCHANGE)
+
+Opened = tuple[int | None, object | None]
+"""When a span was entered, if somebody profiles, and by what it is known to nodes."""
+
+
+def _open(name: str) -> Opened:
+    mark = RECORDING.open_span(name)
+    return perf_counter_ns() if WATCH.on else None, mark
+
+
+def _close(name: str, opened: Opened) -> None:
+    start, mark = opened
+    if start is not None and WATCH.on:
+        end = perf_counter_ns()
+        WATCH.events.extend((_SPAN, name, start, end, current_thread(), None))
+    if mark is not None:
+        RECORDING.close_span(mark)
 
 
 class span:  # noqa: N801 - called like a function
     """A name for what runs in a with block, or whenever a function is called.
 
-    It is Python's time: lazy ops that are recorded in it run where their values are asked for.
+    A profile has Python's time in it, by the key `span`. The kernels of what was recorded in it
+    stand under it by the key `scope`, wherever they run.
 
     >>> @span("Softmax")
     ... def softmax(x):
@@ -47,21 +72,21 @@ class span:  # noqa: N801 - called like a function
             hint = 'td.span("Softmax"), as a decorator or in a with statement'
             raise ArgumentError(explain("span", "a name is text", hint, got=repr(name)))
         self.name = name
-        self.opened: dict[Thread, Any] = {}  # thread to start, and to that of the block around it
+        self.opened: dict[Thread, Any] = {}  # by thread: of this block, and of the one around it
 
     def __enter__(self) -> None:
-        if WATCH.on:
+        if RECORDING.watched:  # by a profile, or a trace
             thread = current_thread()
-            self.opened[thread] = self.opened.get(thread), perf_counter_ns()
+            self.opened[thread] = self.opened.get(thread), _open(self.name)
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if self.opened:
-            end, thread = perf_counter_ns(), current_thread()
-            outer, start = self.opened.pop(thread, (None, None))
+            thread = current_thread()
+            outer, opened = self.opened.pop(thread, (None, None))
             if outer is not None:
                 self.opened[thread] = outer
-            if start is not None and WATCH.on:
-                WATCH.events.extend((_SPAN, self.name, start, end, thread, None))
+            if opened is not None:
+                _close(self.name, opened)
 
     def __call__(self, function: Function) -> Function:
         if not callable(function):
@@ -69,10 +94,11 @@ class span:  # noqa: N801 - called like a function
         self._refuse(function)
         if not isinstance(function, FunctionType):
             return _Around(function, self.name)  # type: ignore[return-value]
-        named = _Named(function, self.name)
-        _NAMED.append(named)
-        if WATCH.on:
-            named.begin()
+        found = _Named(function, self.name)
+        with _EXCHANGE:
+            _NAMED.append(found)
+            if _WANTED:
+                found.begin()
         return function
 
     def _refuse(self, function: Any) -> None:
@@ -113,32 +139,30 @@ class _Around:
         return _Around(bind(self._function, instance, kind), self._name)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        if not WATCH.on:
+        if not RECORDING.watched:
             return self._function(*args, **options)
-        start = perf_counter_ns()
+        opened = _open(self._name)
         try:
             return self._function(*args, **options)
         finally:
-            end = perf_counter_ns()
-            WATCH.events.extend((_SPAN, self._name, start, end, current_thread(), None))
+            _close(self._name, opened)
 
 
 def _stand_in(*args: Any, **options: Any) -> Any:
-    """What a named function is while somebody profiles; numbers stand for what is put there."""
+    """What a named function is while it is wanted; numbers stand for what is put there."""
     called: Any = 0.5
-    write: Any = 1.5
-    clock: Any = 2.5
-    thread: Any = 3.5
-    name = 4.5
-    start = clock()
+    open_: Any = 1.5
+    close: Any = 2.5
+    name = 3.5
+    opened = open_(name)
     try:
         return called(*args, **options)
     finally:
-        write((0, name, start, clock(), thread(), None))
+        close(name, opened)
 
 
 class _Named:
-    """A decorated function: whose code is another while somebody profiles."""
+    """A decorated function: whose code is another while somebody wants to know of its calls."""
 
     __slots__ = ("code", "function", "name", "signed")
 
@@ -162,10 +186,7 @@ class _Named:
         )  # fmt: skip
         same.__kwdefaults__ = function.__kwdefaults__
         plain = _stand_in.__code__
-        put = {
-            0.5: same, 1.5: WATCH.events.extend, 2.5: perf_counter_ns, 3.5: current_thread,
-            4.5: self.name,
-        }  # fmt: skip
+        put = {0.5: same, 1.5: _open, 2.5: _close, 3.5: self.name}
         constants = tuple([put.get(x, x) if type(x) is float else x for x in plain.co_consts])
         function.__code__ = plain.replace(
             co_consts=constants, co_name=code.co_name, co_qualname=code.co_qualname,
@@ -190,14 +211,30 @@ def _one_line(units: int) -> bytes:
 
 
 def _begin() -> None:
-    _NAMED[:] = [named for named in _NAMED if named.function() is not None]
-    for named in _NAMED:
-        named.begin()
+    with _EXCHANGE:
+        _WANTED.append(None)
+        if len(_WANTED) == 1:
+            _NAMED[:] = [found for found in _NAMED if found.function() is not None]
+            for found in _NAMED:
+                found.begin()
 
 
 def _end() -> None:
-    for named in reversed(_NAMED):
-        named.end()
+    with _EXCHANGE:
+        _WANTED.pop()
+        if not _WANTED:
+            for found in reversed(_NAMED):
+                found.end()
+
+
+@contextmanager
+def named() -> Iterator[None]:
+    """Have decorated functions known to what they record, as a trace does."""
+    _begin()
+    try:
+        yield
+    finally:
+        _end()
 
 
 WATCH.begun.append(_begin)

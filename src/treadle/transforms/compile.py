@@ -146,7 +146,7 @@ class Compiled:
     def _watched(self, traced: Traced, leaves: Sequence[Tensor]) -> Any:
         """A call that a profile is told of: who runs the program, and for how long."""
         thread, start = WATCH.thread, perf_counter_ns()
-        before, thread.caller = thread.caller, traced.caller
+        before, thread.caller = thread.caller, traced.caller_in(RECORDING.spans.path)
         try:
             return traced.call(leaves)
         finally:
