@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import treadle as td
+from treadle.runtime import realize
 
 SIDE = 48
 PRODUCT = 2.0 * SIDE**3  # flops
@@ -60,8 +61,29 @@ def test_names_are_paths_and_a_fused_kernel_is_shared():
     assert set(scopes(prof)) == {"outer", "outer/in ner"}
 
 
+def test_functions_and_blocks_lie_in_each_other():
+    x = array(SIDE, SIDE)
+
+    @td.span("f")
+    def f(inner):
+        with td.span("block"):
+            return inner(x)
+
+    @td.span("g")
+    def g(x):
+        return x @ x
+
+    with td.profile() as prof:
+        with td.span("outer"):
+            y = f(g)
+            z = g(x)
+        y.numpy(), z.numpy(), g(x).numpy()
+    assert scopes(prof) == dict.fromkeys(["outer/f/block/g", "outer/g", "g"], PRODUCT)
+
+
+@pytest.mark.parametrize("memory", [False, True], ids=["time", "memory"])
 @pytest.mark.parametrize("early", [True, False], ids=["before", "within"])
-def test_a_compiled_function_knows_its_spans_and_those_of_each_call(early):
+def test_a_compiled_function_knows_its_spans_and_those_of_each_call(early, memory):
     @td.compile
     def step(x):
         with td.span("first"):
@@ -76,7 +98,7 @@ def test_a_compiled_function_knows_its_spans_and_those_of_each_call(early):
         with td.span("nobody looks"):
             step(x)
     assert decorated.__code__ is code
-    with td.profile() as prof:
+    with td.profile(memory=memory) as prof:
         with td.span("call"):
             step(x)
         step(x)
@@ -154,8 +176,18 @@ def test_each_thread_and_each_task_has_its_own():
             await asyncio.sleep(0)
         y.numpy()
 
+    def elsewhere():
+        with td.span("inner"):
+            (x @ x).numpy()
+
     async def tasks():
         await asyncio.gather(task("c"), task("d"))
+        with td.span("e"):
+            await asyncio.to_thread(elsewhere)
+
+    @td.span("run")
+    def run():
+        asyncio.run(tasks())
 
     with td.profile() as prof:
         threads = [threading.Thread(target=work, args=(name,)) for name in "ab"]
@@ -163,9 +195,10 @@ def test_each_thread_and_each_task_has_its_own():
             thread.start()
         for thread in threads:
             thread.join()
-        asyncio.run(tasks())
+        run()
         (x + 1.0).numpy()
-    assert scopes(prof) == dict.fromkeys("abcd", PRODUCT) | {"(no span)": SIDE * SIDE}
+    paths = ["a", "b", "run/c", "run/d", "e/inner"]  # the call of run is another thread's
+    assert scopes(prof) == dict.fromkeys(paths, PRODUCT) | {"(no span)": SIDE * SIDE}
 
 
 def test_spans_that_are_left_in_another_order_leave_nothing_open():
@@ -186,6 +219,17 @@ def test_spans_that_are_left_in_another_order_leave_nothing_open():
     assert scopes(prof) == {"step": PRODUCT, "(no span)": SIDE * SIDE}
 
 
+def test_a_block_that_outlasts_its_profile_is_over_in_the_next():
+    x = array(SIDE, SIDE)
+    late = td.span("late")
+    with td.profile():
+        late.__enter__()
+    late.__exit__(None, None, None)
+    with td.profile() as prof:
+        (x @ x).numpy()
+    assert scopes(prof) == {"(no span)": PRODUCT}
+
+
 def test_steps_with_names_of_their_own_share_a_program():
     x = array(SIDE, SIDE)
     with td.profile() as prof:
@@ -194,3 +238,13 @@ def test_steps_with_names_of_their_own_share_a_program():
                 (x @ x).numpy()
     assert scopes(prof) == {f"step {k}": PRODUCT for k in range(3)}
     assert len(prof.group_by("program")) == 1
+
+
+def test_names_make_no_programs_while_nobody_profiles(monkeypatch):
+    monkeypatch.setattr(realize, "_PROGRAMS", {})
+    x = array(SIDE, SIDE)
+    with td.override(check=1):
+        for k in range(3):
+            with td.span(f"step {k}"):
+                (x @ x).numpy()
+    assert len(realize._PROGRAMS) == 1

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from treadle.base import knobs
 from treadle.base.watch import WATCH, Kind, during
+from treadle.ir.scopes import scope
 
 WITHIN, FIELD, SPAN, BACKWARD = "\t", "\x1f", "\x1e", "backward"  # in sites: see sites.py
-PLAIN = str.maketrans(WITHIN + FIELD + SPAN, "   ")  # for names that go into a site
 PACKAGE = __file__[: -len("ir/recording.py")]  # frames of ours are not the user's line
 
 _SITE: ContextVar[str | None] = ContextVar("site", default=None)
@@ -23,29 +23,6 @@ _SITE: ContextVar[str | None] = ContextVar("site", default=None)
 
 _PLACES: ContextVar[bool] = ContextVar("places", default=False)
 """Do new nodes have a site, whoever made them? The same goes for this."""
-
-
-class Spans(NamedTuple):
-    """The spans that are open: a mark and a name each, the outermost first."""
-
-    marks: tuple[object, ...] = ()
-    names: tuple[str, ...] = ()
-    text: str = ""  # ends the head of a site
-
-    @classmethod
-    def of(cls, marks: tuple[object, ...], names: tuple[str, ...]) -> Spans:
-        """Marks and names with their text."""
-        return cls(marks, names, f"{SPAN}{'/'.join(names)}" if names else "")
-
-    @property
-    def path(self) -> str:
-        """Their names, joined by strokes."""
-        return self.text[len(SPAN) :]
-
-
-NO_SPANS = Spans()
-_SPANS: ContextVar[Spans] = ContextVar("spans", default=NO_SPANS)
-"""By context: tasks of one thread have spans of their own."""
 
 
 class Watcher:
@@ -92,10 +69,6 @@ class Recording:
     @site.setter
     def site(self, site: str | None) -> None: _SITE.set(site)
     @property
-    def spans(self) -> Spans: return _SPANS.get()
-    @spans.setter
-    def spans(self, spans: Spans) -> None: _SPANS.set(spans)
-    @property
     def sites(self) -> bool: return self.wishes.sites
     @property
     def noted(self) -> bool:
@@ -136,25 +109,6 @@ class Recording:
         """The module or phase is over."""
         self.wishes.within = before
 
-    def open_span(self, name: str) -> object | None:
-        """What is recorded from now on belongs to a span; a mark to close it by, if it is noted.
-
-        Knobs that ask for lines do not ask for spans: their programs are known by their sites, and
-        would be compiled again for each name.
-        """
-        if not WATCH.on and self.wishes.made is None:
-            return None
-        mark, now = object(), _SPANS.get()
-        _SPANS.set(Spans.of((*now.marks, mark), (*now.names, name.translate(PLAIN))))
-        return mark
-
-    def close_span(self, mark: object | None) -> None:
-        """A span is over; those that were opened later, as around a generator, may go on."""
-        now = _SPANS.get()
-        if mark in now.marks:
-            k = now.marks.index(mark)
-            _SPANS.set(Spans.of(_without(now.marks, k), _without(now.names, k)))
-
     def keep_places(self) -> Watcher:
         """Nodes that a compiler makes have the place of what they stand for.
 
@@ -175,19 +129,16 @@ class Recording:
         mine = self.wishes
         if self.noted:
             site = self.site
-            node.site = self._here() if site is None else site
+            node.site = user_site() + mine.within + in_spans() if site is None else site
         if mine.made is not None:
             mine.made.add(node)
 
     def note_leaf(self, node: Any) -> None:
         """Remember the line of a value that comes from outside."""
         if self.noted:
-            node.site = self.site or self._here()
+            node.site = self.site or user_site() + self.wishes.within + in_spans()
         for hear in self.given:
             hear(node)
-
-    def _here(self) -> str:
-        return user_site() + self.wishes.within + _SPANS.get().text
 
 
 class Computed:
@@ -243,6 +194,12 @@ def phase(name: str) -> Iterator[None]:
         RECORDING.outside(before)
 
 
+def in_spans() -> str:
+    """The end of a site's head: spans that are open."""
+    path = scope()
+    return SPAN + path if path else ""
+
+
 @lru_cache(maxsize=1 << 16)
 def backward_site(site: str, called: str = "") -> str:
     """The site of a gradient: that of what it is the gradient of, in another phase."""
@@ -251,10 +208,6 @@ def backward_site(site: str, called: str = "") -> str:
     line, module, *_ = (*place.split(FIELD), "")
     whole = call or called
     return f"{line}{FIELD}{module}{FIELD}{BACKWARD}{span}{path}{WITHIN * bool(whole)}{whole}"
-
-
-def _without(items: tuple[Any, ...], k: int) -> tuple[Any, ...]:
-    return items[:k] + items[k + 1 :]
 
 
 def user_site() -> str:

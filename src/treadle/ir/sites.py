@@ -39,18 +39,6 @@ def parsed(site: str) -> Site:
     return Site(line, module, phase, scope, call)
 
 
-def put_within(sites: Iterable[str | None], scope: str) -> tuple[str, ...]:
-    """Sites of what ran in spans besides its own: those that were open around it."""
-    return tuple([_put_within(site or "", scope) for site in sites])
-
-
-@lru_cache(maxsize=1 << 16)
-def _put_within(site: str, scope: str) -> str:
-    head, tab, call = site.partition(WITHIN)
-    place, _, own = head.partition(SPAN)
-    return f"{place}{SPAN}{scope}{'/' * bool(own)}{own}{tab}{call}"
-
-
 def placed(roots: Iterable[Node], leaves: Container[Node]) -> list[Node]:
     """The nodes of a graph in an order that is the same for all graphs of one structure.
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import update_wrapper
 from importlib import import_module
-from threading import RLock, Thread, current_thread
+from threading import RLock
 from time import perf_counter_ns
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
@@ -21,34 +21,12 @@ from treadle.base import forks
 from treadle.base.errors import ArgumentError, OperandError, explain
 from treadle.base.watch import WATCH, Kind
 from treadle.ir.recording import RECORDING
+from treadle.ir.scopes import BLOCKS, CALLS, Mine
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 PIECEWISE, AWAITED = 0x20 | 0x200, 0x80  # flags of code: generators, coroutines
 LINE, UNITS = 0x80 | 13 << 3, 8  # of a table of lines: an entry without columns, for so many units
 _SPAN = int(Kind.SPAN)
-_NAMED: list[_Named] = []
-"""Decorated functions, in the order in which they were."""
-_WANTED: list[None] = []
-"""An item for each of those who want to know of their calls: somebody profiles, a trace."""
-_EXCHANGE = RLock()
-forks.share("spans", _EXCHANGE)
-
-Opened = tuple[int | None, object | None]
-"""When a span was entered, if somebody profiles, and by what it is known to nodes."""
-
-
-def _open(name: str) -> Opened:
-    mark = RECORDING.open_span(name)
-    return perf_counter_ns() if WATCH.on else None, mark
-
-
-def _close(name: str, opened: Opened) -> None:
-    start, mark = opened
-    if start is not None and WATCH.on:
-        end = perf_counter_ns()
-        WATCH.events.extend((_SPAN, name, start, end, current_thread(), None))
-    if mark is not None:
-        RECORDING.close_span(mark)
 
 
 class span:  # noqa: N801 - called like a function
@@ -65,28 +43,35 @@ class span:  # noqa: N801 - called like a function
     1
     """
 
-    __slots__ = ("name", "opened")
+    __slots__ = ("name", "noted")
 
     def __init__(self, name: str) -> None:
         if name.__class__ is not str or not name:
             hint = 'td.span("Softmax"), as a decorator or in a with statement'
             raise ArgumentError(explain("span", "a name is text", hint, got=repr(name)))
         self.name = name
-        self.opened: dict[Thread, Any] = {}  # by thread: of this block, and of the one around it
+        self.noted = False  # was it ever entered while somebody looked?
 
     def __enter__(self) -> None:
-        if RECORDING.watched:  # by a profile, or a trace
-            thread = current_thread()
-            self.opened[thread] = self.opened.get(thread), _open(self.name)
+        # Knobs that ask for lines do not ask for spans: they know programs by their sites, and
+        # would have them compiled again for each name.
+        if RECORDING.watched and (WATCH.on or RECORDING.made is not None):
+            self.noted = True
+            outer, mine = BLOCKS.get(), CALLS.mine
+            while outer is not None and outer[0] is None:
+                outer = outer[1]
+            BLOCKS.set([self, outer, mine, len(mine.names), perf_counter_ns()])
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if self.opened:
-            thread = current_thread()
-            outer, opened = self.opened.pop(thread, (None, None))
-            if outer is not None:
-                self.opened[thread] = outer
-            if opened is not None:
-                _close(self.name, opened)
+        if self.noted:
+            block = BLOCKS.get()
+            while block is not None and block[0] is not self:
+                block = block[1]
+            if block is not None:
+                block[0] = None
+                if WATCH.on:
+                    end, thread = perf_counter_ns(), block[2].thread
+                    WATCH.events.extend((_SPAN, self.name, block[4], end, thread, None))
 
     def __call__(self, function: Function) -> Function:
         if not callable(function):
@@ -94,11 +79,7 @@ class span:  # noqa: N801 - called like a function
         self._refuse(function)
         if not isinstance(function, FunctionType):
             return _Around(function, self.name)  # type: ignore[return-value]
-        found = _Named(function, self.name)
-        with _EXCHANGE:
-            _NAMED.append(found)
-            if _WANTED:
-                found.begin()
+        _FUNCTIONS.add(_Named(function, self.name))
         return function
 
     def _refuse(self, function: Any) -> None:
@@ -141,24 +122,27 @@ class _Around:
     def __call__(self, *args: Any, **options: Any) -> Any:
         if not RECORDING.watched:
             return self._function(*args, **options)
-        opened = _open(self._name)
-        try:
+        with span(self._name):
             return self._function(*args, **options)
-        finally:
-            _close(self._name, opened)
 
 
 def _stand_in(*args: Any, **options: Any) -> Any:
     """What a named function is while it is wanted; numbers stand for what is put there."""
     called: Any = 0.5
-    open_: Any = 1.5
-    close: Any = 2.5
-    name = 3.5
-    opened = open_(name)
+    calls: Any = 1.5
+    clock: Any = 2.5
+    watch: Any = 3.5
+    name: Any = 4.5
+    mine = calls.mine
+    mine.names.append(name)
+    start = clock()
     try:
         return called(*args, **options)
     finally:
-        close(name, opened)
+        end = clock()
+        mine.names.pop()
+        if watch.on:
+            watch.events.extend((0, name, start, end, mine.thread, None))
 
 
 class _Named:
@@ -186,7 +170,7 @@ class _Named:
         )  # fmt: skip
         same.__kwdefaults__ = function.__kwdefaults__
         plain = _stand_in.__code__
-        put = {0.5: same, 1.5: _open, 2.5: _close, 3.5: self.name}
+        put = {0.5: same, 1.5: CALLS, 2.5: perf_counter_ns, 3.5: WATCH, 4.5: self.name}
         constants = tuple([put.get(x, x) if type(x) is float else x for x in plain.co_consts])
         function.__code__ = plain.replace(
             co_consts=constants, co_name=code.co_name, co_qualname=code.co_qualname,
@@ -210,32 +194,55 @@ def _one_line(units: int) -> bytes:
     return bytes([byte for length in lengths for byte in (LINE | length - 1, 0)])
 
 
-def _begin() -> None:
-    with _EXCHANGE:
-        _WANTED.append(None)
-        if len(_WANTED) == 1:
-            _NAMED[:] = [found for found in _NAMED if found.function() is not None]
-            for found in _NAMED:
-                found.begin()
+class _Functions:
+    """Decorated functions, in the order in which they were, and how many want to know of calls."""
+
+    def __init__(self) -> None:
+        self.all: list[_Named] = []
+        self.wanted = 0  # by a profile, and by traces
+        self.lock = RLock()
+        forks.share("spans", self.lock)
+
+    def add(self, named: _Named) -> None:
+        """One more."""
+        with self.lock:
+            self.all.append(named)
+            if self.wanted:
+                named.begin()
+
+    def begin(self) -> None:
+        """Somebody wants to know of their calls."""
+        with self.lock:
+            self.wanted += 1
+            if self.wanted == 1:
+                self.all = [named for named in self.all if named.function() is not None]
+                for named in self.all:
+                    named.begin()
+
+    def end(self) -> None:
+        """Somebody does no longer."""
+        with self.lock:
+            self.wanted -= 1
+            if not self.wanted:
+                for named in reversed(self.all):
+                    named.end()
 
 
-def _end() -> None:
-    with _EXCHANGE:
-        _WANTED.pop()
-        if not _WANTED:
-            for found in reversed(_NAMED):
-                found.end()
+_FUNCTIONS = _Functions()
+WATCH.begun.append(_FUNCTIONS.begin)
+WATCH.ended.append(_FUNCTIONS.end)
 
 
 @contextmanager
-def named() -> Iterator[None]:
-    """Have decorated functions known to what they record, as a trace does."""
-    _begin()
+def afresh() -> Iterator[None]:
+    """For a trace: functions with names are known to it, and spans around it are not."""
+    _FUNCTIONS.begin()
+    block, mine = BLOCKS.get(), CALLS.mine
+    BLOCKS.set(None)
+    CALLS.mine = Mine()
     try:
         yield
     finally:
-        _end()
-
-
-WATCH.begun.append(_begin)
-WATCH.ended.append(_end)
+        BLOCKS.set(block)
+        CALLS.mine = mine
+        _FUNCTIONS.end()

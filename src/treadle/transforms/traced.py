@@ -19,15 +19,14 @@ from treadle.base.shapes import Dim
 from treadle.base.sizes import UnknownSizeError
 from treadle.base.trace import stage
 from treadle.base.trees import Structure, builder, flatten, unflatten
-from treadle.base.watch import Caller
 from treadle.ir.graph import is_realised, structure, toposort
 from treadle.ir.node import COMPILED, CONST, IOTA, Call, Node, leaf, new_node, placeholder
-from treadle.ir.recording import NO_SPANS, RECORDING
-from treadle.ir.sites import put_within, sites_of
+from treadle.ir.recording import RECORDING
+from treadle.ir.sites import sites_of
 from treadle.runtime.draws import GENERATOR, Draws, begin_draws, end_draws
 from treadle.runtime.families import Family, Graph, Variant
 from treadle.runtime.realize import TRACED, compile_graph, realize
-from treadle.runtime.spans import named
+from treadle.runtime.spans import afresh
 from treadle.tensor.gradients import INSIDE, needs_none
 from treadle.tensor.tensor import Tensor
 from treadle.tensor.tracing import TRACE, Followed, Tracing, fact_of, facts_of, is_as, lasting
@@ -194,8 +193,7 @@ class Traced:
             Output(held, call, n if (n := replaces.get(k)) in over else None)
             for k, (held, call) in enumerate(zip(states, calls, strict=True), self.count)
         ]
-        self.caller = sites_of(roots, number)
-        self.scoped: dict[str, Caller] = {}
+        self.sites = sites_of(roots, number)
         self._let_go(order)
 
     def _found(self, key: Any, numbers: list[Any], graph: Graph) -> Variant:
@@ -223,16 +221,6 @@ class Traced:
         )
 
     # ---- calls
-
-    def caller_in(self, scope: str) -> Caller:
-        """Its sites, for a call while spans are open."""
-        if not scope:
-            return self.caller
-        if scope not in self.scoped:
-            if len(self.scoped) >= MOST_INSTANCES:
-                self.scoped.clear()
-            self.scoped[scope] = put_within(self.caller, scope)
-        return self.scoped[scope]
 
     def at(self, sizes: dict[str, Dim]) -> Traced:
         """The trace for sizes: another table for its program, and other types of its results."""
@@ -329,14 +317,13 @@ def _trace(
 ) -> tuple[Any, Tracing, Draws]:
     """Run the function while every node it makes is noted."""
     trace, draws, made = Tracing(), begin_draws(), RECORDING.made
-    sites, within, spans = RECORDING.sites, RECORDING.wishes.within, RECORDING.spans
+    sites, within = RECORDING.sites, RECORDING.wishes.within
     TRACE.push(trace)
     RECORDING.watch(True, trace.made)  # lines too: whoever profiles later has no other way
     RECORDING.outside("")
-    RECORDING.spans = NO_SPANS
     try:
         args, options = unflatten(shape, list(stand_ins))
-        with named(), stage("record"):
+        with afresh(), stage("record"):
             return function(*args, **options), trace, draws
     except BaseException:
         _undo(trace)
@@ -344,7 +331,6 @@ def _trace(
     finally:
         RECORDING.watch(sites, made)
         RECORDING.outside(within)
-        RECORDING.spans = spans
         TRACE.pop()
         end_draws()
 
