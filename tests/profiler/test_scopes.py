@@ -24,6 +24,9 @@ def decorated(x):
     return x @ x
 
 
+CODE = decorated.__code__
+
+
 def scopes(prof):
     """Flops by scope; they are all there are."""
     groups = prof.group_by("scope")
@@ -93,11 +96,10 @@ def test_a_compiled_function_knows_its_spans_and_those_of_each_call(early, memor
         return decorated(y)
 
     x = array(SIDE, SIDE)
-    code = decorated.__code__
     if early:
         with td.span("nobody looks"):
             step(x)
-    assert decorated.__code__ is code
+    assert decorated.__code__ is CODE
     with td.profile(memory=memory) as prof:
         with td.span("call"):
             step(x)
@@ -106,7 +108,7 @@ def test_a_compiled_function_knows_its_spans_and_those_of_each_call(early, memor
     inner = ("first", "first/second", "decorated")
     assert set(found) == {*inner, *(f"call/{name}" for name in inner)}
     assert found["decorated"] == found["call/decorated"] == PRODUCT
-    assert decorated.__code__ is code
+    assert decorated.__code__ is CODE
 
 
 def test_a_trace_that_fails_gives_functions_their_code_back():
@@ -115,10 +117,9 @@ def test_a_trace_that_fails_gives_functions_their_code_back():
         with td.span("open"):
             raise ValueError(decorated(x).shape)
 
-    code = decorated.__code__
     with pytest.raises(ValueError, match="48"):
         fails(array(SIDE, SIDE))
-    assert decorated.__code__ is code
+    assert decorated.__code__ is CODE
     with td.profile() as prof:
         array(SIDE, SIDE).exp().numpy()
     assert set(scopes(prof)) == {"(no span)"}

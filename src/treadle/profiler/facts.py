@@ -9,13 +9,13 @@ from treadle.runtime.explain import quantity
 
 
 def facts_line(detail: Detail) -> str:
-    """Ops, lines, module, work and reason of a kernel, the most useful first."""
+    """Ops, lines, module, scopes, work and reason of a kernel, the most useful first."""
     moved = (
         f"{quantity(detail.bytes_read, 'B')} read, {quantity(detail.bytes_written, 'B')} written"
     )
     parts = [
         " ".join(detail.ops), ", ".join(detail.sites), ", ".join(detail.modules), detail.phase,
-        f"{quantity(detail.flops, 'flop')}, {moved}", f"{detail.blocks} blocks", detail.reason,
+        ", ".join(detail.scopes), f"{quantity(detail.flops, 'flop')}, {moved}", f"{detail.blocks} blocks", detail.reason,
     ]  # fmt: skip
     return " | ".join(part for part in parts if part)
 
@@ -24,7 +24,8 @@ def facts_table(detail: Detail) -> dict[str, Any]:
     """The same for formats that know numbers."""
     return {
         "ops": " ".join(detail.ops), "lines": ", ".join(detail.sites),
-        "modules": ", ".join(detail.modules), "phase": detail.phase, "flops": detail.flops,
+        "modules": ", ".join(detail.modules), "phase": detail.phase,
+        "scopes": ", ".join(detail.scopes), "flops": detail.flops,
         "bytes read": detail.bytes_read, "bytes written": detail.bytes_written,
         "blocks": detail.blocks, "program": detail.program, "reason": detail.reason,
     }  # fmt: skip

@@ -69,6 +69,11 @@ class Detail:
     parts: tuple[Part, ...] = ()
     dtype: str = ""  # of what most of its flops are done with: "f32"
 
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """Spans that its ops were recorded in, each path once."""
+        return tuple(dict.fromkeys(part.scope for part in self.parts if part.scope))
+
 
 @dataclass
 class Counter:

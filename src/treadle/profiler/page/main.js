@@ -21,7 +21,7 @@ function search() {
   const words = byId("search").value.trim().toLowerCase();
   const has = (text) => text.toLowerCase().includes(words);
   const names = data.names.map(has);
-  const details = data.details.map((d) => [...d.sites, ...d.ops, ...d.modules, ...d.parts.map((part) => part.scope)].some(has));
+  const details = data.details.map((d) => [...d.sites, ...d.ops, ...d.modules, ...scopesOf(d)].some(has));
   view.found = [];
   for (let e = 0; words && e < data.count; e++) {
     if (names[data.name[e]] || (data.detail[e] >= 0 && details[data.detail[e]])) view.found.push(e);

@@ -81,7 +81,7 @@ function factList(detail, row) {
   const terms = [
     ["ops", detail.ops.join(" ")],
     ["lines", ...detail.sites.flatMap((site) => [make("a", { onclick: () => showLine(site) }, shortSite(site)), " "])],
-    ["modules", detail.modules.join(", ")], ["phase", detail.phase],
+    ["modules", detail.modules.join(", ")], ["phase", detail.phase], ["scopes", scopesOf(detail).join(", ")],
     ["work", `${quantity(detail.flops, "flop")}, ${quantity(detail.bytes_read, "B")} read, ${quantity(detail.bytes_written, "B")} written, ${detail.blocks} blocks`],
     ["reached", `${quantity((1e9 * row.flops) / row.time, "flop/s")}, ${quantity((1e9 * row.bytes) / row.time, "B/s")}, ${row.least ? percent(row.least / row.time) : "–"} of the roofline`],
     ["program", make("a", { onclick: () => showProgram(detail.program) }, `program ${detail.program}, kernel ${detail.entry}`)],

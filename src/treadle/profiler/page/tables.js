@@ -16,6 +16,11 @@ const COLUMNS = [
 ];
 const tableState = { group: "line", by: "time", falling: true };
 
+// Spans that the ops of a kernel were recorded in, each path once.
+function scopesOf(detail) {
+  return [...new Set(detail.parts.map((part) => part.scope).filter(Boolean))];
+}
+
 function shares(detail, key, none = `(no ${key})`) {
   const found = new Map();
   for (const part of detail.parts) {
