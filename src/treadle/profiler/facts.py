@@ -15,7 +15,8 @@ def facts_line(detail: Detail) -> str:
     )
     parts = [
         " ".join(detail.ops), ", ".join(detail.sites), ", ".join(detail.modules), detail.phase,
-        ", ".join(detail.scopes), f"{quantity(detail.flops, 'flop')}, {moved}", f"{detail.blocks} blocks", detail.reason,
+        ", ".join(detail.scopes), f"{quantity(detail.flops, 'flop')}, {moved}",
+        f"{detail.blocks} blocks", detail.reason,
     ]  # fmt: skip
     return " | ".join(part for part in parts if part)
 
