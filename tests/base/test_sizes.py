@@ -91,3 +91,22 @@ def test_two_ranges_of_one_name_are_different():
     assert unknown("t", 2, 9) is T
     with pytest.raises(UnknownSizeError):
         assert unknown("t", 2, 8) == T
+
+
+def test_sums_divide_what_they_are_a_factor_of():
+    for found, expected in (
+        ((6 * T + 12) // (T + 2), 6), ((T * T + 2 * T) // (T + 2), T),
+        ((6 * T + 12) % (T + 2), 0), ((T * U + 3 * T) // (U + 3), T),
+    ):  # fmt: skip
+        assert isinstance(found, type(expected))
+        assert found == expected
+    assert isinstance((6 * T + 13) % (T + 2), Size)
+
+
+def test_whatever_else_one_asks_of_an_int_is_refused():
+    asked = {name for name in dir(int) if callable(getattr(int, name))}
+    known = {"__getnewargs__", "__int__", "__pos__", "from_bytes"}  # by way of others, or never
+    assert asked - known <= set(dir(Size))
+    for ask in (Size.bit_length, lambda size: size >> 1, abs, int, float, round):
+        with pytest.raises(UnknownSizeError):
+            ask(T)

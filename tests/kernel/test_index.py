@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from treadle.base.sizes import unknown
 from treadle.base.target import Takes
 from treadle.ir.node import iota
 from treadle.kernel.index import (
@@ -262,3 +263,11 @@ def kernels_text(roots):
     """The loop programs of a graph; a looked-up index prints in brackets of its own."""
     steps = plan_steps(simplify(roots), {}, Takes())
     return "\n".join(str(built.loops) for step in steps for built in step.programs())
+
+
+def test_lines_of_a_sum_of_sizes_are_lines():
+    t = unknown("t", 2, 9)
+    row, column = Axis("row", 18), Axis("column", t + 2)
+    place = Index([(row, t + 2), (column, 1)])
+    assert place // (6 * t + 12) == Index([(row, 1)]) // 6
+    assert place // (t + 2) % 6 == Index([(row, 1)]) % 6

@@ -161,6 +161,15 @@ class Size:
     def __float__(self) -> float: raise _undecided("the number itself", self)
     # fmt: on
 
+    def _refused(self, *args: Any) -> Any:
+        """Whatever else one may ask of an int."""
+        raise _undecided("the number itself", self)
+
+    __abs__ = __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __invert__ = _refused
+    __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __pow__ = __rpow__ = _refused
+    __divmod__ = __rdivmod__ = __round__ = __trunc__ = __floor__ = __ceil__ = _refused
+    bit_length = bit_count = to_bytes = as_integer_ratio = conjugate = _refused
+
 
 def _is_asked_by_us() -> bool:
     """Is it no line of a user that compares? To us, what is not surely equal is different."""
@@ -208,8 +217,8 @@ def _divided(size: Size, other: Size | int) -> tuple[Any, Any]:
             if left is not None and c % d == 0:
                 whole[left] = c // d
                 del rest[factors]
-    elif size == other:
-        return 1, 0
+    elif (times := _times(size, other)) is not None:
+        return times, 0
     quotient, remainder = _made(whole), _made(rest)
     low, high = _ends(remainder)
     least, most = _ends(other)
@@ -223,6 +232,18 @@ def _divided(size: Size, other: Size | int) -> tuple[Any, Any]:
     part = Size({(_unknown(f"(({remainder})//({other}))", min(ends), max(ends)),): 1})
     left_over = Size({(_unknown(f"(({remainder})%({other}))", 0, most - 1),): 1})
     return quotient + part, left_over
+
+
+def _times(size: Size, other: Size | int) -> Any:
+    """The one term by which other is to be multiplied to be size; None if there is none."""
+    longest = max(_parts(other), key=len)
+    for factors, c in size.parts.items():
+        left = _without(factors, longest)
+        if left is not None:
+            once, over = divmod(c, _parts(other)[longest])
+            times = _made({left: once})
+            return times if not over and _parts(other * times) == size.parts else None
+    return None
 
 
 def _without(factors: Factors, divisor: Factors) -> Factors | None:

@@ -170,7 +170,7 @@ def _visit_deep(
     """The same without recursion, for graphs of any depth."""
     leaves: list[Node] = []
     ends = set(roots)
-    order = [n for n in toposort(roots, is_realised) if not _is_given(n, ends)]
+    order = [n for n in toposort(roots, is_realised) if not is_given(n, ends)]
     number = {node: k for k, node in enumerate(order)}
     for node in order:
         if node.buffer is not None:
@@ -183,7 +183,7 @@ def _visit_deep(
     return number, leaves
 
 
-def _is_given(node: Node, roots: set[Node]) -> bool:
+def is_given(node: Node, roots: set[Node]) -> bool:
     """Does a node count as a number where it is read, and not as a node of the structure?"""
     return node.call.slot is not None and node.buffer is None and node not in roots
 
@@ -197,7 +197,7 @@ def with_numbers(roots: Sequence[Node], given: Callable[[int, Node], Node]) -> l
         if node.buffer is None:
             operands = []
             for x in node.operands:
-                known = _is_given(x, ends)
+                known = is_given(x, ends)
                 operands.append(given(count, x) if known else done[x])
                 count += known
             done[node] = rebuild(node, tuple(operands))

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from treadle.base import trace
 from treadle.base.errors import CompilerError, explain
+from treadle.base.sizes import most
 from treadle.base.target import Takes
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
@@ -88,7 +89,7 @@ class Driver(ABC):
     def reserve(self, sizes: Mapping[Any, int], step: int) -> None:
         """Memory that only one step needs."""
         for name, nbytes in sizes.items():
-            self.temporaries[name] = (nbytes, step, step)
+            self.temporaries[name] = (most(nbytes), step, step)
 
     @abstractmethod
     def add_loops(self, built: Built, step: int) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from treadle.base.errors import CompilerError, explain
 from treadle.base.shapes import Shape, strides_of
-from treadle.base.sizes import Size, UnknownSizeError, most
+from treadle.base.sizes import Size, UnknownSizeError, least, most
 
 
 class Axis:
@@ -236,11 +236,14 @@ class Index:
 
 
 def _common(by: int, terms: Iterable[tuple[Atom, int]]) -> int:
-    """The greatest common divisor of by and the coefficients; 1 if they are not all known."""
+    """A common divisor of by and the coefficients, the greatest if they are all known."""
+    numbers = [by, *(c for _, c in terms)]
     try:
-        return gcd(by, *(c for _, c in terms))
+        return gcd(*numbers)
     except UnknownSizeError:
-        return 1
+        smallest = min(numbers, key=most)
+        divides = least(smallest) > 0 and not any(n % smallest for n in numbers)
+        return smallest if divides else 1
 
 
 def _lifted(rest: Index, by: int) -> tuple[Index, int]:
@@ -306,8 +309,8 @@ def smaller(a: Index, b: Index) -> Index | None:
 
 def larger(a: Index, b: Index) -> Index | None:
     """max(a, b), if their ranges tell which it is."""
-    least = smaller(a, b)
-    return None if least is None else b if least is a else a
+    found = smaller(a, b)
+    return None if found is None else b if found is a else a
 
 
 def assumed(index: Index, size: int) -> Index:

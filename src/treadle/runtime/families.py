@@ -9,6 +9,7 @@ values is exact, so both ways give the same bits.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 from treadle.backends.registry import Program, backend_of
@@ -47,6 +48,12 @@ class Variant:
         if any([values[k] != value for k, value in self.fixed]):  # noqa: C419 - faster
             return False
         return not any([values[k] != values[first] for k, first in self.same])  # noqa: C419
+
+    def of(self, program: Program) -> Variant:
+        """The same numbers for another program."""
+        other = copy(self)
+        other.program = program
+        return other
 
     def run(self, inputs: list[Any], values: Sequence[Any]) -> list[Any]:
         """The roots' memory from the leaves' and the numbers."""

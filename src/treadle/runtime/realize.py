@@ -27,6 +27,7 @@ from treadle.runtime.asked import Asked
 from treadle.runtime.devices import compile_for_devices
 from treadle.runtime.explain import show_compiled
 from treadle.runtime.families import Family, Variant
+from treadle.runtime.growing import new_variant
 from treadle.runtime.once import once
 
 MOST_PROGRAMS = 4096
@@ -288,7 +289,7 @@ def _found_or_made(
 
     def make() -> Variant:
         family = _PROGRAMS.get(key) or Family()
-        made = family.make(numbers, (roots, leaves, {}), compile_graph)
+        made = new_variant(family, numbers, (roots, leaves, {}), compile_graph)
         if key not in _PROGRAMS:
             _bound(_PROGRAMS)
             _bound_sizes(key)
@@ -302,7 +303,7 @@ def _remember_one(node: Node, operands: tuple[Node, ...]) -> Program:
     alone = new_node(node.call, operands)  # another thread may take the node's operands away
 
     def make() -> Program:
-        program = compile_graph([alone], operands, {})
+        program = new_variant(Family(), [], ([alone], operands, {}), compile_graph).program
         _bound(_SINGLE)
         _SINGLE[node.call] = program
         return program

@@ -25,6 +25,7 @@ from treadle.ir.recording import RECORDING
 from treadle.ir.sites import sites_of
 from treadle.runtime.draws import GENERATOR, Draws, begin_draws, end_draws
 from treadle.runtime.families import Family, Graph, Variant
+from treadle.runtime.growing import new_variant
 from treadle.runtime.realize import TRACED, compile_graph, realize
 from treadle.runtime.spans import afresh
 from treadle.tensor.gradients import INSIDE, needs_none
@@ -199,7 +200,7 @@ class Traced:
     def _found(self, key: Any, numbers: list[Any], graph: Graph) -> Variant:
         """The program of another trace that differs in numbers only, or a new one."""
         family = self.families.setdefault(key, Family())
-        return family.find(numbers) or family.make(numbers, graph, _compiled)
+        return family.find(numbers) or new_variant(family, numbers, graph, _compiled)
 
     def _let_go(self, order: Sequence[Node]) -> None:
         """Nothing of the arguments is kept; what else is read decides how calls go."""

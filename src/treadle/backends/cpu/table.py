@@ -102,7 +102,7 @@ class Table(Driver):
         signature = Signature(loops)
         width = style.unroll * target.lanes
         scratch = scratch_bytes(loops, signature.text, width, target.lanes)
-        self.scratch_bytes = max(self.scratch_bytes, scratch)
+        self._need_scratch(scratch)
         total = units(loops, style, target)
         blocks = -(-total // loops.rows_per_block)
 
@@ -126,7 +126,7 @@ class Table(Driver):
         self.reserve({name: nbytes for name, nbytes in sizes.items() if nbytes}, step)
         if made.steady and plan.bpack_bytes:  # it stays from step to step
             self.temporaries[packed["bpack"]] = (plan.bpack_bytes, 0, len(self.steps))
-        self.scratch_bytes = max(self.scratch_bytes, plan.scratch_bytes)
+        self._need_scratch(plan.scratch_bytes)
         tables = {name: _pinned(self.memory, places) for name, places in made.tables.items()}
         epilogue = self._epilogue(product, problem.m, plan.block) if product.epilogue else None
         job = job_of(problem, plan.code, self.target)
@@ -161,7 +161,7 @@ class Table(Driver):
         temporary = f"parts{step}"
         if work.temporary_bytes:
             self.reserve({temporary: work.temporary_bytes}, step)
-        self.scratch_bytes = max(self.scratch_bytes, work.scratch_bytes)
+        self._need_scratch(work.scratch_bytes)
         for part in work.steps:
 
             def words(place: Callable[[object], Place], part: Step = part) -> list[int]:
@@ -181,7 +181,7 @@ class Table(Driver):
         self._begin(number)
         chain = step.chain
         cut = chain_plan.cut(chain, self.target)
-        self.scratch_bytes = max(self.scratch_bytes, cut.nbytes)
+        self._need_scratch(cut.nbytes)
         style, where = Style(effort=2), {name: (0, at) for name, at in cut.offsets.items()}
         head = (0, 0, *where.get(chain_plan.KEPT, (0, 0)))
         parts = [self._part(built, style, tile_text, head, where) for built in chain.programs()]
@@ -227,8 +227,12 @@ class Table(Driver):
         nested = Nested(region, step, partial(Table, within=within))
         self.nested += nested.tables
         self.reserve(nested.temporaries, step)
-        self.scratch_bytes = max(self.scratch_bytes, nested.scratch_bytes)
+        self._need_scratch(nested.scratch_bytes)
         self.entries.append(Entry(None, "", 1, nested.words, step, nested.size))
+
+    def _need_scratch(self, nbytes: int) -> None:
+        """Every thread has at least so much, whatever the sizes will be."""
+        self.scratch_bytes = max(self.scratch_bytes, most(nbytes))
 
     def _begin(self, step: int) -> None:
         """What is asked from here on concerns a step of the program."""

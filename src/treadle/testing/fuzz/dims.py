@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import treadle as td
+from treadle.base.errors import CompilerError
 
 LEAST, MOST = 3, 64  # sizes that become Dims, each size one of its own
 PART = "part"  # what functions are called that assign nothing
@@ -29,6 +30,8 @@ class Sized:
         def called(*args: Any) -> Any:
             try:
                 found = sized(*map(marked, args))
+            except CompilerError:
+                raise
             except td.TreadleError:
                 return plain(*args)
             return tuple(map(unmarked, found)) if isinstance(found, tuple) else unmarked(found)

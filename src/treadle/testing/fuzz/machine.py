@@ -29,6 +29,7 @@ LIMITS: dict[str, dict[str, int]] = {
     "ir.graph": {"FEW": 3},
     "runtime.realize": {"MOST_PROGRAMS": 32, "SMALLEST": 4, "LARGEST": 8, "LONG": 120},
     "runtime.families": {"BUILT_IN": 0},
+    "runtime.growing": {"SEEN": 1},
     "transforms.compile": {"MOST_TRACES": 2},
 }  # fmt: skip
 """Module to names and values."""

@@ -1,0 +1,169 @@
+"""Sizes that change from step to step: no plan for each of them, and never another's result."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import treadle as td
+from treadle.runtime import growing
+from treadle.runtime import realize as runtime
+
+F = td.nn.functional
+
+
+def random(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+@pytest.fixture
+def plans(monkeypatch):
+    """One entry for every graph that is compiled; nothing is known to begin with."""
+    made = []
+    real = runtime.compile_graph
+
+    def noted(*args, **options):
+        made.append(args[0])
+        return real(*args, **options)
+
+    monkeypatch.setattr(runtime, "compile_graph", noted)
+    monkeypatch.setattr(runtime, "_PROGRAMS", {})
+    monkeypatch.setattr(runtime, "_SINGLE", {})
+    monkeypatch.setattr(growing, "_PATTERNS", {})
+    monkeypatch.setattr("treadle.transforms.traced.compile_graph", noted)
+    return made
+
+
+def attention(q, k, v):
+    scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True) @ v
+
+
+def test_a_cache_that_grows_is_planned_a_few_times(plans):
+    keys = td.tensor(random(2, 1, 8))
+    values, known = keys * 2.0, keys.numpy().astype(np.float64)
+    for step in range(60):
+        row = random(2, 1, 8, seed=step)
+        keys = td.concat([keys, td.tensor(row)], 1)
+        values = td.concat([values, td.tensor(2 * row)], 1)
+        y = F.scaled_dot_product_attention(td.tensor(row), keys, values)
+        td.realize(y, keys, values)
+        known = np.concatenate([known, row], 1)
+        np.testing.assert_allclose(
+            y.numpy(), attention(row, known, 2 * known), rtol=1e-5, atol=1e-6
+        )
+        np.testing.assert_array_equal(keys.numpy(), known.astype(np.float32))
+    assert len(plans) <= growing.SEEN + 1 + 4  # again where the size is twice what was seen
+
+
+def gradient(x):
+    x = x.detach().requires_grad_()
+    (F.layer_norm(x, (x.shape[-1],)) * td.arange(x.shape[0])[:, None]).square().sum().backward()
+    return x.grad
+
+
+GRAPHS = {
+    "softmax": lambda x: td.softmax(x, 0) * 3.0,
+    "mean": lambda x: x.mean(0) - x.max(0),
+    "product": lambda x: x.T @ x,
+    "last row": lambda x: x[-1] * 2.0 + x[0],
+    "doubled": lambda x: td.concat([x, x * 2.0], 0).sum(1),
+    "padded": lambda x: td.pad(x, ((1, 2), (0, 0)))[2:] + 1.0,
+    "running": lambda x: x.cumsum(0) * 0.5,
+    "sorted": lambda x: td.sort(x * 1.5, 0),
+    "indices": lambda x: td.arange(x.shape[0])[:, None] * x + x.shape[0],
+    "picked": lambda x: x[td.arange(x.shape[0]) // 2] * 2.0,
+    "transposed": lambda x: (x.T.reshape(2, -1) + 1.0).sum(1),
+    "windows": lambda x: F.conv1d(x.T[None], td.ones(3, x.shape[1], 3), padding=1) + 1.0,
+    "upper": lambda x: (x @ x.T).triu(1).sum(0),
+    "squared": lambda x: (x @ x.T).reshape(-1) * 2.0,  # no line
+    "gradient": gradient,
+}
+
+
+@pytest.mark.parametrize("lazy", [True, False], ids=["lazy", "compiled"])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_other_sizes_have_their_own_values(name, lazy, monkeypatch):
+    monkeypatch.setattr(growing, "_PATTERNS", {})
+    function = GRAPHS[name] if lazy else td.compile(GRAPHS[name])
+    arrays = [random(n, 6, seed=n) for n in (2, 3, 5, 9, 4, 7, 1, 17, 31, 40, 6, 100)]
+    found = [function(td.tensor(array)).numpy() for array in arrays]
+    monkeypatch.setattr(growing, "SEEN", 10**9)
+    monkeypatch.setattr(growing, "_PATTERNS", {})
+    monkeypatch.setattr(runtime, "_PROGRAMS", {})
+    monkeypatch.setattr(runtime, "_SINGLE", {})
+    for array, y in zip(arrays, found, strict=True):
+        expected = GRAPHS[name](td.tensor(array)).numpy()
+        assert y.shape == expected.shape
+        np.testing.assert_allclose(y, expected, rtol=2e-5, atol=2e-5)
+
+
+def test_compiled_functions_are_planned_a_few_times_too(plans):
+    f = td.compile(lambda x: td.softmax(x @ x.T, -1).sum(0))
+    for n in range(3, 30):
+        x = random(n, 4, seed=n)
+        scores = np.exp(x.astype(np.float64) @ x.T)
+        expected = (scores / scores.sum(-1, keepdims=True)).sum(0)
+        np.testing.assert_allclose(f(td.tensor(x)).numpy(), expected, rtol=1e-4)
+    assert len(plans) <= growing.SEEN + 1 + 3
+
+
+def test_states_that_compiled_functions_write_into(plans):
+    state = td.zeros(64)
+
+    @td.compile
+    def add(x):
+        state[: x.shape[0]] = state[: x.shape[0]] + x * 2.0
+
+    expected = np.zeros(64, np.float32)
+    for n in (3, 4, 5, 6, 7, 9, 14):
+        add(td.tensor(random(n, seed=n)))
+        expected[:n] += 2 * random(n, seed=n)
+        np.testing.assert_allclose(state.numpy(), expected, rtol=1e-6)
+
+
+def test_numbers_and_sizes_that_change_together(plans):
+    for n in range(2, 24):
+        x = random(n, 3, seed=n)
+        got = td.exp(td.tensor(x) * (n / 7)) / n - 0.25
+        np.testing.assert_allclose(
+            got.numpy(), np.exp(x * np.float32(n / 7)) / n - 0.25, 1e-5, 1e-6
+        )
+
+
+def test_one_op_of_many_sizes_is_planned_a_few_times(plans):
+    w = td.tensor(random(8, 8))
+    for n in range(2, 40):
+        x = random(n, 8, seed=n)
+        np.testing.assert_allclose((td.tensor(x) @ w).numpy(), x @ w.numpy(), rtol=1e-5, atol=1e-5)
+    assert len(plans) <= growing.SEEN + 1 + 5
+
+
+def test_sizes_on_no_line_are_planned_each(plans):
+    for n in (3, 4, 6, 7, 9):
+        x = random(n, n + n % 2, seed=n)
+        np.testing.assert_allclose((td.exp(td.tensor(x)) + 1.0).numpy(), np.exp(x) + 1, rtol=1e-6)
+    assert len(plans) == 5
+
+
+def test_constants_that_are_results_are_built_in():
+    for value in (2.0, 3.0):
+        for n in range(2, 9):
+            scale = td.full((), value)
+            y = td.tensor(random(n, seed=n)) * scale
+            td.realize(y, scale)
+            np.testing.assert_allclose(y.numpy(), random(n, seed=n) * np.float32(value), rtol=1e-6)
+            assert scale.item() == value
+
+
+def test_patterns_are_forgotten_when_there_are_too_many(monkeypatch):
+    monkeypatch.setattr(growing, "_PATTERNS", {})
+    monkeypatch.setattr(growing, "MOST_PATTERNS", 3)
+    x = td.tensor(random(4))
+    for k in range(8):
+        y = x
+        for _ in range(k + 1):
+            y = td.exp(y * 0.5)
+        y.realize()
+    assert len(growing._PATTERNS) <= 3
