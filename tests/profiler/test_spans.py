@@ -9,7 +9,7 @@ import traceback
 import pytest
 
 import treadle as td
-from treadle.ir.scopes import scope
+from treadle.runtime.scopes import scope
 
 
 class Base:

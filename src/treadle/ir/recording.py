@@ -12,7 +12,6 @@ from typing import Any
 
 from treadle.base import knobs
 from treadle.base.watch import WATCH, Kind, during
-from treadle.ir.scopes import scope
 
 WITHIN, FIELD, SPAN, BACKWARD = "\t", "\x1f", "\x1e", "backward"  # in sites: see sites.py
 PACKAGE = __file__[: -len("ir/recording.py")]  # frames of ours are not the user's line
@@ -54,13 +53,14 @@ class Wishes(threading.local):
 class Recording:
     """Switches read by every recorded node: one that is quick to read, the rest by thread."""
 
-    __slots__ = ("given", "look", "watched", "watchers", "wishes")
+    __slots__ = ("given", "look", "spans", "watched", "watchers", "wishes")
 
     def __init__(self) -> None:
         self.wishes = Wishes()
         self.watched = self.wishes.sites  # does any thread want to know of new nodes?
         self.watchers = {0} if self.watched else set[int]()
         self.given: list[Callable[[Any], None]] = []  # called with leaves, while somebody watches
+        self.spans: Callable[[], str] = str  # the end of a site: the runtime fills this in
         self.look: Callable[[Any], None] = lambda node: None  # called with one node of thousands
 
     # fmt: off
@@ -129,14 +129,14 @@ class Recording:
         mine = self.wishes
         if self.noted:
             site = self.site
-            node.site = user_site() + mine.within + in_spans() if site is None else site
+            node.site = user_site() + mine.within + self.spans() if site is None else site
         if mine.made is not None:
             mine.made.add(node)
 
     def note_leaf(self, node: Any) -> None:
         """Remember the line of a value that comes from outside."""
         if self.noted:
-            node.site = self.site or user_site() + self.wishes.within + in_spans()
+            node.site = self.site or user_site() + self.wishes.within + self.spans()
         for hear in self.given:
             hear(node)
 
@@ -192,12 +192,6 @@ def phase(name: str) -> Iterator[None]:
             yield
     finally:
         RECORDING.outside(before)
-
-
-def in_spans() -> str:
-    """The end of a site's head: spans that are open."""
-    path = scope()
-    return SPAN + path if path else ""
 
 
 @lru_cache(maxsize=1 << 16)

@@ -21,7 +21,7 @@ from treadle.base import forks
 from treadle.base.errors import ArgumentError, OperandError, explain
 from treadle.base.watch import WATCH, Kind
 from treadle.ir.recording import RECORDING
-from treadle.ir.scopes import BLOCKS, CALLS, Mine
+from treadle.runtime.scopes import BLOCKS, CALLS, Mine
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 PIECEWISE, AWAITED = 0x20 | 0x200, 0x80  # flags of code: generators, coroutines
@@ -65,7 +65,7 @@ class span:  # noqa: N801 - called like a function
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if self.noted:
             block = BLOCKS.get()
-            while block is not None and block[0] is not self:
+            while block is not None and block[0] is not self:  # what is within it may go on
                 block = block[1]
             if block is not None:
                 block[0] = None
@@ -127,7 +127,10 @@ class _Around:
 
 
 def _stand_in(*args: Any, **options: Any) -> Any:
-    """What a named function is while it is wanted; numbers stand for what is put there."""
+    """What a named function is while it is wanted; numbers stand for what is put there.
+
+    Options that are not there are not handed on either: that would cost a tenth of it all.
+    """
     called: Any = 0.5
     calls: Any = 1.5
     clock: Any = 2.5
@@ -137,7 +140,7 @@ def _stand_in(*args: Any, **options: Any) -> Any:
     mine.names.append(name)
     start = clock()
     try:
-        return called(*args, **options)
+        return called(*args, **options) if options else called(*args)
     finally:
         end = clock()
         mine.names.pop()
@@ -235,14 +238,16 @@ WATCH.ended.append(_FUNCTIONS.end)
 
 @contextmanager
 def afresh() -> Iterator[None]:
-    """For a trace: functions with names are known to it, and spans around it are not."""
+    """For a trace: named functions are known to it; modules, phases and spans around it are not."""
+    block, mine, within = BLOCKS.get(), CALLS.mine, RECORDING.wishes.within
     _FUNCTIONS.begin()
-    block, mine = BLOCKS.get(), CALLS.mine
-    BLOCKS.set(None)
-    CALLS.mine = Mine()
     try:
+        BLOCKS.set(None)
+        CALLS.mine = Mine()
+        RECORDING.outside("")
         yield
     finally:
         BLOCKS.set(block)
         CALLS.mine = mine
+        RECORDING.outside(within)
         _FUNCTIONS.end()

@@ -24,9 +24,9 @@ from treadle.base.trace import show
 from treadle.base.trees import Structure, flatten
 from treadle.base.watch import AGAIN, WATCH, Caller, Kind
 from treadle.ir.recording import GRADIENTS, RECORDING, user_site
-from treadle.ir.scopes import scope
 from treadle.runtime.families import Family
 from treadle.runtime.once import once
+from treadle.runtime.scopes import scope
 from treadle.runtime.stacks import ThreadStack
 from treadle.tensor.tensor import Tensor
 from treadle.tensor.tracing import TRACE, Followed

@@ -318,10 +318,9 @@ def _trace(
 ) -> tuple[Any, Tracing, Draws]:
     """Run the function while every node it makes is noted."""
     trace, draws, made = Tracing(), begin_draws(), RECORDING.made
-    sites, within = RECORDING.sites, RECORDING.wishes.within
+    sites = RECORDING.sites
     TRACE.push(trace)
     RECORDING.watch(True, trace.made)  # lines too: whoever profiles later has no other way
-    RECORDING.outside("")
     try:
         args, options = unflatten(shape, list(stand_ins))
         with afresh(), stage("record"):
@@ -331,7 +330,6 @@ def _trace(
         raise
     finally:
         RECORDING.watch(sites, made)
-        RECORDING.outside(within)
         TRACE.pop()
         end_draws()
 

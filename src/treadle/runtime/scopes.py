@@ -11,6 +11,8 @@ import threading
 from contextvars import ContextVar
 from typing import Any
 
+from treadle.ir.recording import RECORDING, SPAN
+
 
 class Mine:
     """Names of the functions that a thread is in, the outermost first, and the thread itself."""
@@ -48,3 +50,11 @@ def scope() -> str:
             names.insert(around if theirs is mine else 0, span.name)
     path = "/".join(names)
     return path if path.isprintable() else path.translate(PLAIN)
+
+
+def _in_site() -> str:
+    path = scope()
+    return SPAN + path if path else ""
+
+
+RECORDING.spans = _in_site
