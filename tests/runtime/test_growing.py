@@ -140,6 +140,25 @@ def test_one_op_of_many_sizes_is_planned_a_few_times(plans):
     assert len(plans) <= growing.SEEN + 1 + 5
 
 
+MOVING = {
+    "one": lambda x, i: x[i] * 2.0,
+    "before": lambda x, i: x[:i] * 2.0,
+    "after": lambda x, i: x[i:] * 2.0,
+    "some": lambda x, i: x[i : i + 3] * 2.0,
+    "rolled": lambda x, i: x + (np.roll if isinstance(x, np.ndarray) else td.roll)(x, i, 0),
+}
+
+
+@pytest.mark.parametrize("name", MOVING)
+@pytest.mark.parametrize("step", [1, -1], ids=["up", "down"])
+def test_places_that_move_are_planned_a_few_times(name, step, plans):
+    x = random(60, 4)
+    for i in range(2, 55)[::step]:
+        got, expected = MOVING[name](td.tensor(x), i).numpy(), MOVING[name](x, i)
+        np.testing.assert_array_equal(got, expected)
+    assert len(plans) <= growing.SEEN + 6
+
+
 def test_sizes_on_no_line_are_planned_each(plans):
     for n in (3, 4, 6, 7, 9):
         x = random(n, n + n % 2, seed=n)

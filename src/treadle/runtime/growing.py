@@ -12,6 +12,7 @@ each size, as before.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import ceil, floor
 from typing import Any, NamedTuple
 
 from treadle.backends.registry import RELIEF, Program
@@ -26,8 +27,8 @@ from treadle.runtime.families import Compile, Family, Graph, Variant
 from treadle.runtime.once import once
 
 SEEN = 3  # sizes that have programs of their own, before one program serves all others
-LEAST = 2  # of what grows
-ROOM = 2  # times the largest size that was seen is the largest that a program serves
+LEAST = 2  # of what changes
+ROOM = 2  # a program serves sizes up to so many times what was seen, and down to such a part
 MOST_PATTERNS = 1024
 NAME = "size"
 NAMED = frozenset((Dim, Size))
@@ -77,6 +78,25 @@ class Pattern:
         self.general: General | None = None
         self.hopeless = False
 
+    def choices(self, sizes: Numbers) -> list[General]:
+        """What might serve sizes and more, the widest first; nothing if too few were seen."""
+        if self.general is not None and self.general.fits(sizes):
+            return [self.general]
+        self.seen = [*(numbers for numbers in self.seen if numbers != sizes), sizes][-SEEN - 1 :]
+        line = _line(self.seen) if len(self.seen) > SEEN else None
+        if line is None:
+            return []
+        leaders = [numbers[line.leader] for numbers in self.seen]
+        if self.general is not None and self.general.line == line:
+            leaders += [self.general.least, self.general.most]
+        least, most = min(leaders), max(leaders)
+        ends = [(LEAST - more) / factor for factor, more in line.forms if factor < 0]
+        starts = [(LEAST - more) / factor for factor, more in line.forms if factor > 0]
+        wide = max(least // ROOM, *map(ceil, starts)), min([most * ROOM, *map(floor, ends)])
+        whole = min([n for factor, n in line.forms if not factor and n >= most], default=most)
+        near = least, min(whole, wide[1])
+        return [General(line, *bounds, Family()) for bounds in (wide, near)]
+
 
 _PATTERNS: dict[tuple[Any, ...], Pattern] = {}
 RELIEF.append(_PATTERNS.clear)
@@ -110,13 +130,7 @@ def _of_any_size(values: list[Any], graph: Graph, compiled: Compile) -> Variant 
         pattern = _PATTERNS.setdefault(key, Pattern())
         if len(_PATTERNS) > MOST_PATTERNS:
             del _PATTERNS[next(iter(_PATTERNS))]
-        if pattern.hopeless:
-            return None
-        try:
-            return _served(pattern, read, values, graph, compiled)
-        except TreadleError:  # the op of one size is not that of another, or nobody can tell
-            pattern.hopeless, pattern.general = True, None
-            return None
+        return None if pattern.hopeless else _served(pattern, read, values, graph, compiled)
 
     return once(("sizes", key), find, make)
 
@@ -125,22 +139,18 @@ def _served(
     pattern: Pattern, read: Read, values: list[Any], graph: Graph, compiled: Compile
 ) -> Variant | None:
     """A program that serves more sizes than one, if enough were seen."""
-    if pattern.general is None or not pattern.general.fits(read.sizes):
-        seen = [*(numbers for numbers in pattern.seen if numbers != read.sizes), read.sizes]
-        pattern.seen = seen[-SEEN - 1 :]
-        line = _line(pattern.seen) if len(pattern.seen) > SEEN else None
-        if line is None:
-            return None
-        sizes = [numbers[line.leader] for numbers in pattern.seen]
-        pattern.general = General(line, min(sizes), ROOM * max(sizes), Family())
-    general = pattern.general
-    found = general.family.find(values)
-    if found is None:
-        found = general.family.make(values, _generalised(general, read, graph), compiled)
-    if not hasattr(found.program, "at"):
-        pattern.hopeless, pattern.general = True, None
-        return None
-    return _at(found, read.sizes[general.line.leader])
+    choices = pattern.choices(read.sizes)
+    for general in choices:
+        try:
+            found = general.family.find(values)
+            if found is None:
+                found = general.family.make(values, _generalised(general, read, graph), compiled)
+        except TreadleError:  # the op of one size is not that of another, or nobody can tell
+            continue
+        pattern.general = general
+        return _at(found, read.sizes[general.line.leader])
+    pattern.hopeless = bool(choices)
+    return None
 
 
 def _at(variant: Variant, size: int) -> Variant:
@@ -201,14 +211,14 @@ def _with_sizes(arg: Any, sizes: Iterator[Any]) -> Any:
 def _line(seen: Sequence[Numbers]) -> Line | None:
     """Numbers as functions of the one that changes least; None if they are no straight lines.
 
-    All have to grow with it, and from 2 on: a size of 1 is another op, and one below 0 is none.
+    What changes has to be 2 at least: a size of 1 is another op.
     """
     one, other = seen[-2:]
     steps = [b - a for a, b in zip(one, other, strict=True)]
     moved = [k for k, step in enumerate(steps) if step]
     leader = min(moved, key=lambda k: abs(steps[k]))
     start, least = one[leader], steps[leader]
-    if any(step % least or step // least < 0 for step in steps):
+    if any(step % least for step in steps):
         return None
     if min(numbers[k] for numbers in seen for k in moved) < LEAST:
         return None
