@@ -534,7 +534,7 @@ def looked_up_at_a_product_of_one_column() -> list[Any]:
     return [c.take(r(7, 3), cast(index, int64) % 7, axis=0)]
 
 
-# ---- loops and branches, written out
+# ---- loops and branches
 
 
 def of_tensors(f: Callable[..., Any], *nodes: Any) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import enum
 import importlib
@@ -11,6 +12,10 @@ import types
 
 import numpy as np
 from triton_host import Host, quicken, tensor_of
+
+from treadle.backends import registry
+from treadle.base.device import device
+from treadle.runtime import realize
 
 CUresult = enum.Enum("CUresult", {"CUDA_SUCCESS": 0, "CUDA_ERROR_OUT_OF_MEMORY": 2})
 OK = CUresult.CUDA_SUCCESS
@@ -24,6 +29,7 @@ ATTRIBUTES = {
 NEAR_THE_DRIVER = (
     "driver",
     "calls",
+    "segments",
     "show",
     "recorded",
     "execute",
@@ -155,6 +161,22 @@ def _argument(places, kind):
     if kind in ("fp32", "fp64"):
         return struct.unpack("<f" if kind == "fp32" else "<d", raw[: int(kind[2:]) // 8])[0]
     return int.from_bytes(raw[: int(kind[1:]) // 8], "little", signed=kind[0] == "i")
+
+
+@contextlib.contextmanager
+def as_cuda(patch):
+    """The fake driver, with a backend on it as td's device "cuda"."""
+    patch.setitem(registry.BACKENDS, "cuda", "treadle.backends.cuda.backend:Cuda")
+    fake, _ = install(patch)
+    registry.backend_of.cache_clear()
+    try:
+        yield fake
+    finally:
+        realize.forget()
+        registry.backend_of.cache_clear()
+        registry.LOADED.pop(device("cuda"), None)
+        for name in NEAR_THE_DRIVER:
+            sys.modules.pop(f"treadle.backends.cuda.{name}", None)
 
 
 def install(patch):

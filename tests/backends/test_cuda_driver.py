@@ -136,7 +136,7 @@ def test_programs_share_working_memory(device):
         simple, places, leaves = simplified([(x @ x * scale) @ x])
         program = backend.compile(simple, places, {})
         program.run([backend.upload(x.buffer, x.type, True) for x in leaves])
-        arenas = {program.bases[0], backend.gpu.working.address}
+        arenas = {program.segments[0].bases[0], backend.gpu.working.address}
         assert len(arenas) == 1
 
 

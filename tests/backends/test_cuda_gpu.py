@@ -12,7 +12,7 @@ pytest.importorskip("triton")
 pytest.importorskip("cuda.bindings")
 
 from cuda_cases import CASES
-from cuda_rows import DIFFERENTIABLE, PAIRS, label, run_gradient, run_row
+from cuda_rows import DIFFERENTIABLE, SAMPLED, label, run_gradient, run_row
 from triton_host import INTERPRETED, PROCESSORS, check_on, error_of, simplified
 
 from treadle.base.device import device
@@ -50,7 +50,7 @@ def outcomes(request, backend):
     pool.shutdown(cancel_futures=True)
 
 
-@pytest.mark.parametrize(("name", "kind"), PAIRS, ids=label)
+@pytest.mark.parametrize(("name", "kind"), SAMPLED, ids=label)
 def test_row_on_the_device(outcomes, request, name, kind):
     assert outcomes[request.node.nodeid].result() > 0
 

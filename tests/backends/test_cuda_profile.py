@@ -182,3 +182,20 @@ def test_modules_are_ranges_for_other_profilers(cuda, monkeypatch):
     with td.profile():
         model(x).numpy()
     assert said == ["0", "end", "2", "end"]
+
+
+@interpreted
+def test_work_of_the_hosts_and_loops_have_times(cuda, monkeypatch):
+    monkeypatch.setattr("treadle.backends.cuda.nest.MOST", 0)  # the host walks through the loop
+
+    def run(x):
+        y = td.fori_loop(0, 3, lambda i, x: x * 0.5 + i, x)
+        return td.linalg.inv(y + 3 * td.eye(4, device="cuda"))
+
+    x = array(4, 4)
+    with td.profile() as found:
+        run(x).realize()
+    events = found.events().filter(kind="kernel")
+    (program,) = {x.detail.program for x in events if x.detail.kind == "region"}
+    own = {x.detail.kind for x in events if x.detail.program == program}
+    assert "routine" in own  # besides that of the host's program

@@ -22,7 +22,6 @@ from treadle.testing.samples import cases, first_call, public_rows
 from treadle.testing.taken import support_table
 
 CUDA = device("cuda")
-PRODUCTS = ("dft", "rdft", "irdft")  # what these are there: products with matrices of roots
 EVERY = (*ALL, *COMPLEX)
 
 
@@ -98,12 +97,6 @@ def test_what_was_refused_is_refused_again(poor_gpu):
             e.log(x)
 
 
-@pytest.mark.parametrize("name", [n for n, op in TABLE.items() if op.kind is Kind.ROUTINE])
-def test_gpus_have_no_algorithms_on_matrices_yet(name):
-    with pytest.raises(NotSupported, match="not there on cuda"):
-        recorded_on(CUDA, TABLE[name], float32)
-
-
 def test_checks_happen_once_per_op_and_types(monkeypatch):
     asked = []
     node = sys.modules["treadle.ir.node"]
@@ -153,6 +146,13 @@ def test_the_cpu_has_every_row_that_the_reference_has(table):
     assert not lacking
 
 
+def test_gpus_have_every_row_that_the_cpu_has(table):
+    lacking = {
+        (name, d.name) for name, row in table.items() for d in row["cpu"] if d not in row["cuda"]
+    }
+    assert not lacking
+
+
 def test_the_table_lists_every_row_with_dtypes_of_the_rules(table):
     assert table.keys() == public_rows().keys()
     assert all(row["reference"] for row in table.values())
@@ -164,7 +164,7 @@ def test_the_table_lists_every_row_with_dtypes_of_the_rules(table):
 
 def test_the_table_says_what_recording_does(table):
     """On the device itself: the table walks definitions, this asks the check at the call."""
-    for name, d in itertools.product(("softmax", "cumsum", "matmul", "sort", "floor"), EVERY):
+    for name, d in itertools.product(("softmax", "cumsum", "matmul", "fft", "svdvals"), EVERY):
         if name not in table:
             continue
         try:
@@ -179,7 +179,8 @@ def test_supports_takes_names():
     assert supports("add", "float8_e5m2", "cuda:1")
     assert supports(e.add, float64)
     assert supports("detach", float32, "cuda")
-    assert not supports("cholesky_factor", float32, "cuda")
+    assert supports("cholesky_factor", "complex64", "cuda")
+    assert supports("dft", float32, "cuda")
     assert isinstance(next(iter(support_of("cpu").dtypes)), DType)
 
 

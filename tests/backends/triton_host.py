@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import os
 
@@ -11,6 +12,7 @@ from treadle.backends.arrays import numpy_dtype
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.launch import Memory, Tensor
 from treadle.backends.cuda.program import Plan
+from treadle.backends.cuda.walk import call_of
 from treadle.backends.reference.eval import evaluate
 from treadle.backends.registry import BACKENDS, Statistics
 from treadle.base.dtypes import dtype
@@ -134,21 +136,32 @@ def plan_of(roots, replaces=None, architecture=90):
     return Plan(simple, places, taken, PROCESSORS, architecture=architecture), leaves
 
 
-def run_interpreted(plan, inputs):
-    """The roots' arrays, every kernel interpreted on the CPU."""
-    from treadle.backends.cuda.compile import function
+class Memories:
+    """A device whose memory is the host's."""
 
-    quicken()
-    bases = {0: np.zeros(plan.layout.nbytes + 64, np.uint8)}
-    bases |= {k + 1: x for k, x in enumerate(inputs)}
-    new = [np.full(max(1, n), 0xAB, np.uint8) for kind, n in plan.outputs if kind == "new"]
-    bases |= {len(inputs) + 1 + k: x for k, x in enumerate(new)}
-    for launch in plan.launches:
-        arguments = []
-        for (_, kind), value in zip(launch.source.types, launch.arguments, strict=True):
+    def read(self, target, address, nbytes):
+        ctypes.memmove(target, address, nbytes)
+
+    write = copy = read
+
+
+class Interpreted:
+    """A kernel that Triton's interpreter runs."""
+
+    def __init__(self, launch, place):
+        self.launch, self.place, self.step = launch, place, launch.step
+
+    def aim(self, bases):
+        self.bases = bases
+
+    def start(self):
+        from treadle.backends.cuda.compile import function
+
+        arguments, source = [], self.launch.source
+        for (_, kind), value in zip(source.types, self.launch.arguments, strict=True):
             if isinstance(value, Memory):
-                base, offset = plan.found[value.buffer]
-                address = bases[base].ctypes.data + offset
+                base, offset = self.place(value.buffer)
+                address = self.bases[base] + offset
                 if isinstance(value, Tensor):
                     start = address + (4 if "fp32" in kind else 2) * value.offset
                     value = tensor_of(start, kind, value.extents, value.strides)
@@ -156,7 +169,19 @@ def run_interpreted(plan, inputs):
                     value = Host(address, kind)
             arguments.append(value)
         with np.errstate(all="ignore"):
-            function(launch.source)[launch.grid](*arguments, **dict(launch.source.constants))
+            function(source)[self.launch.grid](*arguments, **dict(source.constants))
+
+
+def run_interpreted(plan, inputs):
+    """The roots' arrays, every kernel interpreted on the CPU."""
+    quicken()
+    arena = np.zeros(plan.layout.nbytes + 64, np.uint8)
+    new = [np.full(max(1, n), 0xAB, np.uint8) for kind, n in plan.outputs if kind == "new"]
+    bases = [x.ctypes.data for x in (arena, *inputs, *new)]
+    for work in plan.placed():
+        call = call_of(work, Memories(), Interpreted)
+        call.aim(bases)
+        call.start()
     fresh = iter(new)
     results = []
     for (kind, value), root in zip(plan.outputs, plan.roots, strict=True):

@@ -13,6 +13,7 @@ from typing import Any
 
 from treadle.base.dtypes import float32, float64
 from treadle.base.errors import ShapeError, explain
+from treadle.base.knobs import TF32
 from treadle.base.shapes import axis_in
 from treadle.ops import rules
 from treadle.ops.contract import matrix_product
@@ -135,10 +136,11 @@ def _product(x: Any, backward: bool, scale: float) -> Any:
     n = x.shape[-2]
     j, k = x.iota_like(x.ndim - 2), x.iota_like(x.ndim - 2)
     j, k = j.reshape((n, 1, 1)), k.reshape((1, n, 1))
-    c, s = (part.reshape((n, n)) * scale for part in parts(turns(j * k, n, x.dtype, backward)))
-    a, b = (part.reshape(x.shape[:-1]) for part in parts(x))
+    kind = float64 if TF32.value else x.dtype  # who wants coarse products means others than these
+    c, s = (part.reshape((n, n)) * scale for part in parts(turns(j * k, n, kind, backward)))
+    a, b = (cast(part.reshape(x.shape[:-1]), kind) for part in parts(x))
     re, im = _times(a, c) - _times(b, s), _times(a, s) + _times(b, c)
-    return paired(re.reshape((*re.shape, 1)), im.reshape((*im.shape, 1)))
+    return cast(paired(re.reshape((*re.shape, 1)), im.reshape((*im.shape, 1))), x.dtype)
 
 
 def _times(x: Any, matrix: Any) -> Any:

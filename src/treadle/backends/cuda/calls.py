@@ -10,7 +10,7 @@ from typing import Any
 from cuda.bindings import driver as cu
 
 from treadle.backends.cuda.driver import Gpu, checked
-from treadle.backends.cuda.launch import Launch, Memory, Tensor
+from treadle.backends.cuda.launch import Launch, Memory, Places, Tensor
 from treadle.backends.cuda.tensor_maps import TensorMap
 
 PACK = {"fp32": "<f", "fp64": "<d"}
@@ -19,8 +19,8 @@ PACK = {"fp32": "<f", "fp64": "<d"}
 class Call:
     """A launch with its arguments in the form the driver reads."""
 
-    def __init__(self, gpu: Gpu, launch: Launch, places: dict[object, tuple[int, int]]) -> None:
-        self.gpu, self.grid = gpu, launch.grid
+    def __init__(self, gpu: Gpu, launch: Launch, place: Places) -> None:
+        self.gpu, self.grid, self.step = gpu, launch.grid, launch.step
         self.function, self.threads, self.shared, maps = gpu.functions[launch.source, launch.name]
         self.moving: list[tuple[int, int, int]] = []  # (cell, base, offset)
         self.maps: list[tuple[TensorMap, int, int]] = []
@@ -28,10 +28,10 @@ class Call:
         for (_, kind), value in zip(launch.source.types, launch.arguments, strict=True):
             if isinstance(value, Tensor):
                 made = TensorMap(value, kind, *maps[len(self.maps)])
-                self.maps.append((made, *places[value.buffer]))
+                self.maps.append((made, *place(value.buffer)))
                 cells += [made, *value.extents, *value.strides]
             elif isinstance(value, Memory):
-                self.moving.append((len(cells), *places[value.buffer]))
+                self.moving.append((len(cells), *place(value.buffer)))
                 cells.append(0)
             else:
                 cells.append(encoded(kind, value))

@@ -1,23 +1,24 @@
-"""A plan on a device: launches one by one, or as a graph from the second run on."""
+"""A plan on a device: kernels one by one, or as graphs from the second run on."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from treadle.backends import facts
-from treadle.backends.cuda.calls import Call, Graph
+from treadle.backends.cuda.calls import Call
 from treadle.backends.cuda.driver import Buffer, Gpu
 from treadle.backends.cuda.program import Plan
 from treadle.backends.cuda.recorded import start_recorded
+from treadle.backends.cuda.segments import segments
 from treadle.backends.cuda.show import start_shown, tell
+from treadle.backends.cuda.walk import call_of
 from treadle.base import trace
 from treadle.base.knobs import MEANING
 from treadle.ir.node import Node
 from treadle.kernel.cost import KernelRow
 from treadle.kernel.steps import Step
 from treadle.schedule.layout import Layout
-
-FEW = 2  # launches that are not worth a graph
 
 
 class Program:
@@ -30,16 +31,11 @@ class Program:
         machine = ("cuda", f"sm_{gpu.architecture}", str(gpu.processors))
         self.plan = Plan(roots, leaves, replaces, gpu.processors, machine, gpu.architecture)
         gpu.prepare(self.plan.launches)
-        self.calls = [Call(gpu, launch, self.plan.found) for launch in self.plan.launches]
+        kernel = partial(Call, gpu)
+        self.calls = [call_of(work, gpu, kernel) for work in self.plan.placed()]
+        self.segments = segments(gpu, self.calls)
         self.new = [nbytes for kind, nbytes in self.plan.outputs if kind == "new"]
         self.overwrites = self.plan.places.overwrites()
-        self.readers: dict[int, list[int]] = {}  # numbers of the calls that use a base address
-        for number, call in enumerate(self.calls):
-            for base in call.bases():
-                self.readers.setdefault(base, []).append(number)
-        self.graph: Graph | None = None
-        self.bases: list[int] = []  # that the calls are aimed at
-        self.stale: set[int] = set()  # calls that were aimed elsewhere since the graph was started
         self.clock: Callable[[Sequence[int]], None] | None = None  # starts instead, where it is set
         if trace.is_heard():
             tell(self.plan)
@@ -55,9 +51,11 @@ class Program:
             if self.clock is not None:
                 self.clock(bases)
             elif not MEANING.shown:
-                self._start(bases)
+                for segment in self.segments:
+                    segment.start(bases)
             else:
-                self._forget()
+                for segment in self.segments:
+                    segment.forget()
                 (start_recorded if MEANING.profiled else start_shown)(self, bases)
         found = self.plan.places.arranged(inputs, new)
         if results is not None:
@@ -95,40 +93,5 @@ class Program:
         return self.plan.code_of(step)
 
     def steps_run(self) -> list[int]:
-        """For each launch, the number of its kernel."""
-        return [launch.step for launch in self.plan.launches]
-
-    # ---- starting
-
-    def _forget(self) -> None:
-        """Somebody else aims the calls."""
-        self.bases, self.stale = [], set(range(len(self.calls)))
-
-    def _start(self, bases: list[int]) -> None:
-        """Together where most calls are aimed as they were, else one by one."""
-        changed = self._aim(bases)
-        self.stale |= changed
-        if len(self.calls) <= FEW or 2 * len(changed) > len(self.calls):
-            for call in self.calls:
-                call.start()
-            return
-        if self.graph is None:
-            self.graph = Graph(self.gpu, self.calls)
-        else:
-            for number in self.stale:
-                self.graph.change(number)
-        self.stale.clear()
-        self.graph.start()
-
-    def _aim(self, bases: list[int]) -> set[int]:
-        """Point the calls at memory; the numbers of those that pointed elsewhere before."""
-        if self.bases:
-            moved = [k for k, (new, old) in enumerate(zip(bases, self.bases, strict=True))
-                     if new != old]  # fmt: skip
-            changed = {number for k in moved for number in self.readers.get(k, ())}
-        else:
-            changed = set(range(len(self.calls)))
-        for number in changed:
-            self.calls[number].aim(bases)
-        self.bases = bases
-        return changed
+        """For each call, the number of its kernel."""
+        return [call.step for call in self.calls]

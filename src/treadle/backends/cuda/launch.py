@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from treadle.backends.cuda.forms import INDEX_LIMIT
 from treadle.backends.cuda.ops import SHORT
 from treadle.base.dtypes import DType
 from treadle.kernel.build import Built
+from treadle.kernel.places import Place
 from treadle.kernel.signature import Signature
 
 Argument = object
 """A number, or a Memory."""
+Places = Callable[[object], Place]
+"""Where buffers lie."""
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from treadle.ops.defs import Kind
 
 DTYPES = ALL
 RUNNING = ("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp")
+PRODUCTS = ("dft", "rdft", "irdft")  # recorded as products with matrices of roots of unity
 NAMES = {
     Kind.ELEMENTWISE: PRIMITIVES,
     Kind.REDUCE: ("sum", *JOINS),
-    Kind.SCAN: (*RUNNING, "argsort"),
-    Kind.ROUTINE: (),
+    Kind.SCAN: (*RUNNING, "argsort", *PRODUCTS),
 }
-"""Ops by kind; of a kind that is not here, all."""
+"""Ops by kind; of a kind that is not here, all: routines are run by the host (on_host.py)."""

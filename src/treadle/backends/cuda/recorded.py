@@ -13,10 +13,10 @@ from itertools import pairwise
 from time import perf_counter_ns
 from typing import Any, Protocol
 
-from treadle.backends.cuda.calls import Call
 from treadle.backends.cuda.driver import Gpu, Mark
 from treadle.backends.cuda.ranges import Program as Ranged
 from treadle.backends.cuda.ranges import Ranges
+from treadle.backends.cuda.walk import Started
 from treadle.base.watch import WATCH, Kind, Records
 
 LONGEST = 2_000_000_000  # nanoseconds from a known moment: times are floats of 24 bits
@@ -29,7 +29,7 @@ class Program(Ranged, Protocol):
     @property
     def gpu(self) -> Gpu: ...
     @property
-    def calls(self) -> Sequence[Call]: ...
+    def calls(self) -> Sequence[Started]: ...
     # fmt: on
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from treadle.backends import facts
-from treadle.backends.cuda.calls import Call
 from treadle.backends.cuda.driver import Gpu
 from treadle.backends.cuda.program import Plan
+from treadle.backends.cuda.walk import Started
 from treadle.base import trace
 from treadle.base.knobs import DEBUG
 
@@ -22,7 +22,7 @@ class Program(Protocol):
     @property
     def gpu(self) -> Gpu: ...
     @property
-    def calls(self) -> Sequence[Call]: ...
+    def calls(self) -> Sequence[Started]: ...
     # fmt: on
 
 
@@ -48,6 +48,6 @@ def start_shown(program: Program, bases: Sequence[int]) -> None:
         marks.append(gpu.mark())
     gpu.wait()
     spent = [0.0] * len(program.plan.steps)
-    for launch, first, last in zip(program.plan.launches, marks, marks[1:], strict=False):
-        spent[launch.step] += gpu.between(first, last) * 1e6
+    for call, first, last in zip(program.calls, marks, marks[1:], strict=False):
+        spent[call.step] += gpu.between(first, last) * 1e6
     facts.show_run(program.plan, spent)

@@ -26,6 +26,6 @@ def step_seconds(program: Program, inputs: Sequence[Buffer]) -> list[float]:
     finally:
         program.clock = None
     spent = [0.0] * max(1, len(program.plan.steps))
-    for launch, first, last in zip(program.plan.launches, events, events[1:], strict=False):
-        spent[launch.step] += program.gpu.between(first, last) * 1e-3
+    for call, first, last in zip(program.calls, events, events[1:], strict=False):
+        spent[call.step] += program.gpu.between(first, last) * 1e-3
     return spent

@@ -19,8 +19,8 @@ from treadle.ir.node import Node
 def watch(program: Program, walk: Walk) -> None:
     """Let a walk see every piece of a program, from its next run on."""
     plan, gpu, known = program.plan, program.gpu, ref(program)
+    calls = program.calls
     pieces = pieces_of(plan.steps, plan.found.__getitem__)
-    calls = list(zip(program.calls, plan.launches, strict=True))
 
     def start(bases: Sequence[int]) -> None:
         running = known()
@@ -33,8 +33,8 @@ def watch(program: Program, walk: Walk) -> None:
             return array
 
         def run(number: int) -> None:
-            for entry, (call, launch) in enumerate(calls):
-                if launch.step == number:
+            for entry, call in enumerate(calls):
+                if call.step == number:
                     call.aim(bases)
                     call.start() if alone is None else alone.start(entry)
 

@@ -1,0 +1,121 @@
+"""Work made ready to be started, of any kind; loops and branches that the host walks through.
+
+It aims the kernels of a body at the memory of a step and starts them. A loop with a flag has it
+read back after every step, a branch its index before: the host waits for the device there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+
+from treadle.backends.cuda.launch import Launch, Places
+from treadle.backends.cuda.nest import Nest, Placed
+from treadle.backends.cuda.on_host import HostCall, HostStep
+from treadle.ir.region import Loop
+from treadle.kernel.places import Place
+
+
+class Device(Protocol):
+    """Memory that the host reads and writes; work asked for before is done by then."""
+
+    def read(self, target: int, address: int, nbytes: int) -> None:
+        """Its memory to the host's."""
+
+    def write(self, address: int, source: int, nbytes: int) -> None:
+        """The host's memory to its own."""
+
+    def copy(self, target: int, source: int, nbytes: int) -> None:
+        """Its memory to its memory."""
+
+
+class Started(Protocol):
+    """Work that is aimed at memory and started."""
+
+    # fmt: off
+    @property
+    def step(self) -> int: ...
+    # fmt: on
+
+    def aim(self, bases: Sequence[int]) -> None:
+        """Fill in addresses."""
+
+    def start(self) -> None:
+        """Queue it, or do it."""
+
+
+Kernel = Callable[[Launch, Places], Started]
+"""How a launch is made ready to be started."""
+
+
+def call_of(placed: Placed, device: Device, kernel: Kernel) -> Started:
+    """Work of any kind, ready to be started."""
+    work, place = placed
+    if isinstance(work, Launch):
+        return kernel(work, place)
+    if isinstance(work, HostStep):
+        return HostCall(work, place, device.read, device.write)
+    return Walk(work, place, device, kernel)
+
+
+class Walk:
+    """A loop or branch that the host walks through."""
+
+    def __init__(self, work: Nest, place: Places, device: Device, kernel: Kernel) -> None:
+        self.work, self.step, self.device = work, work.step, device
+        self.laid = work.nested.laid(place)
+        make = partial(call_of, device=device, kernel=kernel)
+        self.bodies = []
+        for body, steps in zip(work.nested.bodies, self.laid.bodies, strict=True):
+            frame = [(k, 0) for k in range(body.bases)]
+            parts = [*work.around(steps.before, frame), *body.table.placed(),
+                     *work.around(steps.after, frame)]  # fmt: skip
+            self.bodies.append([make(x) for x in parts if x is not None])
+        self.outer: list[int] = []
+
+    def aim(self, bases: Sequence[int]) -> None:
+        """The memory of whatever it is a part of."""
+        self.outer = list(bases)
+
+    def start(self) -> None:
+        """All steps, or one of the branches."""
+        if not isinstance(self.work.spec, Loop):
+            which = int(self._read(self._address(self.laid.flag or (0, 0)), np.int64))
+            self._step(min(max(which, 0), len(self.bodies) - 1), 0)
+            return
+        for source, target, nbytes in self.laid.begin:
+            self.device.copy(self._address(target), self._address(source), nbytes)
+        flag, step = self.laid.flag, 0
+        going = flag is None or bool(self._read(self._address(flag), np.bool_))
+        while going and step < self.work.spec.length:
+            inner = self._step(0, step)
+            step += 1
+            going = flag is None or bool(self._read(inner[self.laid.told], np.bool_))
+        rules = self.laid.bodies[0].rules
+        for base, home, nbytes in self.laid.finish:
+            last = self._address(rules[base].at(step))
+            if last != self._address(home):
+                self.device.copy(self._address(home), last, nbytes)
+
+    def _step(self, which: int, step: int) -> dict[int, int]:
+        """One step of a body; returns where its bases were."""
+        rules = self.laid.bodies[which].rules
+        inner = {base: self._address(rule.at(step)) for base, rule in rules.items()}
+        listed = [inner.get(k, 0) for k in range(self.work.nested.bodies[which].bases)]
+        for call in self.bodies[which]:
+            call.aim(listed)
+            call.start()
+        return inner
+
+    def _address(self, place: Place) -> int:
+        base, offset = place
+        return self.outer[base] + offset
+
+    def _read(self, address: int, kind: type) -> Any:
+        """One number of the device's, once it is computed."""
+        found: Any = np.empty((), kind)
+        self.device.read(found.ctypes.data, address, found.nbytes)
+        return found[()]
