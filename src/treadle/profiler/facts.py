@@ -9,7 +9,10 @@ from treadle.runtime.explain import quantity
 
 
 def facts_line(detail: Detail) -> str:
-    """Ops, lines, module, work and reason of a kernel, the most useful first."""
+    """Ops, lines, module, work and reason of a kernel, the most useful first; of an op less."""
+    if detail.program < 0:
+        known = (", ".join(detail.sites), ", ".join(detail.modules), detail.phase)
+        return " | ".join(part for part in known if part)
     moved = (
         f"{quantity(detail.bytes_read, 'B')} read, {quantity(detail.bytes_written, 'B')} written"
     )
@@ -22,6 +25,11 @@ def facts_line(detail: Detail) -> str:
 
 def facts_table(detail: Detail) -> dict[str, Any]:
     """The same for formats that know numbers."""
+    if detail.program < 0:
+        return {
+            "lines": ", ".join(detail.sites), "modules": ", ".join(detail.modules),
+            "phase": detail.phase,
+        }  # fmt: skip
     return {
         "ops": " ".join(detail.ops), "lines": ", ".join(detail.sites),
         "modules": ", ".join(detail.modules), "phase": detail.phase, "flops": detail.flops,

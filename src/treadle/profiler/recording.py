@@ -51,9 +51,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Detail:
-    """Facts of a kernel, shared by all its events; sites and modules are those of one caller."""
+    """Facts of a kernel, shared by all its events; sites and modules are those of one caller.
 
-    program: int
+    Of an op that the user called, its line, module and phase are known, and the rest is empty.
+    """
+
+    program: int  # -1: an op
     entry: int
     kind: str
     ops: tuple[str, ...]
