@@ -19,7 +19,6 @@ from treadle.base.knobs import MEANING
 
 FIELDS = 6  # of an event; they lie in one list, as tuples would keep the collector busy
 RECORD = 5  # words of a record
-PART = -1  # as the number of a call of an op: what is recorded is no call of the user's
 
 
 class Kind(IntEnum):
@@ -27,7 +26,7 @@ class Kind(IntEnum):
 
     SPAN = 0  # a td.span
     MODULE = 1  # a call of an nn.Module, named by its path
-    OP = 2  # an op that the user called, while it is recorded
+    OP = 2  # an op that the user called, while it was recorded
     PHASE = 3  # forward, backward, optimizer
     STAGE = 4  # of the compiler
     REALIZE = 5  # lazy values computed, named by what asked for them
@@ -42,10 +41,17 @@ Caller = tuple[str | None, ...]
 
 
 class OpSite(str):
-    """A site of which the OP event is known: text like any other, with a number beside it."""
+    """A site with the number of an OP event: equal to any other of its text."""
 
     __slots__ = ("op",)
     op: int
+
+
+def of_op(site: str, number: int) -> OpSite:
+    """A site of what an op has recorded."""
+    found = OpSite(site)
+    found.op = number
+    return found
 
 
 class Records:
@@ -76,7 +82,6 @@ class _Thread(threading.local):
     def __init__(self) -> None:
         self.caller: Caller = ()  # of the program that is launched next
         self.asked = ""  # what made somebody compute, while that is under way
-        self.op = 0  # number of the user's call of an op that is under way; 0: none
 
 
 class Place(NamedTuple):
@@ -108,8 +113,8 @@ class Watch:
     """
 
     __slots__ = (
-        "begun", "ended", "events", "launches", "lock", "memory", "on", "open", "ops", "sources",
-        "thread", "under_way",
+        "begun", "ended", "events", "launches", "lock", "memory", "on", "open", "sources", "thread",
+        "under_way",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -119,7 +124,6 @@ class Watch:
         self.events: list[Any] = []
         self.memory: list[tuple[int, str, int]] = []
         self.launches = itertools.count(1)
-        self.ops = itertools.count(1)  # numbers of OP events
         self.under_way: dict[int, tuple[Any, ...]] = {}  # launches that wait for their end
         self.thread = _Thread()
         self.sources: list[Callable[[], list[Records]]] = []  # of backends that were loaded
@@ -195,19 +199,15 @@ _nothing = nullcontext()
 class _During:
     """A with block as an event."""
 
-    __slots__ = ("kind", "name", "op", "start")
+    __slots__ = ("kind", "name", "start")
 
     def __init__(self, kind: Kind, name: str) -> None:
         self.kind, self.name = kind, name
 
     def __enter__(self) -> None:
-        self.op = WATCH.thread.op
-        if self.kind is Kind.PHASE:
-            WATCH.thread.op = PART
         self.start = perf_counter_ns()
 
     def __exit__(self, *_: object) -> None:
-        WATCH.thread.op = self.op
         if WATCH.on:
             WATCH.add(self.kind, self.name, self.start)
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from treadle.base import knobs
-from treadle.base.watch import WATCH, Kind, OpSite, during
+from treadle.base.watch import WATCH, Kind, during
 
 WITHIN, FIELD, BACKWARD = "\t", "\x1f", "backward"  # in sites: see sites.py
 PACKAGE = __file__[: -len("ir/recording.py")]  # frames of ours are not the user's line
@@ -128,14 +128,18 @@ class Recording:
         mine = self.wishes
         if self.noted:
             site = self.site
-            node.site = _own_site(mine.within) if site is None else site
+            node.site = self.here() if site is None else site
         if mine.made is not None:
             mine.made.add(node)
+
+    def here(self) -> str:
+        """The site of what the user does now."""
+        return user_site() + self.wishes.within
 
     def note_leaf(self, node: Any) -> None:
         """Remember the line of a value that comes from outside."""
         if self.noted:
-            node.site = self.site or user_site() + self.wishes.within
+            node.site = self.site or self.here()
         for hear in self.given:
             hear(node)
 
@@ -200,16 +204,6 @@ def backward_site(site: str, called: str = "") -> str:
     line, module, *_ = (*head.split(FIELD), "")
     whole = call or called
     return f"{line}{FIELD}{module}{FIELD}{BACKWARD}{WITHIN * bool(whole)}{whole}"
-
-
-def _own_site(within: str) -> str:
-    """The site of a node that the user has recorded; its call goes with it while one profiles."""
-    site, op = user_site() + within, WATCH.thread.op
-    if op <= 0:
-        return site
-    known = OpSite(site)
-    known.op = op
-    return known
 
 
 def user_site() -> str:

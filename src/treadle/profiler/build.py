@@ -80,7 +80,7 @@ class Builder:
     # ---- Python
 
     def _python(self, flat: Sequence[Any]) -> np.ndarray[Any, Any]:
-        """Spans, modules, phases, stages and launches."""
+        """Spans, modules, ops, phases, stages and launches."""
         count = len(flat) // FIELDS
         events = np.zeros(count, EVENT)
         events["kind"] = flat[0::FIELDS]
@@ -91,13 +91,11 @@ class Builder:
         columns = zip(flat[0::FIELDS], flat[1::FIELDS], flat[5::FIELDS], strict=True)
         call, op = Kind.CALL, Kind.OP
         events["name"] = [
-            self._launched(k, what, *more) if kind == call else self.names.of(
-                self.ops.add(k, what, *more) if kind == op else str(what)
-            )
+            self._launched(k, what, *more) if kind == call
+            else self.names.of(self.ops.add(k, what, more) if kind == op else str(what))
             for k, (kind, what, more) in enumerate(columns)
-        ]
-        rows, details = self.ops.found()
-        events["detail"][rows] = details
+        ]  # fmt: skip
+        events["detail"][self.ops.rows] = self.ops.numbers
         self.details += self.ops.details
         _nest(events)
         return events

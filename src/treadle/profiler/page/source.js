@@ -78,7 +78,7 @@ function showBehind() {
 
 // Facts of a kernel, or of an op that was called, as a list of terms.
 function factList(detail, row) {
-  const work = detail.program < 0 ? [] : [
+  const work = detail.kind === "op" ? [] : [
     ["work", `${quantity(detail.flops, "flop")}, ${quantity(detail.bytes_read, "B")} read, ${quantity(detail.bytes_written, "B")} written, ${detail.blocks} blocks`],
     ["reached", `${quantity((1e9 * row.flops) / row.time, "flop/s")}, ${quantity((1e9 * row.bytes) / row.time, "B/s")}, ${row.least ? percent(row.least / row.time) : "–"} of the roofline`],
     ["program", make("a", { onclick: () => showProgram(detail.program) }, `program ${detail.program}, kernel ${detail.entry}`)],
