@@ -45,7 +45,10 @@ PARTS: dict[str, Callable[[Any], str]] = {
     "module": lambda part: part.module or NO_MODULE,
     "phase": lambda part: part.phase,
 }
-KINDS = {"stage": Kind.STAGE, "span": Kind.SPAN, "realize": Kind.REALIZE, "gap": Kind.GAP}
+KINDS = {
+    "stage": Kind.STAGE, "span": Kind.SPAN, "recorded": Kind.OP, "realize": Kind.REALIZE,
+    "gap": Kind.GAP,
+}  # fmt: skip
 KEYS = (*PARTS, "kernel", "thread", "program", *KINDS)
 
 
