@@ -100,6 +100,12 @@ def test_a_call_is_one_slice_whatever_it_is_made_of(x, call, wanted):
     assert len({(e.start, e.end) for e in ops(prof)}) == len(ops(prof)) <= 2
 
 
+def test_what_the_package_records_for_itself_is_no_slice(x):
+    with td.profile() as prof:
+        x.zeros_like()  # an expand of a number, on nodes
+    assert names(prof) == []
+
+
 def test_slices_lie_in_spans_and_modules_and_know_their_line(x):
     class Scaled(td.nn.Module):
         def forward(self, x):

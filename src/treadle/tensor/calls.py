@@ -88,8 +88,7 @@ def _timed(plain: Method, named: Named) -> Method:
 def _tell(op: Op | str, made: Any, start: int, site: str) -> None:
     """Write down a call that has ended; nodes are what others than users work on."""
     end = perf_counter_ns()
-    first = made[0] if made.__class__ in (tuple, list) and made else made
-    if first.__class__ is Node or not WATCH.on:
+    if made.__class__ is Node or not WATCH.on:
         return
     node = getattr(made, "_node", None)
     what = node.call if node is not None and node.call.op is op else op
