@@ -156,7 +156,7 @@ function choose(e) {
   const lane = data.lanes[data.lane[e]];
   const ends = opArrows(e).slice(0, MOST_LINKS).flatMap((end) => [make("a", { onclick: () => goTo(end) }, nameOf(end)), " "]);
   const pairs = [["in", ...path, nameOf(e)], ["time", `${duration(data.length[e])} at ${duration(data.start[e])} on ${lane.device}, ${lane.name}`], ["kind", kindOf(e)]];
-  if (ends.length) pairs.push([kindOf(e) === "op" ? "computed in" : "recorded by", ...ends]);
+  if (ends.length) pairs.push([kindOf(e) === "op" ? "kernels" : "called", ...ends]);
   byId("chosen").replaceChildren(make("dl", { class: "pairs" },
     ...pairs.flatMap(([term, ...said]) => [make("dt", {}, term), make("dd", {}, ...said)])),
     ...(detail ? [factList(detail, row)] : []));
