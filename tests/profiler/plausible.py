@@ -70,8 +70,9 @@ def details() -> list[Detail]:
                     Detail(
                         layer, entry, "gemm" if "matmul" in ops else "loops", ops, sites,
                         (f"blocks.{layer}.{name}",), phase, flops, 40_000, 20_000, 8, reason,
-                        tuple(Part(site, f"blocks.{layer}.{name}", phase, op, share)
-                              for site, op, share in zip(sites, ops, (0.75, 0.25), strict=False)),
+                        tuple(Part(site, f"blocks.{layer}.{name}", phase, op, share, scope)
+                              for site, op, share, scope
+                              in zip(sites, ops, (0.75, 0.25), ("train step", ""), strict=False)),
                     )
                 )  # fmt: skip
     return found

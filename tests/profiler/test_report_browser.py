@@ -204,7 +204,7 @@ def test_the_line_that_took_most_is_first_and_leads_to_its_source(page, recordin
     assert "matmul" in text(page, "#behind")
 
 
-@pytest.mark.parametrize("key", ["line", "op", "module", "phase", "kernel", "program"])
+@pytest.mark.parametrize("key", ["line", "op", "module", "phase", "scope", "kernel", "program"])
 def test_tables_of_the_page_and_of_the_terminal_agree(page, recording, key):
     wanted = {g.name: (g.time, g.flops, g.nbytes, g.ideal) for g in Events(recording).group_by(key)}
     rows = page.run(f"grouped({key!r}).rows.map(r => [r.name, r.time, r.flops, r.bytes, r.least])")

@@ -36,8 +36,15 @@ class Kind(IntEnum):
     GAP = 9  # nothing ran, with the cause
 
 
-Caller = tuple[str | None, ...]
-"""The sites of a graph's nodes, in the order of its structure."""
+Sites = tuple[str | None, ...]
+"""Of a graph's nodes, in the order of its structure."""
+
+
+class Caller(NamedTuple):
+    """Whom a program runs for."""
+
+    sites: Sites = ()
+    scope: str = ""  # spans around the call of a compiled function; its sites have those within
 
 
 class OpSite(str):
@@ -80,7 +87,7 @@ class _Thread(threading.local):
     """What a thread is in the middle of."""
 
     def __init__(self) -> None:
-        self.caller: Caller = ()  # of the program that is launched next
+        self.caller = Caller()  # of the program that is launched next
         self.asked = ""  # what made somebody compute, while that is under way
 
 

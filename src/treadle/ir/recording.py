@@ -12,8 +12,9 @@ from typing import Any
 
 from treadle.base import knobs
 from treadle.base.watch import WATCH, Kind, during
+from treadle.ir.scopes import scope
 
-WITHIN, FIELD, BACKWARD = "\t", "\x1f", "backward"  # in sites: see sites.py
+WITHIN, FIELD, SPAN, BACKWARD = "\t", "\x1f", "\x1e", "backward"  # in sites: see sites.py
 PACKAGE = __file__[: -len("ir/recording.py")]  # frames of ours are not the user's line
 
 _SITE: ContextVar[str | None] = ContextVar("site", default=None)
@@ -134,7 +135,7 @@ class Recording:
 
     def here(self) -> str:
         """The site of what the user does now."""
-        return user_site() + self.wishes.within
+        return user_site() + self.wishes.within + in_spans()
 
     def note_leaf(self, node: Any) -> None:
         """Remember the line of a value that comes from outside."""
@@ -197,13 +198,20 @@ def phase(name: str) -> Iterator[None]:
         RECORDING.outside(before)
 
 
+def in_spans() -> str:
+    """The end of a site's head: spans that are open."""
+    path = scope()
+    return SPAN + path if path else ""
+
+
 @lru_cache(maxsize=1 << 16)
 def backward_site(site: str, called: str = "") -> str:
     """The site of a gradient: that of what it is the gradient of, in another phase."""
     head, _, call = site.partition(WITHIN)
-    line, module, *_ = (*head.split(FIELD), "")
+    place, span, path = head.partition(SPAN)
+    line, module, *_ = (*place.split(FIELD), "")
     whole = call or called
-    return f"{line}{FIELD}{module}{FIELD}{BACKWARD}{WITHIN * bool(whole)}{whole}"
+    return f"{line}{FIELD}{module}{FIELD}{BACKWARD}{span}{path}{WITHIN * bool(whole)}{whole}"
 
 
 def user_site() -> str:

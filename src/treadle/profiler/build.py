@@ -60,7 +60,7 @@ class Builder:
         self.launches: dict[int, Launch] = {}
         self.ops = Ops()
         self.tables: list[tuple[Any, Any]] = []
-        self.table_of: dict[tuple[int, int | Caller], int] = {}
+        self.table_of: dict[tuple[int, int, str] | tuple[int, Caller], int] = {}
         python = self._python(flat)
         kernels = [self._kernels(source) for source in records if source.size]
         self.events = np.concatenate([python, *kernels])
@@ -151,9 +151,9 @@ class Builder:
     def _table(self, launch: Launch) -> int:
         """The number of what is known of a program's entries, for one caller.
 
-        Most callers are the same object again and again: that is looked at first.
+        Most sites are the same object again and again: that is looked at first.
         """
-        same = (id(launch.program), id(launch.caller))
+        same = (id(launch.program), id(launch.caller.sites), launch.caller.scope)
         if same not in self.table_of:
             equal = (id(launch.program), launch.caller)
             if equal not in self.table_of:
@@ -164,12 +164,12 @@ class Builder:
 
     def _named(self, launch: Launch) -> tuple[Any, Any]:
         """For each entry of a program, the number of its name and of its detail."""
-        rows = launch.program.rows(launch.caller)
+        rows = launch.program.rows(launch.caller.sites)
         first, names = len(self.details), []
         for row in rows:
             names.append(self.names.of(name_of(row)))
             self.ops.places[len(self.details)] = row.places
-            self.details.append(detail_of(row, launch.program.number))
+            self.details.append(detail_of(row, launch.program.number, launch.caller.scope))
         steps = np.array(launch.program.steps_run(), np.int64)
         return np.array(names, np.int64)[steps], steps + first
 
@@ -191,8 +191,8 @@ class Builder:
         found: dict[int, ProgramPage] = {}
         for launch in self.launches.values():
             if launch.program.number not in found:
-                rows = launch.program.rows(launch.caller)
-                page = page_of(launch.program, launch.caller, [name_of(row) for row in rows])
+                rows = launch.program.rows(launch.caller.sites)
+                page = page_of(launch.program, launch.caller.sites, [name_of(row) for row in rows])
                 found[launch.program.number] = page
         return found
 
@@ -209,7 +209,7 @@ class Builder:
         place[-1] = -1
         events = events[order]
         events["parent"] = place[events["parent"]]
-        callers = {int(place[x.row]): x.caller for x in self.launches.values()}
+        callers = {int(place[x.row]): x.caller.sites for x in self.launches.values()}
         flows = np.concatenate([_flows(events), self.ops.flows(events, place, callers)])
         return Recording(
             events, self.tracks, self.names.all, self.details, lost=self.lost, facts=facts(),
@@ -249,9 +249,9 @@ def _flows(events: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return flows
 
 
-def detail_of(row: KernelRow, program: int) -> Detail:
-    """The facts of a kernel."""
-    parts = _parts(row)
+def detail_of(row: KernelRow, program: int, scope: str = "") -> Detail:
+    """The facts of a kernel; scope: spans around those that its ops were recorded in."""
+    parts = _parts(row, scope)
     return Detail(
         program, row.number, row.kind, (*row.calls, *row.ops), row.sites,
         _largest((part.module, part.share) for part in parts if part.module),
@@ -261,9 +261,12 @@ def detail_of(row: KernelRow, program: int) -> Detail:
     )  # fmt: skip
 
 
-def _parts(row: KernelRow) -> tuple[Part, ...]:
+def _parts(row: KernelRow, scope: str) -> tuple[Part, ...]:
     return tuple([
-        Part(site.line, site.module, site.phase or FORWARD, op, share)
+        Part(
+            site.line, site.module, site.phase or FORWARD, op, share,
+            "/".join(filter(None, (scope, site.scope))),
+        )
         for site, op, share in row.shares
     ])  # fmt: skip
 

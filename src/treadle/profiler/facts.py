@@ -9,7 +9,7 @@ from treadle.runtime.explain import quantity
 
 
 def facts_line(detail: Detail) -> str:
-    """Ops, lines, module, work and reason of a kernel, the most useful first."""
+    """Ops, lines, module, scopes, work and reason of a kernel, the most useful first."""
     if detail.kind == OF_AN_OP:
         return " | ".join(part for part in facts_table(detail).values() if part)
     moved = (
@@ -17,7 +17,8 @@ def facts_line(detail: Detail) -> str:
     )
     parts = [
         " ".join(detail.ops), ", ".join(detail.sites), ", ".join(detail.modules), detail.phase,
-        f"{quantity(detail.flops, 'flop')}, {moved}", f"{detail.blocks} blocks", detail.reason,
+        ", ".join(detail.scopes), f"{quantity(detail.flops, 'flop')}, {moved}",
+        f"{detail.blocks} blocks", detail.reason,
     ]  # fmt: skip
     return " | ".join(part for part in parts if part)
 
@@ -31,7 +32,8 @@ def facts_table(detail: Detail) -> dict[str, Any]:
     if detail.kind == OF_AN_OP:
         return place
     return {
-        "ops": " ".join(detail.ops), **place, "flops": detail.flops,
+        "ops": " ".join(detail.ops), **place, "scopes": ", ".join(detail.scopes),
+        "flops": detail.flops,
         "bytes read": detail.bytes_read, "bytes written": detail.bytes_written,
         "blocks": detail.blocks, "program": detail.program, "reason": detail.reason,
     }  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from treadle.base.watch import Caller, Kind, OpSite
+from treadle.base.watch import Kind, OpSite, Sites
 from treadle.ir.node import Call
 from treadle.ir.sites import parsed
 from treadle.ops import defs
@@ -41,7 +41,7 @@ class Ops:
             self._row_of[site.op] = row
         return name
 
-    def flows(self, events: Array, place: Array, callers: Mapping[int, Caller]) -> Array:
+    def flows(self, events: Array, place: Array, callers: Mapping[int, Sites]) -> Array:
         """From an op to the first event of each kernel that computed what it recorded.
 
         - **place**: where rows are now
@@ -60,7 +60,7 @@ class Ops:
             found += [(int(place[row]), target) for row in sources]
         return np.array(found, FLOW)
 
-    def _recorded(self, callers: Mapping[int, Caller]) -> dict[int, dict[int, int]]:
+    def _recorded(self, callers: Mapping[int, Sites]) -> dict[int, dict[int, int]]:
         """Of each launch that has any: the rows of ops, by the places of what they recorded."""
         known: dict[int, dict[int, int]] = {}  # a compiled function has one caller for all runs
         for caller in callers.values():

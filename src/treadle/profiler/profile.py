@@ -100,7 +100,7 @@ class Profile:
         return self.events().group_by(key)
 
     def table(self, by: str = "line", rows: int = 20) -> Table:
-        """A table to print, the largest first: by line, op, module, phase, kernel, thread...
+        """A table to print, the largest first: by line, op, module, phase, scope, kernel...
 
         `limit` is how close to the machine's limit a row came: the time that its bytes or flops
         take at the speed measured for them, over the time it took.

@@ -42,13 +42,14 @@ class Track:
 
 @dataclass(frozen=True)
 class Part:
-    """A share of a kernel: ops of one line, module and phase."""
+    """A share of a kernel: ops of one line, module, phase and scope."""
 
     line: str
     module: str
     phase: str
     op: str  # the composite it is a part of, or its own name
     share: float  # of the kernel's time, by flops and elements; those of a kernel sum to 1
+    scope: str = ""  # spans that it was recorded in: "epoch/model"
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,11 @@ class Detail:
     reason: str
     parts: tuple[Part, ...] = ()
     dtype: str = ""  # of what most of its flops are done with: "f32"
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """Spans that its ops were recorded in, each path once."""
+        return tuple(dict.fromkeys(part.scope for part in self.parts if part.scope))
 
 
 @dataclass

@@ -26,6 +26,7 @@ from treadle.ir.sites import sites_of
 from treadle.runtime.draws import GENERATOR, Draws, begin_draws, end_draws
 from treadle.runtime.families import Family, Graph, Variant
 from treadle.runtime.realize import TRACED, compile_graph, realize
+from treadle.runtime.spans import afresh
 from treadle.tensor.gradients import INSIDE, needs_none
 from treadle.tensor.tensor import Tensor
 from treadle.tensor.tracing import TRACE, Followed, Tracing, fact_of, facts_of, is_as, lasting
@@ -192,7 +193,7 @@ class Traced:
             Output(held, call, n if (n := replaces.get(k)) in over else None)
             for k, (held, call) in enumerate(zip(states, calls, strict=True), self.count)
         ]
-        self.caller = sites_of(roots, number)
+        self.sites = sites_of(roots, number)
         self._let_go(order)
 
     def _found(self, key: Any, numbers: list[Any], graph: Graph) -> Variant:
@@ -322,7 +323,7 @@ def _trace(
     RECORDING.outside("")
     try:
         args, options = unflatten(shape, list(stand_ins))
-        with stage("record"):
+        with afresh(), stage("record"):
             return function(*args, **options), trace, draws
     except BaseException:
         _undo(trace)

@@ -87,7 +87,7 @@ function factList(detail, row) {
   const terms = [
     ["ops", detail.ops.join(" ")],
     ["lines", ...detail.sites.flatMap((site) => [make("a", { onclick: () => showLine(site) }, shortSite(site)), " "])],
-    ["modules", detail.modules.join(", ")], ["phase", detail.phase],
+    ["modules", detail.modules.join(", ")], ["phase", detail.phase], ["scopes", scopesOf(detail).join(", ")],
     ...work,
   ];
   return make("dl", { class: "pairs" }, ...terms.filter(([, ...said]) => said.some(Boolean)).flatMap(([term, ...said]) =>
