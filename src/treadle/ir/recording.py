@@ -129,14 +129,18 @@ class Recording:
         mine = self.wishes
         if self.noted:
             site = self.site
-            node.site = user_site() + mine.within + self.spans() if site is None else site
+            node.site = self.here() if site is None else site
         if mine.made is not None:
             mine.made.add(node)
+
+    def here(self) -> str:
+        """The site of what the user does now."""
+        return user_site() + self.wishes.within + self.spans()
 
     def note_leaf(self, node: Any) -> None:
         """Remember the line of a value that comes from outside."""
         if self.noted:
-            node.site = self.site or user_site() + self.wishes.within + self.spans()
+            node.site = self.site or self.here()
         for hear in self.given:
             hear(node)
 

@@ -18,6 +18,7 @@ from treadle.ir.node import Node
 from treadle.ir.recording import FIELD, SPAN, WITHIN
 
 PLACE = "@"
+NO_PLACE = -1
 
 
 class Site(NamedTuple):
@@ -65,6 +66,12 @@ def put_places(roots: Sequence[Node], leaves: Container[Node]) -> tuple[str | No
         whole = f"{WITHIN}{known.call}" if known.call else ""
         node.site = f"{PLACE}{k}{FIELD}{FIELD}{known.phase}{whole}"
     return found
+
+
+def place_of(site: str | None) -> int:
+    """The number that a node of a program has instead of a line."""
+    line = parsed(site or "").line
+    return int(line[len(PLACE) :]) if line.startswith(PLACE) else NO_PLACE
 
 
 def resolved(site: str | None, caller: Sequence[str | None]) -> Site:

@@ -14,10 +14,10 @@ from treadle.kernel.cost import KernelRow
 from treadle.kernel.names import name_of
 from treadle.profiler.gaps import gaps
 from treadle.profiler.machine import facts
+from treadle.profiler.ops import FORWARD, Ops
 from treadle.profiler.pages import page_of
 from treadle.profiler.recording import EVENT, FLOW, Detail, Part, ProgramPage, Recording, Track
 
-FORWARD = "forward"
 WORDS = 5  # of a record: launch, entry, start, end, blocks
 
 
@@ -58,6 +58,7 @@ class Builder:
         self.program_names: dict[int, int] = {}
         self.lost = sum(source.lost for source in records)
         self.launches: dict[int, Launch] = {}
+        self.ops = Ops()
         self.tables: list[tuple[Any, Any]] = []
         self.table_of: dict[tuple[int, int, str] | tuple[int, Caller], int] = {}
         python = self._python(flat)
@@ -79,7 +80,7 @@ class Builder:
     # ---- Python
 
     def _python(self, flat: Sequence[Any]) -> np.ndarray[Any, Any]:
-        """Spans, modules, phases, stages and launches."""
+        """Spans, modules, ops, phases, stages and launches."""
         count = len(flat) // FIELDS
         events = np.zeros(count, EVENT)
         events["kind"] = flat[0::FIELDS]
@@ -88,11 +89,14 @@ class Builder:
         events["track"] = [self.track("python", thread) for thread in flat[4::FIELDS]]
         events["parent"] = events["detail"] = -1
         columns = zip(flat[0::FIELDS], flat[1::FIELDS], flat[5::FIELDS], strict=True)
-        call = Kind.CALL
+        call, op = Kind.CALL, Kind.OP
         events["name"] = [
-            self._launched(k, what, *more) if kind == call else self.names.of(str(what))
+            self._launched(k, what, *more) if kind == call
+            else self.names.of(self.ops.add(k, what, more) if kind == op else str(what))
             for k, (kind, what, more) in enumerate(columns)
-        ]
+        ]  # fmt: skip
+        events["detail"][self.ops.rows] = self.ops.numbers
+        self.details += self.ops.details
         _nest(events)
         return events
 
@@ -164,6 +168,7 @@ class Builder:
         first, names = len(self.details), []
         for row in rows:
             names.append(self.names.of(name_of(row)))
+            self.ops.places[len(self.details)] = row.places
             self.details.append(detail_of(row, launch.program.number, launch.caller.scope))
         steps = np.array(launch.program.steps_run(), np.int64)
         return np.array(names, np.int64)[steps], steps + first
@@ -204,9 +209,11 @@ class Builder:
         place[-1] = -1
         events = events[order]
         events["parent"] = place[events["parent"]]
+        callers = {int(place[x.row]): x.caller.sites for x in self.launches.values()}
+        flows = np.concatenate([_flows(events), self.ops.flows(events, place, callers)])
         return Recording(
             events, self.tracks, self.names.all, self.details, lost=self.lost, facts=facts(),
-            flows=_flows(events), threads=self._threads(),
+            flows=flows, threads=self._threads(),
         )  # fmt: skip
 
 

@@ -47,7 +47,10 @@ PARTS: dict[str, Callable[[Any], str]] = {
     "phase": lambda part: part.phase,
     "scope": lambda part: part.scope or NO_SPAN,
 }
-KINDS = {"stage": Kind.STAGE, "span": Kind.SPAN, "realize": Kind.REALIZE, "gap": Kind.GAP}
+KINDS = {
+    "stage": Kind.STAGE, "span": Kind.SPAN, "recorded": Kind.OP, "realize": Kind.REALIZE,
+    "gap": Kind.GAP,
+}  # fmt: skip
 KEYS = (*PARTS, "kernel", "thread", "program", *KINDS)
 
 

@@ -23,9 +23,12 @@ from treadle.profiler.report import inline_page, write_report
 from treadle.profiler.slices import own_records
 from treadle.profiler.table import Table
 from treadle.runtime.ledger import Ledger
+from treadle.tensor import calls
 from treadle.tensor.memory_record import record_memory
 
 DEVICES = ("cpu", "cuda")
+WATCH.begun.append(calls.begin)
+WATCH.ended.append(calls.end)
 
 
 class Profile:

@@ -11,7 +11,8 @@ import numpy as np
 from treadle.base.watch import Kind
 
 __all__ = [
-    "EVENT", "FLOW", "Counter", "Detail", "Kind", "Part", "ProgramPage", "Recording", "Track"
+    "EVENT", "FLOW", "OF_AN_OP", "Counter", "Detail", "Kind", "Part", "ProgramPage", "Recording",
+    "Track",
 ]  # fmt: skip
 
 EVENT = np.dtype(
@@ -26,6 +27,7 @@ EVENT = np.dtype(
     ]
 )
 FLOW = np.dtype([("source", "i4"), ("target", "i4")])  # two rows
+OF_AN_OP = "op"  # as the kind of a detail
 
 
 @dataclass
@@ -52,11 +54,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Detail:
-    """Facts of a kernel, shared by all its events; sites and modules are those of one caller."""
+    """Facts of a kernel, shared by all its events; sites and modules are those of one caller.
+
+    Of an op that the user called there are its line, module and phase; the rest is empty.
+    """
 
     program: int
     entry: int
-    kind: str
+    kind: str  # of step; OF_AN_OP
     ops: tuple[str, ...]
     sites: tuple[str, ...]  # "file:line" of the user's code, most ops first
     modules: tuple[str, ...]
