@@ -2657,18 +2657,19 @@ def searchsorted(
     values: Tensor | float,
     sorter: Tensor | None = None,
     side: str = "left",
+    out_int32: bool = False,
     **words: Any,
 ) -> Tensor:
     """Where values would stand in a sorted tensor: before equal elements or after.
 
     One line is searched for all values, several each for those of its place in the other axes.
-    sorter: indices that sort the tensor, such as argsort(x), where it is not sorted.
+    sorter: indices that sort the tensor, such as argsort(x), where it is not. out_int32: as int32.
     """
     if words:
-        return ordering_rows.searchsorted(sorted, values, sorter, side, **words)
-    return ordering_rows.searchsorted(sorted, values, sorter, side)
-    # <sums tu6mdhtgzaioou777jsupksgsm2dg4q76qk4mivspvsmka4scf7pklbuqcdkmusmvw3jsi>
-    # </gen searchsorted rdfgt>
+        return ordering_rows.searchsorted(sorted, values, sorter, side, out_int32, **words)
+    return ordering_rows.searchsorted(sorted, values, sorter, side, out_int32)
+    # <sums tu6mdhtgzaioou777jsupksgsngam6m2dg4q76qk4mivspvsmka4scfdrhvbuqcdkmusmv>
+    # </gen searchsorted marjt5l6w6>
 
 
 # <gen bincount>
@@ -4032,7 +4033,7 @@ def nanmedian(
 # <gen nanquantile>
 def nanquantile(
     x: Tensor,
-    q: float | tuple[float, ...],
+    q: Any,
     axis: int | Sequence[int] | None = None,
     keepdims: bool = False,
     interpolation: str = "linear",
@@ -4042,7 +4043,7 @@ def nanquantile(
     if words:
         return statistics_rows.nanquantile(x, q, axis, keepdims, interpolation, **words)
     return statistics_rows.nanquantile(x, q, axis, keepdims, interpolation)
-    # </gen nanquantile di6pzelnnvjk4lrpc4c3kg6swsiznd6raroq76qkoy2e4musmvp4iwb6lemj>
+    # </gen nanquantile di6pzelnnvz6cgwpc4c3kg6swsiznd6raroq76qkoy2e4musmvp4iwb6lemj>
 
 
 # <gen aminmax>

@@ -2130,13 +2130,18 @@ class Methods(Syntax):
 
     # <gen searchsorted>
     def searchsorted(
-        self, values: Self | float, sorter: Self | None = None, side: str = "left", **words: Any
+        self,
+        values: Self | float,
+        sorter: Self | None = None,
+        side: str = "left",
+        out_int32: bool = False,
+        **words: Any,
     ) -> Self:
         """Where values would stand in a sorted tensor: before equal elements or after."""
         if words:
-            return ordering_rows.searchsorted(self, values, sorter, side, **words)
-        return ordering_rows.searchsorted(self, values, sorter, side)
-        # </gen searchsorted vgg4e6w6tnprv3yg6o37ge5m5sqysekek6i>
+            return ordering_rows.searchsorted(self, values, sorter, side, out_int32, **words)
+        return ordering_rows.searchsorted(self, values, sorter, side, out_int32)
+        # </gen searchsorted vgg4e6a6rs6gizyisnnkgcglm2lbwzqiimxprv3yg6o37ge5m537db7zq3wq>
 
     # <gen bincount>
     def bincount(
@@ -3287,7 +3292,7 @@ class Methods(Syntax):
     # <gen nanquantile>
     def nanquantile(
         self,
-        q: float | tuple[float, ...],
+        q: Any,
         axis: int | Sequence[int] | None = None,
         keepdims: bool = False,
         interpolation: str = "linear",
@@ -3297,7 +3302,7 @@ class Methods(Syntax):
         if words:
             return statistics_rows.nanquantile(self, q, axis, keepdims, interpolation, **words)
         return statistics_rows.nanquantile(self, q, axis, keepdims, interpolation)
-        # </gen nanquantile lgwkv6a6rsknaifjlzedmbc33uew72536x3prv3yb2n56ge5m5ftndu334as>
+        # </gen nanquantile lgwkv6a6rsba7e2jlzedmbc33uew72536x3prv3yb2n56ge5m5ftndu334as>
 
     # <gen aminmax>
     def aminmax(
