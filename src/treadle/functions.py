@@ -2311,12 +2311,14 @@ def pad(
 
 
 # <gen flip>
-def flip(x: Tensor, axis: int | Sequence[int] | None = None, **words: Unpack[Words]) -> Tensor:
-    """The elements in reverse order along axes."""
+def flip(
+    x: Tensor, axis: int | Sequence[int] | None = None, *more: int, **words: Unpack[Words]
+) -> Tensor:
+    """The elements in reverse order along axes; these as one tuple or one by one."""
     if words:
-        return movement_rows.flip(x, axis, **words)
-    return movement_rows.flip(x, axis)
-    # </gen flip 22fcmmrjcqmusmvwzgx6yoysx>
+        return movement_rows.flip(x, axis, *more, **words)
+    return movement_rows.flip(x, axis, *more)
+    # </gen flip xbepvhcaf2q76qkv4x4smusmvudiu7l3qhn>
 
 
 # <gen concat>
@@ -2402,10 +2404,10 @@ def histc(
 # <gen histogram>
 def histogram(
     x: Tensor,
-    weight: Tensor | None = None,
     bins: Any = 100,
     range: tuple[float, float] | None = None,
     density: bool = False,
+    weight: Any = None,
     **words: Unpack[Words],
 ) -> Histogram:
     """(hist, bin_edges): how many elements, or how much weight, lies in each bin.
@@ -2415,10 +2417,10 @@ def histogram(
     area of all bins together is 1.
     """
     if words:
-        return neighbours_rows.histogram(x, weight, bins, range, density, **words)
-    return neighbours_rows.histogram(x, weight, bins, range, density)
-    # <sums tcw5celnnvrlktsfbqjlhfnm6anbmc6rarov2my5ia5zypvsmk3z2dwq3vr6pk7mwuqcdkmusmv>
-    # </gen histogram okoi3b72fs>
+        return neighbours_rows.histogram(x, bins, range, density, weight, **words)
+    return neighbours_rows.histogram(x, bins, range, density, weight)
+    # <sums tcw5celnnvfbqjlhfnm6anbmc6zchm6rarov2my5ia5zypvsmk3z2dwq3vr6pk7mwuqcdkmusmv>
+    # </gen histogram kq5dzxsy26>
 
 
 # <gen softmax>

@@ -1844,12 +1844,14 @@ class Methods(Syntax):
         # </gen pad 7pcr66a6rsp2czxsul6wgev3qqiimxprv3yvoegpqxxovsdaupge5m5cqn74qzmic>
 
     # <gen flip>
-    def flip(self, axis: int | Sequence[int] | None = None, **words: Unpack[Words]) -> Self:
-        """The elements in reverse order along axes."""
+    def flip(
+        self, axis: int | Sequence[int] | None = None, *more: int, **words: Unpack[Words]
+    ) -> Self:
+        """The elements in reverse order along axes; these as one tuple or one by one."""
         if words:
-            return movement_rows.flip(self, axis, **words)
-        return movement_rows.flip(self, axis)
-        # </gen flip wluspx6ob5ge5m5kam4j7ehxv>
+            return movement_rows.flip(self, axis, *more, **words)
+        return movement_rows.flip(self, axis, *more)
+        # </gen flip tc5m77swxkprv3yxqkuige5m5clff6jp4ht>
 
     # <gen unique_consecutive>
     def unique_consecutive(
@@ -1917,17 +1919,17 @@ class Methods(Syntax):
     # <gen histogram>
     def histogram(
         self,
-        weight: Self | None = None,
         bins: Any = 100,
         range: tuple[float, float] | None = None,
         density: bool = False,
+        weight: Any = None,
         **words: Unpack[Words],
     ) -> Histogram:
         """(hist, bin_edges): how many elements, or how much weight, lies in each bin."""
         if words:
-            return neighbours_rows.histogram(self, weight, bins, range, density, **words)
-        return neighbours_rows.histogram(self, weight, bins, range, density)
-        # </gen histogram qm7ve6a6rssrr5ttwocl325ileibxz536x3miv7pdu2gage5m572gebu7cjo>
+            return neighbours_rows.histogram(self, bins, range, density, weight, **words)
+        return neighbours_rows.histogram(self, bins, range, density, weight)
+        # </gen histogram qm7ve6a6rstwocl325ileibxz7qcg3536x3miv7pdu2gage5m5q2jmn3ym73>
 
     # <gen softmax>
     def softmax(self, axis: int = -1, **words: Unpack[Words]) -> Self:
