@@ -260,4 +260,14 @@ def test_what_a_name_means_here_where_it_has_two_meanings():
     assert td.sum(x, axis=()).tolist() == x.tolist()
     assert td.equal(x, x).shape == (2, 2)
     assert td.max(x, dim=1).tolist() == [2, 5]
+    assert td.nanmedian(x).item() == 2.5
+    a, b = td.eye(3)[0].reshape(1, 3), td.eye(3)
+    assert td.cross(a.expand((3, 3)), b).tolist() == td.linalg.cross(a, b).tolist()
+    with pytest.raises(ValueError, match="size 1"):
+        td.squeeze(x, 0)
+    c = OURS["c"]
+    assert c[0, :, td.tensor([1, 2])].shape == (2, 3)
+    compare(c[0][:, td.tensor([1, 2])], c[0, :, td.tensor([1, 2])].T)
+    assert (x * td.tensor(2.0, dtype="float64")).dtype is td.float64
+    assert td.sum(td.tensor([1], dtype="uint8")).dtype is td.uint64
     assert td.sort(x, dim=1).shape == (2, 2)
