@@ -1229,12 +1229,12 @@ def cov(
     """How variables, a row each, vary together: sums of products of deviations over the count.
 
     correction is taken off the count, fweights says how often each sample (column) is there, and
-    aweights how much it counts. A vector is one variable.
+    aweights how much it counts. A vector is one variable; of one variable there is one number.
     """
     if words:
         return distances_rows.cov(x, fweights, aweights, correction, **words)
     return distances_rows.cov(x, fweights, aweights, correction)
-    # </gen cov riut7elnnvjm7s6p3jzlppqw36raroq76qkf2hhppvsmkelqe5wii4iuqcdkmusmvjvtmip6b7d>
+    # </gen cov riut7elnnvjm7s6p3jzlppqw36raroq76qkf2hhppvsmkelqe5ojezmuqcdkmusmvjvtmip6b7d>
 
 
 # <gen corrcoef>

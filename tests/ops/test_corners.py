@@ -211,3 +211,9 @@ def test_index_add_with_a_factor_in_either_order():
         td.index_add(x, 0, index, values, alpha=2),
     ):
         assert found.tolist() == [7, 1, 7]
+
+
+def test_the_covariance_of_no_samples_is_unknown():
+    assert np.isnan(td.cov(td.zeros((3, 0))).numpy()).all()
+    assert np.isnan(td.cov(td.zeros(0)).item())
+    assert td.cov(td.zeros((0, 3))).shape == (0, 0)
