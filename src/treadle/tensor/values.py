@@ -196,10 +196,25 @@ class Readable(Differentiable):
 
     # ---- placement
 
-    def to(self, *where: Any) -> Self:
-        """On another device ("cuda"), in another dtype (td.float16), or both."""
+    def to(
+        self,
+        *where: Any,
+        device: str | Device | None = None,
+        dtype: Any = None,
+        non_blocking: bool = False,
+        copy: bool = False,
+    ) -> Self:
+        """On another device ("cuda"), in another dtype (td.float16), both, or as another tensor is.
+
+        non_blocking and copy are PyTorch's: transfers wait by themselves, values do not change.
+        """
         result = self
-        for target in where:
+        for target in (*where, device, dtype):
+            if target is None or isinstance(target, bool):
+                continue
+            if isinstance(target, Readable):
+                result = result._moved(target.device).cast(target.dtype)
+                continue
             is_place = isinstance(target, Device) or (
                 isinstance(target, str) and not _names_a_dtype(target)
             )
