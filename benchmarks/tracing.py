@@ -1,4 +1,4 @@
-"""What profiling costs: a training step with it and without, and a span off and on.
+"""What profiling costs: a training step with it and without, a span and a lazy op off and on.
 
     python -m benchmarks.tracing
 
@@ -21,8 +21,10 @@ from benchmarks.treadle_models import Gpt
 
 ROUNDS, STEPS = 12, 3
 CALLS, REPEATS = 100_000, 9
+RECORDED = 3000  # ops: fewer than are looked through for those that wait
 BUDGET = {
     "step": 1.02,  # with a profile, of the time without
+    "op": 12.0,  # the same of a lazy op, which is a slice with a line then
     "covered": 0.98,  # of calls, by kernels
     "idle": 20.0,  # nanoseconds of a decorated function that nobody looks at, above a bare one
     "decorator": 400.0,  # while somebody does
@@ -92,14 +94,23 @@ def of_a_span() -> dict[str, float]:
     return {"idle": idle, "decorator": decorator, "block": on - off, "block off": off}
 
 
-def _each(statement: str, space: dict[str, Any]) -> float:
-    found = timeit.repeat(statement, globals=space, number=CALLS, repeat=REPEATS)
-    return min(found) / CALLS * 1e9
+def of_an_op() -> dict[str, float]:
+    """The time to record an op in a profile, over that of recording it otherwise."""
+    space = {"x": td.ones(4).realize(), "y": td.ones(4).realize()}
+    off = _each("x + y", space, RECORDED)
+    with td.profile():
+        on = _each("x + y", space, RECORDED)
+    return {"op": on / off}
+
+
+def _each(statement: str, space: dict[str, Any], calls: int = CALLS) -> float:
+    found = timeit.repeat(statement, globals=space, number=calls, repeat=REPEATS)
+    return min(found) / calls * 1e9
 
 
 def main() -> None:
     """Print the costs beside what they may be."""
-    for name, value in {**of_a_step(), **of_a_span()}.items():
+    for name, value in {**of_a_step(), **of_a_span(), **of_an_op()}.items():
         allowed = f"  of {BUDGET[name]:g}" if name in BUDGET else ""
         print(f"{name:<10} {value:8.3f}{allowed}")
 

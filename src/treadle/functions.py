@@ -1229,12 +1229,12 @@ def cov(
     """How variables, a row each, vary together: sums of products of deviations over the count.
 
     correction is taken off the count, fweights says how often each sample (column) is there, and
-    aweights how much it counts. A vector is one variable.
+    aweights how much it counts. A vector is one variable; of one variable there is one number.
     """
     if words:
         return distances_rows.cov(x, fweights, aweights, correction, **words)
     return distances_rows.cov(x, fweights, aweights, correction)
-    # </gen cov riut7elnnvjm7s6p3jzlppqw36raroq76qkf2hhppvsmkelqe5wii4iuqcdkmusmvjvtmip6b7d>
+    # </gen cov riut7elnnvjm7s6p3jzlppqw36raroq76qkf2hhppvsmkelqe5ojezmuqcdkmusmvjvtmip6b7d>
 
 
 # <gen corrcoef>
@@ -2311,12 +2311,14 @@ def pad(
 
 
 # <gen flip>
-def flip(x: Tensor, axis: int | Sequence[int] | None = None, **words: Unpack[Words]) -> Tensor:
-    """The elements in reverse order along axes."""
+def flip(
+    x: Tensor, axis: int | Sequence[int] | None = None, *more: int, **words: Unpack[Words]
+) -> Tensor:
+    """The elements in reverse order along axes; these as one tuple or one by one."""
     if words:
-        return movement_rows.flip(x, axis, **words)
-    return movement_rows.flip(x, axis)
-    # </gen flip 22fcmmrjcqmusmvwzgx6yoysx>
+        return movement_rows.flip(x, axis, *more, **words)
+    return movement_rows.flip(x, axis, *more)
+    # </gen flip xbepvhcaf2q76qkv4x4smusmvudiu7l3qhn>
 
 
 # <gen concat>
@@ -2402,10 +2404,10 @@ def histc(
 # <gen histogram>
 def histogram(
     x: Tensor,
-    weight: Tensor | None = None,
     bins: Any = 100,
     range: tuple[float, float] | None = None,
     density: bool = False,
+    weight: Any = None,
     **words: Unpack[Words],
 ) -> Histogram:
     """(hist, bin_edges): how many elements, or how much weight, lies in each bin.
@@ -2415,10 +2417,10 @@ def histogram(
     area of all bins together is 1.
     """
     if words:
-        return neighbours_rows.histogram(x, weight, bins, range, density, **words)
-    return neighbours_rows.histogram(x, weight, bins, range, density)
-    # <sums tcw5celnnvrlktsfbqjlhfnm6anbmc6rarov2my5ia5zypvsmk3z2dwq3vr6pk7mwuqcdkmusmv>
-    # </gen histogram okoi3b72fs>
+        return neighbours_rows.histogram(x, bins, range, density, weight, **words)
+    return neighbours_rows.histogram(x, bins, range, density, weight)
+    # <sums tcw5celnnvfbqjlhfnm6anbmc6zchm6rarov2my5ia5zypvsmk3z2dwq3vr6pk7mwuqcdkmusmv>
+    # </gen histogram kq5dzxsy26>
 
 
 # <gen softmax>
@@ -2657,18 +2659,19 @@ def searchsorted(
     values: Tensor | float,
     sorter: Tensor | None = None,
     side: str = "left",
+    out_int32: bool = False,
     **words: Any,
 ) -> Tensor:
     """Where values would stand in a sorted tensor: before equal elements or after.
 
     One line is searched for all values, several each for those of its place in the other axes.
-    sorter: indices that sort the tensor, such as argsort(x), where it is not sorted.
+    sorter: indices that sort the tensor, such as argsort(x), where it is not. out_int32: as int32.
     """
     if words:
-        return ordering_rows.searchsorted(sorted, values, sorter, side, **words)
-    return ordering_rows.searchsorted(sorted, values, sorter, side)
-    # <sums tu6mdhtgzaioou777jsupksgsm2dg4q76qk4mivspvsmka4scf7pklbuqcdkmusmvw3jsi>
-    # </gen searchsorted rdfgt>
+        return ordering_rows.searchsorted(sorted, values, sorter, side, out_int32, **words)
+    return ordering_rows.searchsorted(sorted, values, sorter, side, out_int32)
+    # <sums tu6mdhtgzaioou777jsupksgsngam6m2dg4q76qk4mivspvsmka4scfdrhvbuqcdkmusmv>
+    # </gen searchsorted marjt5l6w6>
 
 
 # <gen bincount>
@@ -4032,7 +4035,7 @@ def nanmedian(
 # <gen nanquantile>
 def nanquantile(
     x: Tensor,
-    q: float | tuple[float, ...],
+    q: Any,
     axis: int | Sequence[int] | None = None,
     keepdims: bool = False,
     interpolation: str = "linear",
@@ -4042,7 +4045,7 @@ def nanquantile(
     if words:
         return statistics_rows.nanquantile(x, q, axis, keepdims, interpolation, **words)
     return statistics_rows.nanquantile(x, q, axis, keepdims, interpolation)
-    # </gen nanquantile di6pzelnnvjk4lrpc4c3kg6swsiznd6raroq76qkoy2e4musmvp4iwb6lemj>
+    # </gen nanquantile di6pzelnnvz6cgwpc4c3kg6swsiznd6raroq76qkoy2e4musmvp4iwb6lemj>
 
 
 # <gen aminmax>

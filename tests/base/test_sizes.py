@@ -97,10 +97,11 @@ def test_sums_divide_what_they_are_a_factor_of():
     for found, expected in (
         ((6 * T + 12) // (T + 2), 6), ((T * T + 2 * T) // (T + 2), T),
         ((6 * T + 12) % (T + 2), 0), ((T * U + 3 * T) // (U + 3), T),
+        (((T + 3) * (U + 2) - 1) // (U + 2), T + 2),
     ):  # fmt: skip
         assert isinstance(found, type(expected))
         assert found == expected
-    assert isinstance((6 * T + 13) % (T + 2), Size)
+    assert (6 * T + 13) % (T + 2) == 1
 
 
 def test_whatever_else_one_asks_of_an_int_is_refused():

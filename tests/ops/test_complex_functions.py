@@ -192,3 +192,13 @@ def test_real_bases_of_complex_powers():
     x = td.tensor([2.0, 3.0])
     np.testing.assert_allclose((x**1j).numpy(), np.array([2.0, 3.0]) ** 1j, rtol=1e-6)
     np.testing.assert_allclose((2.0 ** (x * 1j)).numpy(), 2.0 ** (np.array([2, 3]) * 1j), rtol=1e-6)
+
+
+def test_sums_of_exponentials_powers_and_fillings():
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal((3, 4)) + 1j * rng.standard_normal((3, 4))
+    found = td.logsumexp(td.tensor(z + 800.0), axis=1).numpy()  # exp of it would be infinite
+    np.testing.assert_allclose(found, np.log(np.exp(z).sum(1)) + 800.0)
+    np.testing.assert_allclose(td.vander(td.tensor(z[0]), 3).numpy(), np.vander(z[0], 3))
+    filled = td.index_fill(td.tensor(z), td.tensor([0, 2]), 2 - 1j).numpy()
+    np.testing.assert_array_equal(filled, [[2 - 1j] * 4, z[1], [2 - 1j] * 4])

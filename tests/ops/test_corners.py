@@ -47,6 +47,13 @@ def test_where_a_maximum_is_nan_both_get_its_gradient():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_the_extreme_of_what_holds_nan_has_its_slope_there(name):
+    lines = [[1.0, nan, 3.0, nan], [2.0, 2.0, 2.0, 2.0]]
+    (found,) = slopes(lambda x: getattr(td, name)(x, 1), lines)
+    assert found == [[0.0, 0.5, 0.0, 0.5], [0.25] * 4]
+
+
 # ---- gradients
 
 
@@ -204,3 +211,9 @@ def test_index_add_with_a_factor_in_either_order():
         td.index_add(x, 0, index, values, alpha=2),
     ):
         assert found.tolist() == [7, 1, 7]
+
+
+def test_the_covariance_of_no_samples_is_unknown():
+    assert np.isnan(td.cov(td.zeros((3, 0))).numpy()).all()
+    assert np.isnan(td.cov(td.zeros(0)).item())
+    assert td.cov(td.zeros((0, 3))).shape == (0, 0)

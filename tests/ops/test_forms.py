@@ -119,8 +119,29 @@ def test_histograms_by_edges_and_of_nothing():
     hist, found = td.histogram(td.tensor(x), bins=td.tensor(edges))
     same(hist, np.histogram(x, edges)[0])
     same(found, edges)
+    same(td.histogram(td.tensor(x), td.tensor(edges)).hist, np.histogram(x, edges)[0])
+    same(td.histogram(td.tensor(x[:4]), td.tensor(edges)).hist, np.histogram(x[:4], edges)[0])
     assert td.histc(td.tensor([2.0, 2.0]), bins=3).tolist() == [0.0, 2.0, 0.0]
     assert td.histc(td.tensor([np.nan, 1.0, 5.0]), bins=2, min=0, max=2).tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("density", [False, True])
+def test_histograms_of_weights(density):
+    x, weights = rng.uniform(0, 1, (2, 5, 6))
+    wanted = np.histogram(x, 4, (0.1, 0.9), density=density, weights=weights)
+    options = {"range": (0.1, 0.9), "density": density, "weight": td.tensor(weights)}
+    for found, right in zip(td.histogram(td.tensor(x), 4, **options), wanted, strict=True):
+        np.testing.assert_allclose(found.numpy(), right, rtol=1e-12)
+    with pytest.raises(ShapeError, match="one weight for each element"):
+        td.histogram(td.tensor(x), 4, weight=td.tensor(weights[0]))
+
+
+def test_axes_to_flip_one_by_one():
+    x = rng.standard_normal((2, 3, 4))
+    same(td.tensor(x).flip(0, 2), np.flip(x, (0, 2)))
+    same(td.flip(td.tensor(x), -1, 1), np.flip(x, (1, 2)))
+    with pytest.raises(ValueError, match="twice"):
+        td.tensor(x).flip(0, 0)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of a row that is NaN throughout

@@ -210,3 +210,19 @@ def test_a_large_matrix_is_factored_in_shared_steps():
     definite = a @ a.T + 300 * np.eye(300, dtype="float32")
     (factor,) = wide(td.linalg.cholesky(td.tensor(definite)))
     near(factor @ factor.T, definite, definite, "float32")
+
+
+@pytest.mark.parametrize(("kind", "size"), [
+    ("float32", 1e-30), ("float32", 1e25), ("float64", 1e-160),
+    ("float64", 1e200), ("complex64", 1e20), ("complex128", 1e-200), ("complex128", 1e200),
+])  # fmt: skip
+def test_eigenvalues_of_very_large_and_small_matrices(kind, size):
+    a = np.array([[1.0, 2.0, 0.5], [-3.0, 1.0, 1.0], [0.25, 1.0, -2.0]])
+    wide = (a * size).astype(kind).astype("complex128")
+    w, v = (x.numpy() for x in td.linalg.eig(td.tensor((a * size).astype(kind))))
+    wanted = np.linalg.eigvals(wide)
+    few = 1e-5 if kind in ("float32", "complex64") else 1e-12
+    far = np.abs(np.sort_complex(w) - np.sort_complex(wanted)).max()
+    assert far <= few * np.abs(wanted).max()
+    rest = wide @ v - v * w
+    assert np.abs(rest).max() <= few * np.abs(wanted).max()

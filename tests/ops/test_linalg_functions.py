@@ -203,3 +203,25 @@ def test_gpus_have_none_of_the_algorithms_and_say_who_has(name):
     x = placeholder(type_of((4, 4), float32, device("cuda")))
     with pytest.raises(NotSupported, match=r"not there on cuda.*\n.*x.to\('cpu'\)"):
         ROUTINES[name](x)
+
+
+@pytest.mark.parametrize("p", [1, -1, np.inf, "fro", "nuc", 2, -2])
+def test_the_condition_of_singular_matrices_is_infinite(p):
+    a = np.stack([np.zeros((2, 2)), np.array([[1.0, 2.0], [3.0, 4.0]])])
+    found = td.linalg.cond(td.tensor(a), p).numpy()
+    assert found[0] == np.inf
+    np.testing.assert_allclose(found[1], np.linalg.cond(a[1], p))
+    assert np.isnan(td.linalg.cond(td.tensor(a[1] * np.nan), p).item())
+
+
+def test_least_squares_of_one_vector():
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((2, 5, 3)), rng.standard_normal((2, 5))
+    found = td.linalg.lstsq(td.tensor(a), td.tensor(b))
+    assert [x.shape for x in found] == [(2, 3), (2,), (2,), (2, 3)]
+    for k in range(2):
+        x, left, _, _ = np.linalg.lstsq(a[k], b[k])
+        np.testing.assert_allclose(found.solution[k].numpy(), x)
+        np.testing.assert_allclose(found.residuals[k].numpy(), left[0])
+    wide = td.linalg.lstsq(td.tensor(a[0].T), td.tensor(b[0, :3]))
+    np.testing.assert_allclose(wide.solution.numpy(), np.linalg.lstsq(a[0].T, b[0, :3])[0])

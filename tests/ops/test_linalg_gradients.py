@@ -82,6 +82,32 @@ def test_a_determinant_of_a_singular_matrix_has_a_gradient():
         np.testing.assert_allclose(x.grad.numpy(), wanted, atol=1e-12)
 
 
+EQUAL = {"all": np.eye(3), "two": np.diag([2.0, 2.0, 1.0]), "none": np.zeros((3, 3))}
+
+
+@pytest.mark.parametrize("kind", ["float64", "complex128"])
+@pytest.mark.parametrize("name", EQUAL)
+def test_equal_values_have_a_gradient_beside_their_vectors(name, kind):
+    a = td.tensor(EQUAL[name].astype(kind))
+    trace = td.grad(lambda x: td.linalg.eigh(x).eigenvalues.sum())(a)  # the trace, so its slope
+    np.testing.assert_allclose(trace.numpy(), np.eye(3), atol=1e-12)
+    trace = td.grad(lambda x: td.linalg.eig(x).eigenvalues.real.sum())(a)
+    np.testing.assert_allclose(trace.numpy(), np.eye(3), atol=1e-12)
+    for full in (True, False):
+        g = td.grad(lambda x, full=full: td.linalg.svd(x, full_matrices=full).S.sum())(a)
+        assert np.isfinite(g.numpy()).all()
+    if name != "none":  # of a definite matrix the sum of singular values is the trace
+        np.testing.assert_allclose(g.numpy(), np.eye(3), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["float64", "complex128"])
+def test_singular_values_of_rectangles_that_lack_rank_have_a_gradient(kind):
+    for shape in ((5, 3), (3, 5)):
+        a = td.tensor(np.zeros(shape, kind))
+        g = td.grad(lambda x: td.linalg.svd(x, full_matrices=False).S.sum())(a).numpy()
+        np.testing.assert_allclose(np.linalg.svd(g)[1], 1.0)  # orthonormal columns or rows
+
+
 def test_free_vectors_have_no_gradient_and_say_what_has():
     x = td.tensor(np.ones((4, 2)), requires_grad=True)
     with pytest.raises(GradientError, match="reduced"):

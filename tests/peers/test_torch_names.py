@@ -1,4 +1,4 @@
-"""Every public name of torch and of torch.Tensor: it exists here, or a page says why not.
+"""Every public name of torch, its tensors, linalg, fft and special: here, or a page says why not.
 
 Run by `make test-torch`, in an environment of its own; skipped where PyTorch is not installed.
 """
@@ -30,6 +30,9 @@ def public(owner):
 
 NAMES = [("torch", n, hasattr(td, n)) for n in public(torch)]
 NAMES += [("Tensor", n, hasattr(td.Tensor, n)) for n in public(torch.Tensor)]
+NAMES += [("linalg", n, hasattr(td.linalg, n) or hasattr(td, n)) for n in public(torch.linalg)]
+NAMES += [("fft", n, hasattr(td.fft, n)) for n in public(torch.fft)]
+NAMES += [("special", n, hasattr(td, n)) for n in public(torch.special)]
 MISSING = sorted({name for _, name, there in NAMES if not there})
 
 

@@ -161,6 +161,18 @@ SAME = {
     "T.diag_embed(x, dim1=0, dim2=1)": "T.diag_embed(x, 0, 0, 1)",
     "T.trapezoid(x, dim=0)": "T.trapezoid(x, axis=0)",
     "T.gcd(n, other=2 * n)": "n",
+    "T.where(m)[1]": "T.nonzero(m)[1]",
+    "T.index_select(x, 0, index=k)": "x[k]",
+    "T.scatter(x, 0, i, src=y)": "T.scatter(x, i, y[:1], 0)",
+    "x.scatter(0, i, value=1.5)": "T.put_along_axis(x, i, 1.5, 0)",
+    "x.scatter(0, i, value=2, reduce='add')": "T.scatter_add(x, i, T.full((1, 4), 2.0), 0)",
+    "x.scatter_add(0, i, src=y)": "T.scatter_add(x, i, y[:1], 0)",
+    "T.scatter_reduce(x, 0, i, src=y, reduce='amax')": "T.scatter_max(x, i, y[:1], 0)",
+    "x.index_add(0, k, source=y[:2])": "T.index_add(x, k, y[:2], 0)",
+    "T.index_copy(x, 0, k, source=y[:2])": "T.index_copy(x, k, y[:2], 0)",
+    "T.split(tensor=x, split_size_or_sections=3, dim=1)[0]": "x[:, :3]",
+    "T.searchsorted(n.cumsum(0), n, out_int32=True)": "T.searchsorted(n.cumsum(0), n).int()",
+    "T.nanquantile(x, T.tensor([0.2, 0.9]), dim=1)": "T.nanquantile(x, (0.2, 0.9), 1)",
 }  # fmt: skip
 
 
@@ -197,7 +209,9 @@ def test_words_mean_theirs(call):
     ("T.gather(x, dim=1)", "missing index"),
     ("x.gather(index=i)", "missing axis"),
     ("T.add(other=x)", "missing x"),
-    ("T.add(x)", "missing"),
+    ("T.add(x)", "missing y: it takes x, y"),
+    ("T.where(m, x)", "missing y"),
+    ("x.scatter(0, i)", "missing values"),
     ("T.sum()", "missing x"),
     ("x.scatter_add(dim=0, index=i)", "missing values"),
     ("T.sum(x, out=y)", "no argument 'out'"),
@@ -246,4 +260,14 @@ def test_what_a_name_means_here_where_it_has_two_meanings():
     assert td.sum(x, axis=()).tolist() == x.tolist()
     assert td.equal(x, x).shape == (2, 2)
     assert td.max(x, dim=1).tolist() == [2, 5]
+    assert td.nanmedian(x).item() == 2.5
+    a, b = td.eye(3)[0].reshape(1, 3), td.eye(3)
+    assert td.cross(a.expand((3, 3)), b).tolist() == td.linalg.cross(a, b).tolist()
+    with pytest.raises(ValueError, match="size 1"):
+        td.squeeze(x, 0)
+    c = OURS["c"]
+    assert c[0, :, td.tensor([1, 2])].shape == (2, 3)
+    compare(c[0][:, td.tensor([1, 2])], c[0, :, td.tensor([1, 2])].T)
+    assert (x * td.tensor(2.0, dtype="float64")).dtype is td.float64
+    assert td.sum(td.tensor([1], dtype="uint8")).dtype is td.uint64
     assert td.sort(x, dim=1).shape == (2, 2)

@@ -9,6 +9,7 @@ import numpy as np
 from treadle.profiler.recording import (
     EVENT,
     FLOW,
+    OF_AN_OP,
     Counter,
     Detail,
     Kind,
@@ -69,11 +70,20 @@ def details() -> list[Detail]:
                     Detail(
                         layer, entry, "gemm" if "matmul" in ops else "loops", ops, sites,
                         (f"blocks.{layer}.{name}",), phase, flops, 40_000, 20_000, 8, reason,
-                        tuple(Part(site, f"blocks.{layer}.{name}", phase, op, share)
-                              for site, op, share in zip(sites, ops, (0.75, 0.25), strict=False)),
+                        tuple(Part(site, f"blocks.{layer}.{name}", phase, op, share, scope)
+                              for site, op, share, scope
+                              in zip(sites, ops, (0.75, 0.25), ("train step", ""), strict=False)),
                     )
                 )  # fmt: skip
     return found
+
+
+def called(kernels: list[Detail]) -> list[Detail]:
+    """The op that each of some kernels computes."""
+    return [
+        Detail(-1, -1, OF_AN_OP, (), d.sites[:1], d.modules, d.phase, 0, 0, 0, 0, "")
+        for d in kernels
+    ]
 
 
 def training(steps: int = 3, overlap: bool = False) -> Recording:
@@ -91,7 +101,8 @@ def training(steps: int = 3, overlap: bool = False) -> Recording:
                 at += 15 * US
         for k, detail in enumerate(known):
             module = tape.add(Kind.MODULE, PYTHON, detail.modules[0], at, at + 44 * US, step)
-            op = tape.add(Kind.OP, PYTHON, detail.ops[-1], at + US, at + 43 * US, module)
+            op = tape.add(Kind.OP, PYTHON, detail.ops[-1], at + US, at + 43 * US, module,
+                          len(known) + k)  # fmt: skip
             call = tape.add(Kind.CALL, PYTHON, f"program {detail.program}", at + 2 * US,
                             at + 42 * US, op)  # fmt: skip
             for track in POOL:
@@ -101,6 +112,8 @@ def training(steps: int = 3, overlap: bool = False) -> Recording:
                 kernel = tape.add(Kind.KERNEL, track, name, at + 3 * US + late,
                                   at + 3 * US + late + lasts, call, k)  # fmt: skip
                 tape.flows.append((call, kernel))
+                if track == POOL[0]:
+                    tape.flows.append((op, kernel))
             if overlap:
                 tape.add(Kind.KERNEL, POOL[0], "copy", at + 10 * US, at + 40 * US, call)
             at += 50 * US
@@ -113,7 +126,8 @@ def training(steps: int = 3, overlap: bool = False) -> Recording:
     times = np.linspace(1_000_000_000, at, 60).astype(np.int64)
     live = 4e6 + 3e6 * np.abs(np.sin(np.arange(60) / 5))
     return Recording(
-        events, tracks, list(tape.names), known, [Counter("live bytes", "B", times, live)],
+        events, tracks, list(tape.names), known + called(known),
+        [Counter("live bytes", "B", times, live)],
         {n: page(n) for n in range(LAYERS)}, 7, {"machine": "a machine", "treadle": "0.1.0"},
         {"cpu": (20e9, 100e9)}, flows,
     )  # fmt: skip

@@ -157,7 +157,7 @@ def trained(request):
     return prof
 
 
-KEYS = ["line", "op", "module", "phase", "kernel", "program"]
+KEYS = ["line", "op", "module", "phase", "scope", "kernel", "program"]
 
 
 @pytest.mark.parametrize("key", KEYS)

@@ -97,6 +97,26 @@ def test_a_click_on_a_slice_tells_all_about_it(page, recording):
     assert "train step" in text(page, "#chosen")
 
 
+def test_an_op_and_the_kernel_that_computed_it_lead_to_each_other(page, recording):
+    flows = recording.flows[recording.events["kind"][recording.flows["source"]] == Kind.OP]
+    op, kernel = flows[0].tolist()
+    beside = np.flatnonzero(recording.events["parent"] == recording.events["parent"][kernel])
+    other = next(row for row in beside.tolist() if row != kernel)  # another thread's part of it
+    page.run(f"goTo({op})")
+    terms = "[...document.querySelectorAll('#chosen dt')].map(t => t.innerText)"
+    assert "kernels" in page.run(terms)
+    assert "reached" not in page.run(terms)  # Python's time, no kernel's
+    links = "[...document.querySelectorAll('#chosen dd a')]"
+    page.run(f"{links}.find(a => a.innerText.endsWith('_f32')).click()")
+    assert page.run("view.chosen") == kernel
+    for row in (kernel, other):
+        page.run(f"goTo({row})")
+        assert {"called", "reached"} <= set(page.run(terms))
+        name = recording.names[recording.events["name"][op]]
+        page.run(f"{links}.findLast(a => a.innerText === {name!r}).click()")
+        assert page.run("view.chosen") == op
+
+
 def test_the_timeline_zooms_pans_and_fits_by_keys_and_wheel(page):
     whole = page.run("[view.from, view.to]")
     page.key("w")
@@ -184,7 +204,7 @@ def test_the_line_that_took_most_is_first_and_leads_to_its_source(page, recordin
     assert "matmul" in text(page, "#behind")
 
 
-@pytest.mark.parametrize("key", ["line", "op", "module", "phase", "kernel", "program"])
+@pytest.mark.parametrize("key", ["line", "op", "module", "phase", "scope", "kernel", "program"])
 def test_tables_of_the_page_and_of_the_terminal_agree(page, recording, key):
     wanted = {g.name: (g.time, g.flops, g.nbytes, g.ideal) for g in Events(recording).group_by(key)}
     rows = page.run(f"grouped({key!r}).rows.map(r => [r.name, r.time, r.flops, r.bytes, r.least])")

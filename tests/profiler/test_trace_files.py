@@ -51,12 +51,18 @@ def test_perfetto_has_a_tree_of_tracks(recording, shown):
 
 
 def test_perfetto_says_what_a_kernel_is(shown):
-    kernel = next(s for s in shown.slices if s.facts and "softmax" in s.facts)
+    kernel = next(s for s in shown.slices if s.category == "kernel" and "softmax" in s.facts)
     for words in ("exp sum div", plausible.site_of('"softmax":'), "blocks.0.softmax", "forward"):
         assert words in kernel.facts
     assert kernel.line == plausible.site_of('"softmax":')
-    known = {s.name for s in shown.slices if s.facts}
+    known = {s.name for s in shown.slices if s.facts and s.category == "kernel"}
     assert known == {"matmul_add_f32", "exp_sum_div_f32", "matmul_gelu_f32"}
+
+
+def test_perfetto_says_where_an_op_was_called(shown):
+    op = next(s for s in shown.slices if s.name == "div" and s.category == "op")
+    line = plausible.site_of('"softmax":')
+    assert (op.line, op.facts) == (line, f"{line} | blocks.0.softmax | forward")
 
 
 def test_arrows_join_what_they_joined(recording, shown):
@@ -149,7 +155,7 @@ def test_chrome_has_every_event_at_its_time(recording, chrome):
         (e["name"], e["cat"], round(e["ts"] * 1000), round((e["ts"] + e["dur"]) * 1000))
         for e in slices
     )
-    flops = [e["args"]["flops"] for e in slices if "args" in e]
+    flops = [e["args"]["flops"] for e in slices if e["cat"] == "kernel" and "args" in e]
     assert sum(flops) == sum(
         recording.details[k].flops for k in recording.events["detail"] if k >= 0
     )
@@ -191,6 +197,10 @@ def test_chrome_arrows_lie_in_slices(recording, chrome):
     starts = {(e["pid"], e["tid"], e["ts"]) for e in events if e["ph"] == "X"}
     for end in (*ends["s"].values(), *ends["f"].values()):
         assert (end["pid"], end["tid"], end["ts"]) in starts
+    kinds = recording.events["kind"][recording.flows["source"]]
+    wanted = Tally("op" if kind == Kind.OP else "launch" for kind in kinds)
+    assert Tally(end["name"] for end in ends["s"].values()) == wanted
+    assert len(wanted) == 2
 
 
 def test_chrome_has_counters_and_facts(recording, chrome):

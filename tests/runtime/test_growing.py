@@ -186,3 +186,25 @@ def test_patterns_are_forgotten_when_there_are_too_many(monkeypatch):
             y = td.exp(y * 0.5)
         y.realize()
     assert len(growing._PATTERNS) <= 3
+
+
+def test_explanations_are_of_the_size_at_hand():
+    f = td.compile(lambda x: td.softmax(x @ x.T, -1).sum(0))
+    for n in range(3, 9):
+        f(td.ones(n, 4))
+    found = td.explain(f, td.ones(9, 4))
+    assert found.rows
+    assert "9" in str(found.rows)
+
+
+def test_a_profile_has_one_program_for_all_sizes():
+    def step(n):
+        (td.exp(td.tensor(random(n, 5))) * 2.0).sum(0).realize()
+
+    for n in range(3, 9):
+        step(n)
+    with td.profile() as prof:
+        for n in range(7, 14):
+            step(n)
+    ran = [event for event in prof.events() if event.kind == "call"]
+    assert len({event.name for event in ran}) <= 3

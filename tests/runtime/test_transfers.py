@@ -213,4 +213,4 @@ def test_words_of_to():
     assert copy is not x
     np.testing.assert_array_equal(copy.numpy(), ARRAY)
     with pytest.raises(ArgumentError, match="takes device"):
-        x.to("cpu", memory_format=1)
+        td.nn.Linear(2, 2).to("cpu", memory_format=1)

@@ -222,6 +222,10 @@ def test_to_takes_devices_and_dtypes():
     assert (str(y.device), y.dtype) == ("reference", td.float64)
     assert x.to("float16").dtype is td.float16
     assert x.to("cpu") is x
+    for z in (x.to(device="reference", dtype=td.float64), x.to(y), x.to(y, non_blocking=True)):
+        assert (str(z.device), z.dtype) == ("reference", td.float64)
+    assert x.to(dtype="int32").tolist() == [1, 2]
+    assert x.to(y.dtype, copy=True).dtype is td.float64
 
 
 def test_short_names_of_casts():

@@ -127,6 +127,9 @@ MUTATIONS = [
          'w.div("%n", wide), begins, (row, "%rows"), 0)', "a maximum of negative numbers is nothing"),
         ("kernel/epilogue.py", "shape: Shape = (prod(batch) * -(-height // rows), width)",
          "shape: Shape = (-(-height // rows), width)", "sums over rows leave out all items but one"),
+        # ---- one program for many sizes
+        ("runtime/growing.py", "self.least <= size <= self.most and self.line.at(size) == sizes",
+         "self.least <= size <= self.most", "graphs of other sizes are taken for this one"),
         # ---- found by the fuzzer
         ("schedule/fuse.py", 'return read.aligned == "same" and span != COLUMN',
          'return read.aligned == "same"', "totals of columns are taken for those of rows"),

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from treadle.autograd.checkpoint import SEGMENTS, pulled_back
 from treadle.autograd.recipes import pulled_through
 from treadle.base.errors import GradientError, explain
+from treadle.base.watch import OpSite, of_op
 from treadle.ir.graph import toposort
 from treadle.ir.node import COMPILED, Node, definition, full
 from treadle.ir.recording import RECORDING, backward_site
@@ -93,7 +94,8 @@ def _site_of(node: Node) -> str | None:
     if node.site is None or not RECORDING.noted:
         return node.site
     whole = node.op.called(node.arg) if node.op.kind is Kind.COMPOSITE else ""
-    return backward_site(node.site, whole)
+    found = backward_site(node.site, whole)
+    return of_op(found, node.site.op) if isinstance(node.site, OpSite) else found
 
 
 def _parts(node: Node, g: Node) -> Iterable[tuple[Node, Node | None]]:

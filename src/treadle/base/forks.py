@@ -17,8 +17,8 @@ from weakref import WeakSet
 from treadle.base.errors import DeviceError, explain
 
 ORDER = (
-    "forking", "tracing", "taking", "reading", "searching", "compiling", "workers", "draws",
-    "kernels", "code", "llvm",
+    "forking", "tracing", "spans", "taking", "reading", "searching", "compiling", "workers",
+    "draws", "kernels", "code", "llvm",
 )  # fmt: skip
 """The order in which a fork takes locks. Who holds one may take later ones, never earlier ones."""
 PATIENCE = 60.0  # seconds that a fork waits for one lock

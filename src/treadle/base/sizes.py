@@ -207,19 +207,7 @@ def _divided(size: Size, other: Size | int) -> tuple[Any, Any]:
     """(quotient rounded down, remainder): what divides term by term does, the rest may too."""
     if not size._takes(other):
         return NotImplemented, NotImplemented
-    by = _parts(other)
-    whole: dict[Factors, int] = {}
-    rest = dict(size.parts)
-    if len(by) == 1:
-        ((divisor, d),) = by.items()
-        for factors, c in size.parts.items():
-            left = _without(factors, divisor)
-            if left is not None and c % d == 0:
-                whole[left] = c // d
-                del rest[factors]
-    elif (times := _times(size, other)) is not None:
-        return times, 0
-    quotient, remainder = _made(whole), _made(rest)
+    quotient, remainder = _long_division(size, other)
     low, high = _ends(remainder)
     least, most = _ends(other)
     if least <= 0:
@@ -234,16 +222,23 @@ def _divided(size: Size, other: Size | int) -> tuple[Any, Any]:
     return quotient + part, left_over
 
 
-def _times(size: Size, other: Size | int) -> Any:
-    """The one term by which other is to be multiplied to be size; None if there is none."""
-    longest = max(_parts(other), key=len)
-    for factors, c in size.parts.items():
-        left = _without(factors, longest)
-        if left is not None:
-            once, over = divmod(c, _parts(other)[longest])
-            times = _made({left: once})
-            return times if not over and _parts(other * times) == size.parts else None
-    return None
+def _long_division(size: Size, other: Size | int) -> tuple[Any, Any]:
+    """(quotient, rest), term by term: of the rest none is a multiple of other's first term."""
+    first, c = max(_parts(other).items(), key=_order)
+    quotient, rest = 0, size
+    while True:
+        terms = sorted(_parts(rest).items(), key=_order, reverse=True)
+        shares = [(_without(factors, first), d) for factors, d in terms if d % c == 0]
+        found = next(((left, d) for left, d in shares if left is not None and d), None)
+        if found is None:
+            return quotient, rest
+        share = _made({found[0]: found[1] // c})
+        quotient, rest = quotient + share, rest - other * share
+
+
+def _order(term: tuple[Factors, int]) -> tuple[int, list[str]]:
+    """Products of more unknowns are larger: so what is left gets smaller step by step."""
+    return len(term[0]), [x.text for x in term[0]]
 
 
 def _without(factors: Factors, divisor: Factors) -> Factors | None:

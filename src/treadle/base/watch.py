@@ -26,7 +26,7 @@ class Kind(IntEnum):
 
     SPAN = 0  # a td.span
     MODULE = 1  # a call of an nn.Module, named by its path
-    OP = 2  # a composite op
+    OP = 2  # an op that the user called, while it was recorded
     PHASE = 3  # forward, backward, optimizer
     STAGE = 4  # of the compiler
     REALIZE = 5  # lazy values computed, named by what asked for them
@@ -36,8 +36,29 @@ class Kind(IntEnum):
     GAP = 9  # nothing ran, with the cause
 
 
-Caller = tuple[str | None, ...]
-"""The sites of a graph's nodes, in the order of its structure."""
+Sites = tuple[str | None, ...]
+"""Of a graph's nodes, in the order of its structure."""
+
+
+class Caller(NamedTuple):
+    """Whom a program runs for."""
+
+    sites: Sites = ()
+    scope: str = ""  # spans around the call of a compiled function; its sites have those within
+
+
+class OpSite(str):
+    """A site with the number of an OP event: equal to any other of its text."""
+
+    __slots__ = ("op",)
+    op: int
+
+
+def of_op(site: str, number: int) -> OpSite:
+    """A site of what an op has recorded."""
+    found = OpSite(site)
+    found.op = number
+    return found
 
 
 class Records:
@@ -66,7 +87,7 @@ class _Thread(threading.local):
     """What a thread is in the middle of."""
 
     def __init__(self) -> None:
-        self.caller: Caller = ()  # of the program that is launched next
+        self.caller = Caller()  # of the program that is launched next
         self.asked = ""  # what made somebody compute, while that is under way
 
 

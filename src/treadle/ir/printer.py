@@ -23,7 +23,7 @@ from treadle.base.dtypes import DType
 from treadle.base.shapes import Dim
 from treadle.ir.graph import is_realised, toposort
 from treadle.ir.node import LEAF, Node, Type
-from treadle.ir.recording import FIELD, WITHIN
+from treadle.ir.recording import FIELD, SPAN, WITHIN
 from treadle.ir.region import Branch, Loop, bodies_of
 
 ESCAPED = {letter: f"\\x{ord(letter):02x}" for letter in "#;:"}
@@ -100,5 +100,5 @@ def _size(n: int) -> str:
 def short_site(site: str) -> str:
     """file:line without the folders, and the composite the node is a part of."""
     head, _, call = site.partition(WITHIN)
-    line = head.partition(FIELD)[0]
+    line = head.partition(SPAN)[0].partition(FIELD)[0]
     return f"{basename(line)} in {call}" if call else basename(line)

@@ -13,7 +13,7 @@ from typing import Any
 from treadle.base import knobs
 from treadle.base.watch import WATCH, Kind, during
 
-WITHIN, FIELD, BACKWARD = "\t", "\x1f", "backward"  # in sites: see sites.py
+WITHIN, FIELD, SPAN, BACKWARD = "\t", "\x1f", "\x1e", "backward"  # in sites: see sites.py
 PACKAGE = __file__[: -len("ir/recording.py")]  # frames of ours are not the user's line
 
 _SITE: ContextVar[str | None] = ContextVar("site", default=None)
@@ -53,13 +53,14 @@ class Wishes(threading.local):
 class Recording:
     """Switches read by every recorded node: one that is quick to read, the rest by thread."""
 
-    __slots__ = ("given", "look", "watched", "watchers", "wishes")
+    __slots__ = ("given", "look", "spans", "watched", "watchers", "wishes")
 
     def __init__(self) -> None:
         self.wishes = Wishes()
         self.watched = self.wishes.sites  # does any thread want to know of new nodes?
         self.watchers = {0} if self.watched else set[int]()
         self.given: list[Callable[[Any], None]] = []  # called with leaves, while somebody watches
+        self.spans: Callable[[], str] = str  # the end of a site: the runtime fills this in
         self.look: Callable[[Any], None] = lambda node: None  # called with one node of thousands
 
     # fmt: off
@@ -128,14 +129,18 @@ class Recording:
         mine = self.wishes
         if self.noted:
             site = self.site
-            node.site = user_site() + mine.within if site is None else site
+            node.site = self.here() if site is None else site
         if mine.made is not None:
             mine.made.add(node)
+
+    def here(self) -> str:
+        """The site of what the user does now."""
+        return user_site() + self.wishes.within + self.spans()
 
     def note_leaf(self, node: Any) -> None:
         """Remember the line of a value that comes from outside."""
         if self.noted:
-            node.site = self.site or user_site() + self.wishes.within
+            node.site = self.site or self.here()
         for hear in self.given:
             hear(node)
 
@@ -197,9 +202,10 @@ def phase(name: str) -> Iterator[None]:
 def backward_site(site: str, called: str = "") -> str:
     """The site of a gradient: that of what it is the gradient of, in another phase."""
     head, _, call = site.partition(WITHIN)
-    line, module, *_ = (*head.split(FIELD), "")
+    place, span, path = head.partition(SPAN)
+    line, module, *_ = (*place.split(FIELD), "")
     whole = call or called
-    return f"{line}{FIELD}{module}{FIELD}{BACKWARD}{WITHIN * bool(whole)}{whole}"
+    return f"{line}{FIELD}{module}{FIELD}{BACKWARD}{span}{path}{WITHIN * bool(whole)}{whole}"
 
 
 def user_site() -> str:

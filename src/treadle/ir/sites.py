@@ -1,6 +1,6 @@
-"""Where a node was written, as text: the user's line, module and phase, and the composite.
+"""Where a node was written, as text: line, module, phase, open spans, and the composite.
 
-    train.py:12 <US> blocks.3.attn <US> backward <TAB> softmax(axis=-1)
+    train.py:12 <US> blocks.3.attn <US> backward <RS> epoch/model <TAB> softmax(axis=-1)
 
 What a compiler works on has numbers instead of lines, `@7`: the place of a node in the structure
 of its graph. Programs are shared by all graphs of a structure, so lines are found per caller, whose
@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 from treadle.ir.graph import toposort
 from treadle.ir.node import Node
-from treadle.ir.recording import FIELD, WITHIN
+from treadle.ir.recording import FIELD, SPAN, WITHIN
 
 PLACE = "@"
+NO_PLACE = -1
 
 
 class Site(NamedTuple):
@@ -26,6 +27,7 @@ class Site(NamedTuple):
     line: str = ""
     module: str = ""
     phase: str = ""
+    scope: str = ""  # names of the spans that were open: "epoch/model"
     call: str = ""  # the composite that a node is a part of: "softmax(axis=-1)"
 
 
@@ -33,8 +35,9 @@ class Site(NamedTuple):
 def parsed(site: str) -> Site:
     """A site's parts."""
     head, _, call = site.partition(WITHIN)
-    line, module, phase = (*head.split(FIELD), "", "")[:3]
-    return Site(line, module, phase, call)
+    place, _, scope = head.partition(SPAN)
+    line, module, phase = (*place.split(FIELD), "", "")[:3]
+    return Site(line, module, phase, scope, call)
 
 
 def placed(roots: Iterable[Node], leaves: Container[Node]) -> list[Node]:
@@ -63,6 +66,12 @@ def put_places(roots: Sequence[Node], leaves: Container[Node]) -> tuple[str | No
         whole = f"{WITHIN}{known.call}" if known.call else ""
         node.site = f"{PLACE}{k}{FIELD}{FIELD}{known.phase}{whole}"
     return found
+
+
+def place_of(site: str | None) -> int:
+    """The number that a node of a program has instead of a line."""
+    line = parsed(site or "").line
+    return int(line[len(PLACE) :]) if line.startswith(PLACE) else NO_PLACE
 
 
 def resolved(site: str | None, caller: Sequence[str | None]) -> Site:

@@ -10,7 +10,7 @@ from treadle.base.sizes import most
 from treadle.ir.graph import toposort
 from treadle.ir.node import LEAF, Node
 from treadle.ir.region import Loop, Spec, bodies_of
-from treadle.ir.sites import Site, resolved
+from treadle.ir.sites import NO_PLACE, Site, place_of, resolved
 from treadle.kernel.steps import CopyStep, ScatterStep, Step
 from treadle.ops.contract import SCATTERS
 from treadle.ops.defs import Kind
@@ -37,6 +37,7 @@ class KernelRow:
     shares: tuple[tuple[Site, str, float], ...] = ()
     """Of its time, by flops: what each site and op is guessed to take. They sum to 1."""
     dtype: str = ""  # of what most of its flops are done with, as it lies in memory
+    places: tuple[int, ...] = ()  # of its nodes, in the structure of the graph
 
     @property
     def nbytes(self) -> int:
@@ -79,7 +80,7 @@ def _row(
         tuple(str(n.type) for n in step.writes), _reason(step, why),
         _bytes_read(step, nodes), sum(_bytes_written(step, n) for n in step.writes),
         sum(flops_of(n) for n in nodes), tuple(map(most, blocks)), _shares(found),
-        _dtype(nodes),
+        _dtype(nodes), tuple(sorted({place_of(n.site) for n in nodes} - {NO_PLACE})),
     )  # fmt: skip
 
 

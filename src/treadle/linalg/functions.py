@@ -46,11 +46,13 @@ def cond(x: Tensor, p: str | float | None = None, **words: Any) -> Tensor:
     """How much larger relative errors of a solution can be: a norm of x times that of its inverse.
 
     - **p**: as `matrix_norm` has it; None is 2, the largest singular value over the smallest
+
+    Of singular matrices inf.
     """
     if words:
         return matrices_rows.cond(x, p, **words)
     return matrices_rows.cond(x, p)
-    # </gen cond nxqtyvqicbpvsmkm4xisuqcdkmusmvcfn7nbsdxi>
+    # </gen cond nxqtyvqicbpvsmkm4xispvsmksd3vbuqcdkmusmvcfn7nbsdxi>
 
 
 # <gen matrix_rank>
@@ -92,9 +94,9 @@ def pinv(
 
 # <gen lstsq>
 def lstsq(a: Tensor, b: Tensor, rcond: float | None = None, **words: Unpack[Words]) -> LeastSquares:
-    """The shortest x for which a x is nearest to b, by singular values.
+    """The shortest x for which a x is nearest to b, columns or one vector as `solve` has them.
 
-    - **rcond**: those below rcond times the largest count as 0
+    - **rcond**: singular values below rcond times the largest count as 0
 
     Also: the sums of squares of a x - b where a has more rows than columns (else nothing), the
     rank of a and its singular values.
@@ -102,7 +104,7 @@ def lstsq(a: Tensor, b: Tensor, rcond: float | None = None, **words: Unpack[Word
     if words:
         return matrices_rows.lstsq(a, b, rcond, **words)
     return matrices_rows.lstsq(a, b, rcond)
-    # </gen lstsq vi7z4om4gfpvsmkm3s3upvsmkyh6tmj2rtwuqcdkmusmvb6ogyl4r2e>
+    # </gen lstsq vi7z4ywairpvsmkkos6kpvsmkyh6tmj2rtwuqcdkmusmvb6ogyl4r2e>
 
 
 # <gen matrix_power>
@@ -342,7 +344,8 @@ def eigh(x: Tensor, UPLO: str = "L", **words: Unpack[Words]) -> Eigen:
 
     - **UPLO**: which half is read, "L" or "U"
 
-    Vectors are determined up to their sign; their gradient is infinite where two values are equal.
+    Vectors are determined up to their sign; their gradient is infinite where two values are equal,
+    that of the values is not.
 
     >>> import treadle as td
     >>> td.linalg.eigh(td.tensor([[2.0, 0.0], [0.0, 1.0]])).eigenvalues.tolist()
@@ -351,7 +354,7 @@ def eigh(x: Tensor, UPLO: str = "L", **words: Unpack[Words]) -> Eigen:
     if words:
         return spectral_rows.eigh(x, UPLO, **words)
     return spectral_rows.eigh(x, UPLO)
-    # </gen eigh 3k5pl6y5empvsmkslpckpvsmk7ul56pvsmkymuw3oju3mu5yucuqcdkmusmvcq5qkhwyig>
+    # </gen eigh 3k5pl6y5empvsmkslpckpvsmku7hjrioh2qpvsmkymuw3oju3mu5yucuqcdkmusmvcq5qkhwyig>
 
 
 # <gen eigvalsh>
@@ -370,12 +373,12 @@ def svd(x: Tensor, full_matrices: bool = True, **words: Unpack[Words]) -> SVD:
     - **full_matrices**: square U and Vh; else as many columns and rows as there are values
 
     Vectors are determined up to a sign they share; their gradient is infinite where two values
-    are equal.
+    are equal, that of the values is not.
     """
     if words:
         return spectral_rows.svd(x, full_matrices, **words)
     return spectral_rows.svd(x, full_matrices)
-    # </gen svd fdyb4zswcppvsmkc7on3pvsmknqavbiwsrxuqcdkmusmvvjroo5dcg3>
+    # </gen svd fdyb4zswcppvsmkc7on3pvsmknqavbng6nduqcdkmusmvvjroo5dcg3>
 
 
 # <gen svdvals>

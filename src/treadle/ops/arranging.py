@@ -8,7 +8,7 @@ from itertools import combinations as chosen_of
 from itertools import combinations_with_replacement, pairwise
 from typing import Any
 
-from treadle.base.dtypes import NUMBERS
+from treadle.base.dtypes import COMPLEX, NUMBERS
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import axis_in
 from treadle.ops.composite import composite, take
@@ -251,7 +251,7 @@ def vander(x: Any, /, N: int | None = None, increasing: bool = False) -> Any:  #
 
     N: how many; as many as there are elements if left out.
     """
-    require("vander", [x.dtype], NUMBERS)
+    require("vander", [x.dtype], NUMBERS + COMPLEX)
     if x.ndim != 1:
         raise ShapeError(explain("vander", "needs a vector", shape=x.shape))
     size = x.shape[0]

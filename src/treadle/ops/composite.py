@@ -141,7 +141,8 @@ def var(x: Any, /, axis: Axes = None, keepdims: bool = False, correction: float 
 def logsumexp(x: Any, /, axis: Axes = None, keepdims: bool = False) -> Any:
     """log(sum(exp(x))) along axes, without overflow."""
     axes, x = axes_in("logsumexp", axis, x.ndim), as_float(x)
-    peak = (max_ if 0 not in x.shape else sum_)(detach(x), axis=axes, keepdims=True)
+    sizes = detach(real(x) if x.dtype.is_complex else x)
+    peak = (max_ if 0 not in x.shape else sum_)(sizes, axis=axes, keepdims=True)
     peak = where(eq(abs(peak), math.inf), 0.0, peak)  # inf - inf would be NaN
     total = log(sum_(exp(x - peak), axis=axes, keepdims=True)) + peak
     return total if keepdims else total.reshape(sum_(x, axis=axes).shape)

@@ -11,7 +11,7 @@ from treadle.base.dtypes import DType
 from treadle.base.errors import ArgumentError, OperandError, TreadleError, explain, needed, said_by
 from treadle.base.shapes import Shape
 from treadle.ops.options import Chosen, positional_only, require_option, shown, whole_options
-from treadle.ops.words import translated
+from treadle.ops.words import NOTHING, translated
 
 TABLE: dict[str, Op] = {}
 """Every op by name, in the order of definition."""
@@ -271,7 +271,12 @@ class Elementwise(Op):
                 record = operands[0]._apply
             except (AttributeError, IndexError):
                 return super().__call__(*operands)
-            return record(self, operands, None)
+            try:
+                return record(self, operands, None)
+            except TypeError as error:
+                if not any(x is NOTHING for x in operands):
+                    raise
+                return self.retried(error, operands, options)
         return super().__call__(*operands, **options)
 
 

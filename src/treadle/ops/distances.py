@@ -123,7 +123,7 @@ def _weighed(rng: Any, kind: Any, shapes: Any) -> list[Any]:
 
 COV = Samples(cases=(
     ((3, 6), {}), ((5,), {}), ((2, 4), {"correction": 0}), ((2, 5), (5,), {}),
-    ((3, 5), (5,), (5,), {"correction": 0}),
+    ((3, 5), (5,), (5,), {"correction": 0}), ((1, 6), {}), ((1, 5), (5,), {}),
 ), draw=_weighed)  # fmt: skip
 
 
@@ -132,7 +132,7 @@ def cov(x: Any, fweights: Any = None, aweights: Any = None, /, correction: int =
     """How variables, a row each, vary together: sums of products of deviations over the count.
 
     correction is taken off the count, fweights says how often each sample (column) is there, and
-    aweights how much it counts. A vector is one variable.
+    aweights how much it counts. A vector is one variable; of one variable there is one number.
     """
     if x.ndim > 2:
         raise ShapeError(explain("cov", "needs a row for each variable", shape=x.shape))
@@ -144,7 +144,7 @@ def cov(x: Any, fweights: Any = None, aweights: Any = None, /, correction: int =
     def define(x: Any, *weights: Any) -> Any:
         rows = x.reshape((1, -1)) if x.ndim < 2 else x
         made = _covariance(rows, list(weights), aweights is not None, correction)
-        return made.reshape(()) if x.ndim < 2 else made
+        return made.reshape(()) if rows.shape[0] == 1 else made
 
     given = [w for w in (fweights, aweights) if w is not None]
     if x.dtype.is_inexact:
@@ -156,6 +156,8 @@ def _covariance(rows: Any, weights: list[Any], relative: bool, correction: int) 
     if not weights:
         centred = rows - mean(rows, axis=1, keepdims=True)
         count = as_number(max(rows.shape[1] - correction, 0))
+        if not rows.shape[1]:
+            return matmul(centred, centred.mH) / count  # NaN
         return matmul(centred / count, centred.mH)  # sums of squares may be out of range
     each = weights[0] if len(weights) == 1 else weights[0] * weights[1]
     total = sum_(each)
@@ -166,7 +168,7 @@ def _covariance(rows: Any, weights: list[Any], relative: bool, correction: int) 
 
 @composite(
     lambda np, x: np.corrcoef(x),
-    Samples(cases=(((3, 6), {}), ((2, 4), {}), ((5,), {})), low=-2.0, high=2.0),
+    Samples(cases=(((3, 6), {}), ((2, 4), {}), ((5,), {}), ((1, 4), {})), low=-2.0, high=2.0),
 )
 def corrcoef(x: Any, /) -> Any:
     """The covariance of variables, a row each, over their deviations: from -1 to 1."""

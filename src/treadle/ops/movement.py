@@ -266,12 +266,12 @@ pad = movement(
 )  # fmt: skip
 
 
-def _flip(x: Any, axis: int | Sequence[int] | None = None) -> Any:
-    return (x,), axes_in("flip", axis, x.ndim)
+def _flip(x: Any, axis: int | Sequence[int] | None = None, *more: int) -> Any:
+    return (x,), axes_in("flip", (axis, *more) if more else axis, x.ndim)  # type: ignore[arg-type]
 
 
 flip: Op = movement(
-    "flip", "The elements in reverse order along axes.",
+    "flip", "The elements in reverse order along axes; these as one tuple or one by one.",
     shape=lambda _, shapes: shapes[0], arguments=_flip,
     grad=lambda g, y, x: (flip(g, y.arg),), reference=lambda np, x, axis=None: np.flip(x, axis),
     samples=Samples(cases=(((3, 5), ()), ((3, 37), (1,)), ((3, 5), ((0,),)))),

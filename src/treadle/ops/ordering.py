@@ -272,9 +272,9 @@ def _searched(rng: Any, kind: Any, shapes: Any) -> list[Any]:
     return drawn
 
 
-def _search(np: Any, ordered: Any, values: Any, side: str = "left", sorter: Any = None) -> Any:
+def _search(np: Any, ordered: Any, values: Any, side: str = "left", **_: Any) -> Any:
     if ordered.ndim == 1:
-        return np.searchsorted(ordered, values, side, sorter)
+        return np.searchsorted(ordered, values, side)
     found = np.zeros(values.shape, np.int64)
     for line in np.ndindex(values.shape[:-1]):
         found[line] = np.searchsorted(ordered[line], values[line], side)
@@ -285,7 +285,8 @@ def _search(np: Any, ordered: Any, values: Any, side: str = "left", sorter: Any 
     _search,
     Samples(cases=(
         ((7,), (5,), {}), ((8,), (3, 4), {"side": "right"}), ((0,), (3,), {}), ((1,), (), {}),
-        ((100,), (70,), {}), ((3, 9), (3, 5), {}), ((2, 3, 4), (2, 3, 1), {"side": "right"}),
+        ((100,), (70,), {"out_int32": True}), ((3, 9), (3, 5), {}),
+        ((2, 3, 4), (2, 3, 1), {"side": "right"}),
     ), draw=_searched),
     grad=AN_INDEX,
 )  # fmt: skip
@@ -295,11 +296,12 @@ def searchsorted(
     sorter: Any = None,
     /,
     side: str = "left",
+    out_int32: bool = False,
 ) -> Any:
     """Where values would stand in a sorted tensor: before equal elements or after.
 
     One line is searched for all values, several each for those of its place in the other axes.
-    sorter: indices that sort the tensor, such as argsort(x), where it is not sorted.
+    sorter: indices that sort the tensor, such as argsort(x), where it is not. out_int32: as int32.
     """
     if side not in ("left", "right"):
         raise ArgumentError(explain("searchsorted", "side is 'left' or 'right'", side=side))
@@ -322,7 +324,7 @@ def searchsorted(
             before = before | (odd & eq(element, element) if side == "left" else odd)
         position = where((further <= size) & before, further, position)
         step >>= 1
-    return position
+    return cast(position, int32) if out_int32 else position
 
 
 # ---- running totals and differences

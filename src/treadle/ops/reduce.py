@@ -10,7 +10,7 @@ from treadle.base.errors import ShapeError, explain
 from treadle.base.shapes import axes_in, drop_axes
 from treadle.ops import rules
 from treadle.ops.defs import TABLE, Kind, Op, Samples
-from treadle.ops.elementwise import cast, eq, where
+from treadle.ops.elementwise import cast, eq, ne, where
 
 CASES: tuple[tuple[Any, ...], ...] = (
     ((3, 5), {}), ((3, 5), {"axis": 1}), ((3, 5), {"axis": 0}), ((2, 3, 4), {"axis": (0, 2)}),
@@ -61,6 +61,8 @@ def spread(value: Any, y: Any, x: Any) -> Any:
 
 def _extreme_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
     hits = eq(x, spread(y, y, x))
+    if x.dtype.is_float:  # NaN is let through, and takes the slope
+        hits = hits | ne(x, x)
     count = sum_(cast(hits, g.dtype), axis=y.arg[0], keepdims=y.arg[1])
     return (where(hits, spread(g / count, y, x), 0.0),)
 

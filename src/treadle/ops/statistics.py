@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from treadle.base.dtypes import int64
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import axes_in, axis_in, drop_axes
+from treadle.ops.bounds import KNOWN
 from treadle.ops.composite import Axes, as_float, composite, mean, precisely, var
 from treadle.ops.contract import gather
 from treadle.ops.defs import Op, Samples
@@ -73,7 +74,7 @@ def _between(part: Any, at: Any, interpolation: str) -> Any:
 
 
 def _quantiles(
-    name: str, x: Any, axis: Axes, q: tuple[float, ...], interpolation: str = "linear"
+    name: str, x: Any, axis: Axes, q: tuple[Any, ...], interpolation: str = "linear"
 ) -> list[Any]:
     """For each q the value at that fraction of what is not NaN in the lines, in shape (lines,)."""
     axes, x = axes_in(name, axis, x.ndim), as_float(x)
@@ -117,24 +118,35 @@ def _nanquantile(np: Any, x: Any, q: Any, axis: Any = None, keepdims: bool = Fal
           for q in (0.3, (0.0, 0.25, 1.0)) for shape, options in STATISTIC_CASES[1:4]),
         *(((7, 3), {"q": (0.1, 0.5, 0.9), "axis": 0, "interpolation": kind})
           for kind in INTERPOLATIONS),
-    ), draw=_holed),
+    ), draw=_holed), inline=True,
 )  # fmt: skip
 def nanquantile(
-    x: Any, /, q: float | tuple[float, ...], axis: Axes = None, keepdims: bool = False,
-    interpolation: str = "linear",
-) -> Any:  # fmt: skip
+    x: Any, /, q: Any, axis: Axes = None, keepdims: bool = False, interpolation: str = "linear"
+) -> Any:
     """quantile of the elements along axes that are not NaN; NaN if there are none."""
     if interpolation not in INTERPOLATIONS:
         hint = f"one of {', '.join(INTERPOLATIONS)}"
         wrong = explain("nanquantile", "no such interpolation", hint, got=interpolation)
         raise ArgumentError(wrong)
-    fractions = tuple(q) if isinstance(q, tuple | list) else (q,)
-    if not fractions or not all(isinstance(f, int | float) and 0 <= f <= 1 for f in fractions):
-        raise ArgumentError(explain("nanquantile", "fractions are numbers from 0 to 1", q=q))
     shape = drop_axes(x.shape, axes_in("nanquantile", axis, x.ndim), keepdims)
+    fractions, outer = _fractions(q)
     lines = _quantiles("nanquantile", x, axis, fractions, interpolation)
     found = [line.reshape((1, *shape)) for line in lines]
-    return concat(found, axis=0) if isinstance(q, tuple | list) else found[0].reshape(shape)
+    return concat(found, axis=0).reshape((*outer, *shape))
+
+
+def _fractions(q: Any) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+    """Fractions one by one, numbers or parts of a tensor of them, and the shape of all."""
+    if not hasattr(q, "_apply"):
+        several = isinstance(q, tuple | list)
+        found = tuple(q) if several else (q,)
+        if found and all(isinstance(f, int | float) and 0 <= f <= 1 for f in found):
+            return found, (len(found),) if several else ()
+    elif q.ndim < 2 and q.shape != (0,):
+        known, line = KNOWN.values(q), cast(q, "float64").reshape((-1,))
+        if known is None or 0 <= known.min() <= known.max() <= 1:
+            return tuple(cut(line, 0, k, k + 1) for k in range(line.shape[0])), q.shape
+    raise ArgumentError(explain("nanquantile", "fractions are numbers from 0 to 1", q=q))
 
 
 # ---- two at once

@@ -97,6 +97,7 @@ OURS: dict[str, tuple[str, ...]] = {
     "mat": FIRST, "mat1": FIRST, "batch1": FIRST, "tensor1": FIRST, "vec1": FIRST, "x1": FIRST,
     "batch2": SECOND, "tensor2": SECOND, "x2": SECOND, "split_sizes": ("size",),
     "indices": ("sections",), "tensor_indices_or_sections": ("sections",),
+    "indices_or_sections": ("sections",), "LU": ("lu",),
     "random_samples": ("samples",), "num_samples": ("count",), "data": ("obj",),
 }  # fmt: skip
 """Words, and the names they stand for: the first that a row has."""
@@ -167,6 +168,9 @@ TURNED: dict[tuple[str, str], Turn] = {
     ("topk", "sorted"): _nowhere, ("unique", "sorted"): _nowhere,
     ("gather", "sparse_grad"): _nowhere, ("cdist", "compute_mode"): _nowhere,
     ("repeat", "output_size"): _nowhere, ("tensordot", "dims"): _as("axes"),
+    ("split", "tensor"): _as("x"),
+    ("householder_product", "A"): _as("v"), ("matrix_rank", "tol"): _as("atol"),
+    ("pinv", "rcond"): _as("rtol"), ("lstsq", "driver"): _nowhere,
 }  # fmt: skip
 """What takes more than another name, by row and word."""
 
@@ -185,11 +189,13 @@ def translated(
     foreign = [word for word in options if word not in names and word not in others]
     if row in ("max", "min") and len(args) > 1 and hasattr(args[1], "_apply"):
         return f"{row}imum", args[:2], {}  # of two tensors
+    if row == "where" and not foreign and _alone(args):
+        return "nonzero", args[:1], {}
     if not foreign and not any(x is NOTHING for x in args):
         return None
     needed = (NOTHING,) * (len(names) - len(values_of))
     left_out = dict(zip(names, (*needed, *values_of), strict=True))
-    values = left_out | dict(zip(names, args, strict=False)) | _known(names, options)
+    values = left_out | _placed(names, args, options, left_out) | _known(names, options)
     named = {word: options[word] for word in options if word in others}
     rest = args[len(names) :]
     if "size" in foreign and "shape" not in names and code.co_flags & VARARGS:
@@ -216,6 +222,24 @@ def translated(
     if "y" in values and "y" not in names:  # another row, of two operands
         return row, (values[names[0]], values["y"]), {}
     return row, (*(values[name] for name in names), *rest), named
+
+
+def _alone(args: tuple[Any, ...]) -> bool:
+    return args[0] is not NOTHING and all(x is NOTHING for x in args[1:])
+
+
+def _placed(
+    names: tuple[str, ...], args: tuple[Any, ...], options: Mapping[str, Any], left_out: Values
+) -> Values:
+    """Arguments by the names of their places; an axis may stand before the index, as in PyTorch."""
+    of_index = names[1:2] in (("index",), ("indices",)) and "dim" not in options
+    if of_index and len(args) > 1 and isinstance(args[1], int):
+        at = names.index("axis")  # whatever stands there was not said
+        args = tuple(
+            NOTHING if k == at and _same(x, left_out["axis"]) else x for k, x in enumerate(args)
+        )
+        names = (names[0], "axis", names[1], *(name for name in names[2:] if name != "axis"))
+    return dict(zip(names, args, strict=False))
 
 
 def _known(names: tuple[str, ...], options: Mapping[str, Any]) -> Values:

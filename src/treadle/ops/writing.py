@@ -79,7 +79,7 @@ def index_fill(x: Any, index: Any, /, value: Any, axis: int = 0) -> Any:
         if value.shape != ():
             raise ShapeError(explain("index_fill", "one value", "index_copy takes several"))
         value = cast(value, x.dtype).expand(shape)
-    elif not isinstance(value, bool | int | float):
+    elif not isinstance(value, bool | int | float | complex):
         raise OperandError(explain("index_fill", "value is a number or a tensor", got=repr(value)))
     elif x.dtype is bool_:
         value = bool(value)

@@ -14,10 +14,10 @@ from treadle.kernel.cost import KernelRow
 from treadle.kernel.names import name_of
 from treadle.profiler.gaps import gaps
 from treadle.profiler.machine import facts
+from treadle.profiler.ops import FORWARD, Ops
 from treadle.profiler.pages import page_of
 from treadle.profiler.recording import EVENT, FLOW, Detail, Part, ProgramPage, Recording, Track
 
-FORWARD = "forward"
 WORDS = 5  # of a record: launch, entry, start, end, blocks
 
 
@@ -58,8 +58,9 @@ class Builder:
         self.program_names: dict[int, int] = {}
         self.lost = sum(source.lost for source in records)
         self.launches: dict[int, Launch] = {}
+        self.ops = Ops()
         self.tables: list[tuple[Any, Any]] = []
-        self.table_of: dict[tuple[int, int | Caller], int] = {}
+        self.table_of: dict[tuple[int, int, str] | tuple[int, Caller], int] = {}
         python = self._python(flat)
         kernels = [self._kernels(source) for source in records if source.size]
         self.events = np.concatenate([python, *kernels])
@@ -79,7 +80,7 @@ class Builder:
     # ---- Python
 
     def _python(self, flat: Sequence[Any]) -> np.ndarray[Any, Any]:
-        """Spans, modules, phases, stages and launches."""
+        """Spans, modules, ops, phases, stages and launches."""
         count = len(flat) // FIELDS
         events = np.zeros(count, EVENT)
         events["kind"] = flat[0::FIELDS]
@@ -88,11 +89,14 @@ class Builder:
         events["track"] = [self.track("python", thread) for thread in flat[4::FIELDS]]
         events["parent"] = events["detail"] = -1
         columns = zip(flat[0::FIELDS], flat[1::FIELDS], flat[5::FIELDS], strict=True)
-        call = Kind.CALL
+        call, op = Kind.CALL, Kind.OP
         events["name"] = [
-            self._launched(k, what, *more) if kind == call else self.names.of(str(what))
+            self._launched(k, what, *more) if kind == call
+            else self.names.of(self.ops.add(k, what, more) if kind == op else str(what))
             for k, (kind, what, more) in enumerate(columns)
-        ]
+        ]  # fmt: skip
+        events["detail"][self.ops.rows] = self.ops.numbers
+        self.details += self.ops.details
         _nest(events)
         return events
 
@@ -147,9 +151,9 @@ class Builder:
     def _table(self, launch: Launch) -> int:
         """The number of what is known of a program's entries, for one caller.
 
-        Most callers are the same object again and again: that is looked at first.
+        Most sites are the same object again and again: that is looked at first.
         """
-        same = (id(launch.program), id(launch.caller))
+        same = (id(launch.program), id(launch.caller.sites), launch.caller.scope)
         if same not in self.table_of:
             equal = (id(launch.program), launch.caller)
             if equal not in self.table_of:
@@ -160,11 +164,12 @@ class Builder:
 
     def _named(self, launch: Launch) -> tuple[Any, Any]:
         """For each entry of a program, the number of its name and of its detail."""
-        rows = launch.program.rows(launch.caller)
+        rows = launch.program.rows(launch.caller.sites)
         first, names = len(self.details), []
         for row in rows:
             names.append(self.names.of(name_of(row)))
-            self.details.append(detail_of(row, launch.program.number))
+            self.ops.places[len(self.details)] = row.places
+            self.details.append(detail_of(row, launch.program.number, launch.caller.scope))
         steps = np.array(launch.program.steps_run(), np.int64)
         return np.array(names, np.int64)[steps], steps + first
 
@@ -186,8 +191,8 @@ class Builder:
         found: dict[int, ProgramPage] = {}
         for launch in self.launches.values():
             if launch.program.number not in found:
-                rows = launch.program.rows(launch.caller)
-                page = page_of(launch.program, launch.caller, [name_of(row) for row in rows])
+                rows = launch.program.rows(launch.caller.sites)
+                page = page_of(launch.program, launch.caller.sites, [name_of(row) for row in rows])
                 found[launch.program.number] = page
         return found
 
@@ -204,9 +209,11 @@ class Builder:
         place[-1] = -1
         events = events[order]
         events["parent"] = place[events["parent"]]
+        callers = {int(place[x.row]): x.caller.sites for x in self.launches.values()}
+        flows = np.concatenate([_flows(events), self.ops.flows(events, place, callers)])
         return Recording(
             events, self.tracks, self.names.all, self.details, lost=self.lost, facts=facts(),
-            flows=_flows(events), threads=self._threads(),
+            flows=flows, threads=self._threads(),
         )  # fmt: skip
 
 
@@ -242,9 +249,9 @@ def _flows(events: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return flows
 
 
-def detail_of(row: KernelRow, program: int) -> Detail:
-    """The facts of a kernel."""
-    parts = _parts(row)
+def detail_of(row: KernelRow, program: int, scope: str = "") -> Detail:
+    """The facts of a kernel; scope: spans around those that its ops were recorded in."""
+    parts = _parts(row, scope)
     return Detail(
         program, row.number, row.kind, (*row.calls, *row.ops), row.sites,
         _largest((part.module, part.share) for part in parts if part.module),
@@ -254,9 +261,12 @@ def detail_of(row: KernelRow, program: int) -> Detail:
     )  # fmt: skip
 
 
-def _parts(row: KernelRow) -> tuple[Part, ...]:
+def _parts(row: KernelRow, scope: str) -> tuple[Part, ...]:
     return tuple([
-        Part(site.line, site.module, site.phase or FORWARD, op, share)
+        Part(
+            site.line, site.module, site.phase or FORWARD, op, share,
+            "/".join(filter(None, (scope, site.scope))),
+        )
         for site, op, share in row.shares
     ])  # fmt: skip
 

@@ -87,15 +87,16 @@ class _Slices:
 
 def _arrows(recording: Recording, slices: _Slices) -> Iterator[str]:
     """An arrow is a pair of events, bound to the slices that they lie in."""
-    start = recording.events["start"]
+    start, kind = recording.events["start"], recording.events["kind"]
     for number, (source, target) in enumerate(arrows_of(recording).tolist(), 1):
-        yield _arrow_end('"s"', number, slices.places[source], start[source])
-        yield _arrow_end('"f","bp":"e"', number, slices.places[target], start[target])
+        name = "op" if kind[source] == Kind.OP else "launch"
+        yield _arrow_end('"s"', name, number, slices.places[source], start[source])
+        yield _arrow_end('"f","bp":"e"', name, number, slices.places[target], start[target])
 
 
-def _arrow_end(phase: str, number: int, place: Any, at: int) -> str:
+def _arrow_end(phase: str, name: str, number: int, place: Any, at: int) -> str:
     return (
-        f'{{"ph":{phase},"id":{number},"pid":{place[0]},"tid":{place[1]},"name":"launch",'
+        f'{{"ph":{phase},"id":{number},"pid":{place[0]},"tid":{place[1]},"name":"{name}",'
         f'"cat":"flow","ts":{at / 1000:.3f}}}'
     )
 

@@ -140,7 +140,10 @@ class Events(Sequence[Event]):
         return covering(self.array)
 
     def group_by(self, key: str) -> list[Group]:
-        """Sums by line, op, module, phase, kernel, thread, program, stage, span, realize or gap.
+        """Sums by line, op, module, phase, scope, kernel, thread, program, and Python's keys.
+
+        A scope is the spans that ops were recorded in, as `epoch/model`. Python's are stage, span,
+        recorded (ops that were called), realize and gap.
 
         A kernel of several lines is under each of them, with a part of its time; parts sum to the
         whole. The largest group comes first.

@@ -18,6 +18,7 @@ Kernel = tuple[int, int]
 GIGA = 1e9
 NOWHERE = "(no line)"
 NO_MODULE = "(no module)"
+NO_SPAN = "(no span)"
 
 
 class Group(NamedTuple):
@@ -44,8 +45,12 @@ PARTS: dict[str, Callable[[Any], str]] = {
     "op": lambda part: part.op,
     "module": lambda part: part.module or NO_MODULE,
     "phase": lambda part: part.phase,
+    "scope": lambda part: part.scope or NO_SPAN,
 }
-KINDS = {"stage": Kind.STAGE, "span": Kind.SPAN, "realize": Kind.REALIZE, "gap": Kind.GAP}
+KINDS = {
+    "stage": Kind.STAGE, "span": Kind.SPAN, "recorded": Kind.OP, "realize": Kind.REALIZE,
+    "gap": Kind.GAP,
+}  # fmt: skip
 KEYS = (*PARTS, "kernel", "thread", "program", *KINDS)
 
 
@@ -123,7 +128,7 @@ def grouped(found: Recording, rows: Array, key: str) -> list[Group]:
 
 
 def _by_part(costs: Costs, key: str) -> list[Group]:
-    """Kernels under the lines, ops or modules they are made of."""
+    """Kernels under the lines, ops, modules or spans they are made of."""
     sums: dict[str, Array] = {}
     kernels: dict[str, dict[Kernel, str]] = {}
     found, names = costs.recording, _names(costs)

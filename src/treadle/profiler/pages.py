@@ -21,7 +21,8 @@ def page_of(program: Any, caller: Sequence[str | None], names: Sequence[str]) ->
     for name, row, step in zip(names, rows, program.steps, strict=True):
         loops = "\n".join(str(built.loops) for built in step.programs())
         kernels.append((name, row.reason, loops, "", ""))
-    layout, report = program.layout, REPORTS.get(program) or Report()
+    made = getattr(program, "general", None) or program
+    layout, report = program.layout, REPORTS.get(made) or Report()
     return ProgramPage(
         program.number, graph=report.fact("graph") or "",
         simplified=report.fact("simplified") or "", rules=report.fact("rules") or {},

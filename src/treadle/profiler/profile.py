@@ -23,9 +23,12 @@ from treadle.profiler.report import inline_page, write_report
 from treadle.profiler.slices import own_records
 from treadle.profiler.table import Table
 from treadle.runtime.ledger import Ledger
+from treadle.tensor import calls
 from treadle.tensor.memory_record import record_memory
 
 DEVICES = ("cpu", "cuda")
+WATCH.begun.append(calls.begin)
+WATCH.ended.append(calls.end)
 
 
 class Profile:
@@ -97,7 +100,7 @@ class Profile:
         return self.events().group_by(key)
 
     def table(self, by: str = "line", rows: int = 20) -> Table:
-        """A table to print, the largest first: by line, op, module, phase, kernel, thread...
+        """A table to print, the largest first: by line, op, module, phase, scope, kernel...
 
         `limit` is how close to the machine's limit a row came: the time that its bytes or flops
         take at the speed measured for them, over the time it took.

@@ -11,7 +11,8 @@ import numpy as np
 from treadle.base.watch import Kind
 
 __all__ = [
-    "EVENT", "FLOW", "Counter", "Detail", "Kind", "Part", "ProgramPage", "Recording", "Track"
+    "EVENT", "FLOW", "OF_AN_OP", "Counter", "Detail", "Kind", "Part", "ProgramPage", "Recording",
+    "Track",
 ]  # fmt: skip
 
 EVENT = np.dtype(
@@ -26,6 +27,7 @@ EVENT = np.dtype(
     ]
 )
 FLOW = np.dtype([("source", "i4"), ("target", "i4")])  # two rows
+OF_AN_OP = "op"  # as the kind of a detail
 
 
 @dataclass
@@ -40,22 +42,26 @@ class Track:
 
 @dataclass(frozen=True)
 class Part:
-    """A share of a kernel: ops of one line, module and phase."""
+    """A share of a kernel: ops of one line, module, phase and scope."""
 
     line: str
     module: str
     phase: str
     op: str  # the composite it is a part of, or its own name
     share: float  # of the kernel's time, by flops and elements; those of a kernel sum to 1
+    scope: str = ""  # spans that it was recorded in: "epoch/model"
 
 
 @dataclass(frozen=True)
 class Detail:
-    """Facts of a kernel, shared by all its events; sites and modules are those of one caller."""
+    """Facts of a kernel, shared by all its events; sites and modules are those of one caller.
+
+    Of an op that the user called there are its line, module and phase; the rest is empty.
+    """
 
     program: int
     entry: int
-    kind: str
+    kind: str  # of step; OF_AN_OP
     ops: tuple[str, ...]
     sites: tuple[str, ...]  # "file:line" of the user's code, most ops first
     modules: tuple[str, ...]
@@ -67,6 +73,11 @@ class Detail:
     reason: str
     parts: tuple[Part, ...] = ()
     dtype: str = ""  # of what most of its flops are done with: "f32"
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """Spans that its ops were recorded in, each path once."""
+        return tuple(dict.fromkeys(part.scope for part in self.parts if part.scope))
 
 
 @dataclass

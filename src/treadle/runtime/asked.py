@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from os.path import basename
 from time import perf_counter_ns
 
-from treadle.base.watch import WATCH, Caller, Kind
+from treadle.base.watch import WATCH, Caller, Kind, Sites
 from treadle.ir.node import Node
 from treadle.ir.recording import PACKAGE
 from treadle.ir.sites import placed
@@ -22,7 +22,7 @@ class Asked:
         self.name, self.outer, self.before = trigger(), WATCH.thread.asked, WATCH.thread.caller
         WATCH.thread.asked = self.name
         pending = [node for node in nodes if node.buffer is None]
-        WATCH.thread.caller = _sites(pending)
+        WATCH.thread.caller = Caller(_sites(pending))
         self.start = perf_counter_ns()
 
     def end(self) -> None:
@@ -39,7 +39,7 @@ class _Realised:
         return isinstance(node, Node) and node.buffer is not None
 
 
-def _sites(nodes: Sequence[Node]) -> Caller:
+def _sites(nodes: Sequence[Node]) -> Sites:
     return tuple([node.site for node in placed(nodes, _Realised())])
 
 

@@ -16,6 +16,7 @@ from math import ceil, floor
 from typing import Any, NamedTuple
 
 from treadle.backends.registry import RELIEF, Program
+from treadle.base import trace
 from treadle.base.device import CPU
 from treadle.base.errors import ShapeError, TreadleError, explain
 from treadle.base.knobs import MEANING
@@ -113,7 +114,8 @@ def new_variant(family: Family, values: list[Any], graph: Graph, compiled: Compi
 
 def _of_any_size(values: list[Any], graph: Graph, compiled: Compile) -> Variant | None:
     """The same, if the graph is one of many that differ in sizes."""
-    read = None if MEANING.value or MEANING.watched else read_graph(graph)
+    told = MEANING.value or MEANING.watched or trace.is_heard()  # of a program for this graph alone
+    read = None if told else read_graph(graph)
     if read is None:
         return None
     key = read.pattern

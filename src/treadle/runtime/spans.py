@@ -1,36 +1,39 @@
 """`span`: a name for a part of a program, as a decorator or a with block.
 
-The decorator gives the function itself. It changes hands when somebody profiles: then its code is
-that of a stand-in, which calls what the function was with a clock around it. So a function that
-nobody looks at costs what it costs without the decorator, in Python as in everything.
+The decorator gives the function itself. It changes hands when somebody profiles or traces: then its
+code is that of a stand-in, which calls what the function was with a clock around it. So a function
+that nobody looks at costs what it costs without the decorator, in Python as in everything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import update_wrapper
 from importlib import import_module
-from threading import Thread, current_thread
+from threading import RLock
 from time import perf_counter_ns
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
 from weakref import ref
 
+from treadle.base import forks
 from treadle.base.errors import ArgumentError, OperandError, explain
 from treadle.base.watch import WATCH, Kind
+from treadle.ir.recording import RECORDING
+from treadle.runtime.scopes import BLOCKS, CALLS, Mine
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 PIECEWISE, AWAITED = 0x20 | 0x200, 0x80  # flags of code: generators, coroutines
 LINE, UNITS = 0x80 | 13 << 3, 8  # of a table of lines: an entry without columns, for so many units
 _SPAN = int(Kind.SPAN)
-_NAMED: list[_Named] = []
-"""Decorated functions, in the order in which they were."""
 
 
 class span:  # noqa: N801 - called like a function
     """A name for what runs in a with block, or whenever a function is called.
 
-    It is Python's time: lazy ops that are recorded in it run where their values are asked for.
+    A profile has Python's time in it, by the key `span`. The kernels of what was recorded in it
+    stand under it by the key `scope`, wherever they run.
 
     >>> @span("Softmax")
     ... def softmax(x):
@@ -40,28 +43,35 @@ class span:  # noqa: N801 - called like a function
     1
     """
 
-    __slots__ = ("name", "opened")
+    __slots__ = ("name", "noted")
 
     def __init__(self, name: str) -> None:
         if name.__class__ is not str or not name:
             hint = 'td.span("Softmax"), as a decorator or in a with statement'
             raise ArgumentError(explain("span", "a name is text", hint, got=repr(name)))
         self.name = name
-        self.opened: dict[Thread, Any] = {}  # thread to start, and to that of the block around it
+        self.noted = False  # was it ever entered while somebody looked?
 
     def __enter__(self) -> None:
-        if WATCH.on:
-            thread = current_thread()
-            self.opened[thread] = self.opened.get(thread), perf_counter_ns()
+        # Knobs that ask for lines do not ask for spans: they know programs by their sites, and
+        # would have them compiled again for each name.
+        if RECORDING.watched and (WATCH.on or RECORDING.made is not None):
+            self.noted = True
+            outer, mine = BLOCKS.get(), CALLS.mine
+            while outer is not None and outer[0] is None:
+                outer = outer[1]
+            BLOCKS.set([self, outer, mine, len(mine.names), perf_counter_ns()])
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if self.opened:
-            end, thread = perf_counter_ns(), current_thread()
-            outer, start = self.opened.pop(thread, (None, None))
-            if outer is not None:
-                self.opened[thread] = outer
-            if start is not None and WATCH.on:
-                WATCH.events.extend((_SPAN, self.name, start, end, thread, None))
+        if self.noted:
+            block = BLOCKS.get()
+            while block is not None and block[0] is not self:  # what is within it may go on
+                block = block[1]
+            if block is not None:
+                block[0] = None
+                if WATCH.on:
+                    end, thread = perf_counter_ns(), block[2].thread
+                    WATCH.events.extend((_SPAN, self.name, block[4], end, thread, None))
 
     def __call__(self, function: Function) -> Function:
         if not callable(function):
@@ -69,10 +79,7 @@ class span:  # noqa: N801 - called like a function
         self._refuse(function)
         if not isinstance(function, FunctionType):
             return _Around(function, self.name)  # type: ignore[return-value]
-        named = _Named(function, self.name)
-        _NAMED.append(named)
-        if WATCH.on:
-            named.begin()
+        _FUNCTIONS.add(_Named(function, self.name))
         return function
 
     def _refuse(self, function: Any) -> None:
@@ -113,32 +120,36 @@ class _Around:
         return _Around(bind(self._function, instance, kind), self._name)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        if not WATCH.on:
+        if not RECORDING.watched:
             return self._function(*args, **options)
-        start = perf_counter_ns()
-        try:
+        with span(self._name):
             return self._function(*args, **options)
-        finally:
-            end = perf_counter_ns()
-            WATCH.events.extend((_SPAN, self._name, start, end, current_thread(), None))
 
 
 def _stand_in(*args: Any, **options: Any) -> Any:
-    """What a named function is while somebody profiles; numbers stand for what is put there."""
+    """What a named function is while it is wanted; numbers stand for what is put there.
+
+    Options that are not there are not handed on either: that would cost a tenth of it all.
+    """
     called: Any = 0.5
-    write: Any = 1.5
+    calls: Any = 1.5
     clock: Any = 2.5
-    thread: Any = 3.5
-    name = 4.5
+    watch: Any = 3.5
+    name: Any = 4.5
+    mine = calls.mine
+    mine.names.append(name)
     start = clock()
     try:
-        return called(*args, **options)
+        return called(*args, **options) if options else called(*args)
     finally:
-        write((0, name, start, clock(), thread(), None))
+        end = clock()
+        mine.names.pop()
+        if watch.on:
+            watch.events.extend((0, name, start, end, mine.thread, None))
 
 
 class _Named:
-    """A decorated function: whose code is another while somebody profiles."""
+    """A decorated function: whose code is another while somebody wants to know of its calls."""
 
     __slots__ = ("code", "function", "name", "signed")
 
@@ -162,10 +173,7 @@ class _Named:
         )  # fmt: skip
         same.__kwdefaults__ = function.__kwdefaults__
         plain = _stand_in.__code__
-        put = {
-            0.5: same, 1.5: WATCH.events.extend, 2.5: perf_counter_ns, 3.5: current_thread,
-            4.5: self.name,
-        }  # fmt: skip
+        put = {0.5: same, 1.5: CALLS, 2.5: perf_counter_ns, 3.5: WATCH, 4.5: self.name}
         constants = tuple([put.get(x, x) if type(x) is float else x for x in plain.co_consts])
         function.__code__ = plain.replace(
             co_consts=constants, co_name=code.co_name, co_qualname=code.co_qualname,
@@ -189,16 +197,57 @@ def _one_line(units: int) -> bytes:
     return bytes([byte for length in lengths for byte in (LINE | length - 1, 0)])
 
 
-def _begin() -> None:
-    _NAMED[:] = [named for named in _NAMED if named.function() is not None]
-    for named in _NAMED:
-        named.begin()
+class _Functions:
+    """Decorated functions, in the order in which they were, and how many want to know of calls."""
+
+    def __init__(self) -> None:
+        self.all: list[_Named] = []
+        self.wanted = 0  # by a profile, and by traces
+        self.lock = RLock()
+        forks.share("spans", self.lock)
+
+    def add(self, named: _Named) -> None:
+        """One more."""
+        with self.lock:
+            self.all.append(named)
+            if self.wanted:
+                named.begin()
+
+    def begin(self) -> None:
+        """Somebody wants to know of their calls."""
+        with self.lock:
+            self.wanted += 1
+            if self.wanted == 1:
+                self.all = [named for named in self.all if named.function() is not None]
+                for named in self.all:
+                    named.begin()
+
+    def end(self) -> None:
+        """Somebody does no longer."""
+        with self.lock:
+            self.wanted -= 1
+            if not self.wanted:
+                for named in reversed(self.all):
+                    named.end()
 
 
-def _end() -> None:
-    for named in reversed(_NAMED):
-        named.end()
+_FUNCTIONS = _Functions()
+WATCH.begun.append(_FUNCTIONS.begin)
+WATCH.ended.append(_FUNCTIONS.end)
 
 
-WATCH.begun.append(_begin)
-WATCH.ended.append(_end)
+@contextmanager
+def afresh() -> Iterator[None]:
+    """For a trace: named functions are known to it; modules, phases and spans around it are not."""
+    block, mine, within = BLOCKS.get(), CALLS.mine, RECORDING.wishes.within
+    _FUNCTIONS.begin()
+    try:
+        BLOCKS.set(None)
+        CALLS.mine = Mine()
+        RECORDING.outside("")
+        yield
+    finally:
+        BLOCKS.set(block)
+        CALLS.mine = mine
+        RECORDING.outside(within)
+        _FUNCTIONS.end()

@@ -1844,12 +1844,14 @@ class Methods(Syntax):
         # </gen pad 7pcr66a6rsp2czxsul6wgev3qqiimxprv3yvoegpqxxovsdaupge5m5cqn74qzmic>
 
     # <gen flip>
-    def flip(self, axis: int | Sequence[int] | None = None, **words: Unpack[Words]) -> Self:
-        """The elements in reverse order along axes."""
+    def flip(
+        self, axis: int | Sequence[int] | None = None, *more: int, **words: Unpack[Words]
+    ) -> Self:
+        """The elements in reverse order along axes; these as one tuple or one by one."""
         if words:
-            return movement_rows.flip(self, axis, **words)
-        return movement_rows.flip(self, axis)
-        # </gen flip wluspx6ob5ge5m5kam4j7ehxv>
+            return movement_rows.flip(self, axis, *more, **words)
+        return movement_rows.flip(self, axis, *more)
+        # </gen flip tc5m77swxkprv3yxqkuige5m5clff6jp4ht>
 
     # <gen unique_consecutive>
     def unique_consecutive(
@@ -1917,17 +1919,17 @@ class Methods(Syntax):
     # <gen histogram>
     def histogram(
         self,
-        weight: Self | None = None,
         bins: Any = 100,
         range: tuple[float, float] | None = None,
         density: bool = False,
+        weight: Any = None,
         **words: Unpack[Words],
     ) -> Histogram:
         """(hist, bin_edges): how many elements, or how much weight, lies in each bin."""
         if words:
-            return neighbours_rows.histogram(self, weight, bins, range, density, **words)
-        return neighbours_rows.histogram(self, weight, bins, range, density)
-        # </gen histogram qm7ve6a6rssrr5ttwocl325ileibxz536x3miv7pdu2gage5m572gebu7cjo>
+            return neighbours_rows.histogram(self, bins, range, density, weight, **words)
+        return neighbours_rows.histogram(self, bins, range, density, weight)
+        # </gen histogram qm7ve6a6rstwocl325ileibxz7qcg3536x3miv7pdu2gage5m5q2jmn3ym73>
 
     # <gen softmax>
     def softmax(self, axis: int = -1, **words: Unpack[Words]) -> Self:
@@ -2130,13 +2132,18 @@ class Methods(Syntax):
 
     # <gen searchsorted>
     def searchsorted(
-        self, values: Self | float, sorter: Self | None = None, side: str = "left", **words: Any
+        self,
+        values: Self | float,
+        sorter: Self | None = None,
+        side: str = "left",
+        out_int32: bool = False,
+        **words: Any,
     ) -> Self:
         """Where values would stand in a sorted tensor: before equal elements or after."""
         if words:
-            return ordering_rows.searchsorted(self, values, sorter, side, **words)
-        return ordering_rows.searchsorted(self, values, sorter, side)
-        # </gen searchsorted vgg4e6w6tnprv3yg6o37ge5m5sqysekek6i>
+            return ordering_rows.searchsorted(self, values, sorter, side, out_int32, **words)
+        return ordering_rows.searchsorted(self, values, sorter, side, out_int32)
+        # </gen searchsorted vgg4e6a6rs6gizyisnnkgcglm2lbwzqiimxprv3yg6o37ge5m537db7zq3wq>
 
     # <gen bincount>
     def bincount(
@@ -3287,7 +3294,7 @@ class Methods(Syntax):
     # <gen nanquantile>
     def nanquantile(
         self,
-        q: float | tuple[float, ...],
+        q: Any,
         axis: int | Sequence[int] | None = None,
         keepdims: bool = False,
         interpolation: str = "linear",
@@ -3297,7 +3304,7 @@ class Methods(Syntax):
         if words:
             return statistics_rows.nanquantile(self, q, axis, keepdims, interpolation, **words)
         return statistics_rows.nanquantile(self, q, axis, keepdims, interpolation)
-        # </gen nanquantile lgwkv6a6rsknaifjlzedmbc33uew72536x3prv3yb2n56ge5m5ftndu334as>
+        # </gen nanquantile lgwkv6a6rsba7e2jlzedmbc33uew72536x3prv3yb2n56ge5m5ftndu334as>
 
     # <gen aminmax>
     def aminmax(

@@ -40,11 +40,6 @@ def target_of(
     return place, None if kind is None else dtype(kind)
 
 
-def is_hurried(args: Sequence[Any], options: dict[str, Any]) -> bool:
-    """Is a copy asked for that nobody waits for: by name, or as a bool after the rest?"""
-    return bool(options.get("non_blocking", False)) or any(x is True for x in args)
-
-
 def _names_a_dtype(name: str) -> bool:
     try:
         dtype(name)

@@ -21,7 +21,7 @@ from treadle.runtime.realize import in_memory, realize_one
 from treadle.tensor.display import pending_text, text_of
 from treadle.tensor.gradients import INSIDE, Differentiable, owned
 from treadle.tensor.hosted import peek
-from treadle.tensor.placing import is_hurried, is_pinned, moved_tensor, pinned_tensor, target_of
+from treadle.tensor.placing import is_pinned, moved_tensor, pinned_tensor, target_of
 from treadle.tensor.tracing import TRACE
 
 
@@ -215,17 +215,24 @@ class Readable(Differentiable):
 
     # ---- placement
 
-    def to(self, *where: Any, **options: Any) -> Self:
-        """On another device ("cuda"), in another dtype (td.float16), or both; or as another tensor.
+    def to(
+        self,
+        *where: Any,
+        device: str | Device | None = None,
+        dtype: Any = None,
+        non_blocking: bool = False,
+        copy: bool = False,
+    ) -> Self:
+        """On another device ("cuda"), in another dtype (td.float16), both, or as another tensor is.
 
         Gradients flow back. With non_blocking=True the copy goes on beside what is computed;
         whoever looks at the result waits for it. With copy=True it is never this tensor itself.
         """
-        place, kind = target_of(where, options)
+        place, kind = target_of(where, {"device": device, "dtype": dtype})
         result = self if kind is None or kind is self.dtype else self.cast(kind)
         if place is not None:
-            result = result._moved(place, is_hurried(where, options))
-        return clone(result) if options.get("copy") and result is self else result
+            result = result._moved(place, non_blocking or any(x is True for x in where))
+        return clone(result) if copy and result is self else result
 
     def cpu(self) -> Self:
         """On the CPU."""

@@ -22,10 +22,11 @@ from treadle.base.knobs import MEANING
 from treadle.base.shapes import Dim
 from treadle.base.trace import show
 from treadle.base.trees import Structure, flatten
-from treadle.base.watch import AGAIN, WATCH, Kind
+from treadle.base.watch import AGAIN, WATCH, Caller, Kind
 from treadle.ir.recording import GRADIENTS, RECORDING, user_site
 from treadle.runtime.families import Family
 from treadle.runtime.once import once
+from treadle.runtime.scopes import scope
 from treadle.runtime.stacks import ThreadStack
 from treadle.tensor.tensor import Tensor
 from treadle.tensor.tracing import TRACE, Followed
@@ -146,7 +147,7 @@ class Compiled:
     def _watched(self, traced: Traced, leaves: Sequence[Tensor]) -> Any:
         """A call that a profile is told of: who runs the program, and for how long."""
         thread, start = WATCH.thread, perf_counter_ns()
-        before, thread.caller = thread.caller, traced.caller
+        before, thread.caller = thread.caller, Caller(traced.sites, scope())
         try:
             return traced.call(leaves)
         finally:

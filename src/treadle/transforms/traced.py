@@ -27,6 +27,7 @@ from treadle.runtime.draws import GENERATOR, Draws, begin_draws, end_draws
 from treadle.runtime.families import Family, Graph, Variant
 from treadle.runtime.growing import new_variant
 from treadle.runtime.realize import TRACED, compile_graph, realize
+from treadle.runtime.spans import afresh
 from treadle.tensor.gradients import INSIDE, needs_none
 from treadle.tensor.tensor import Tensor
 from treadle.tensor.tracing import TRACE, Followed, Tracing, fact_of, facts_of, is_as, lasting
@@ -193,7 +194,7 @@ class Traced:
             Output(held, call, n if (n := replaces.get(k)) in over else None)
             for k, (held, call) in enumerate(zip(states, calls, strict=True), self.count)
         ]
-        self.caller = sites_of(roots, number)
+        self.sites = sites_of(roots, number)
         self._let_go(order)
 
     def _found(self, key: Any, numbers: list[Any], graph: Graph) -> Variant:
@@ -317,20 +318,18 @@ def _trace(
 ) -> tuple[Any, Tracing, Draws]:
     """Run the function while every node it makes is noted."""
     trace, draws, made = Tracing(), begin_draws(), RECORDING.made
-    sites, within = RECORDING.sites, RECORDING.wishes.within
+    sites = RECORDING.sites
     TRACE.push(trace)
     RECORDING.watch(True, trace.made)  # lines too: whoever profiles later has no other way
-    RECORDING.outside("")
     try:
         args, options = unflatten(shape, list(stand_ins))
-        with stage("record"):
+        with afresh(), stage("record"):
             return function(*args, **options), trace, draws
     except BaseException:
         _undo(trace)
         raise
     finally:
         RECORDING.watch(sites, made)
-        RECORDING.outside(within)
         TRACE.pop()
         end_draws()
 

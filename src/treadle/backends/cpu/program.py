@@ -30,6 +30,7 @@ class Program(Table):
     """Compiled code for one structure of graph."""
 
     walked = False  # piece by piece, for somebody who watches: launch does that
+    general: Program | None = None  # the program of all sizes, of which this is for one
 
     def __init__(
         self, roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
@@ -68,6 +69,7 @@ class Program(Table):
         """The program for sizes: other numbers in another table, everything else is the same."""
         program = Program.__new__(Program)
         program.__dict__.update(self.__dict__)
+        program.general = self
         program._fill(sizes)
         return program
 
@@ -90,7 +92,7 @@ class Program(Table):
     @property
     def number(self) -> int:
         """By which people know it."""
-        return facts.number_of(self)
+        return facts.number_of(self.general or self)
 
     def rows(self, caller: Sequence[str | None]) -> list[KernelRow]:
         """Its kernels, with the lines of a caller."""

@@ -13,21 +13,21 @@ from functools import cache
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
-from treadle.base.watch import Caller
+from treadle.base.watch import Sites
 from treadle.kernel.cost import KernelRow
 
 
 class Program(Protocol):
     """What is needed of a program."""
 
-    def rows(self, caller: Caller) -> Sequence[KernelRow]:
+    def rows(self, caller: Sites) -> Sequence[KernelRow]:
         """Its kernels."""
 
     def steps_run(self) -> Sequence[int]:
         """For each launch, the number of its kernel."""
 
 
-_KNOWN: WeakKeyDictionary[Program, dict[Caller, list[str]]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Program, dict[Sites, list[str]]] = WeakKeyDictionary()
 
 
 @cache
@@ -41,7 +41,7 @@ def _tool() -> Any:
 class Ranges:
     """Those of one run of a program; kernels of a module that follow each other share one."""
 
-    def __init__(self, program: Program, caller: Caller) -> None:
+    def __init__(self, program: Program, caller: Sites) -> None:
         self.tool, self.open = _tool(), ""
         self.modules = _modules(program, caller) if self.tool is not None else []
 
@@ -60,7 +60,7 @@ class Ranges:
         self.open = ""
 
 
-def _modules(program: Program, caller: Caller) -> list[str]:
+def _modules(program: Program, caller: Sites) -> list[str]:
     """The module of each launch."""
     known = _KNOWN.setdefault(program, {})
     if caller not in known:

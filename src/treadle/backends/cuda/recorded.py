@@ -88,7 +88,7 @@ def start_recorded(program: Program, bases: Sequence[int]) -> None:
     moment, number = MARKS.moment(gpu), next(WATCH.launches)
     WATCH.memory.append((begun, f"cuda:{int(gpu.device)}", gpu.mapped - gpu.kept))
     marks: list[Any] = [gpu.mark()]
-    ranges = Ranges(program, WATCH.thread.caller)
+    ranges = Ranges(program, WATCH.thread.caller.sites)
     for k, call in enumerate(program.calls):
         call.aim(bases)
         ranges.reach(k)

@@ -27,16 +27,22 @@ from treadle.ops.linalg.factors import (
     square_in,
     triangular_solve,
 )
-from treadle.ops.linalg.solving import inv, together
+from treadle.ops.linalg.solving import inv, is_vector, together
 from treadle.ops.linalg.spectral import RECTANGLES, eigh, eigvalsh, svd, svdvals
 from treadle.ops.movement import concat, cut
+from treadle.ops.predicates import isnan
 from treadle.ops.reduce import max_, min_, sum_
 from treadle.ops.shaping import movedim, triu
-from treadle.ops.totals import norm
+from treadle.ops.totals import any_, norm
 
 NAMED = ("fro", "nuc")
 SUMS = (1, -1, math.inf, -math.inf)
 VALUES = (2, -2)
+
+
+def _largest(sizes: Any, axis: int, keepdims: bool = False) -> Any:
+    """The largest of sizes, 0 if there are none."""
+    return (max_ if sizes.shape[axis] else sum_)(sizes, axis=axis, keepdims=keepdims)
 
 
 @composite(
@@ -45,6 +51,7 @@ VALUES = (2, -2)
     Samples(cases=(
         ((3, 5), {"ord": "nuc"}), *(((2, 4, 3), {"ord": p}) for p in (*NAMED, *SUMS, *VALUES)),
         ((3, 2, 4), {"ord": "nuc", "axis": (0, 2), "keepdims": True}), ((0, 0), {}),
+        *((shape, {"ord": p}) for shape in ((3, 0), (2, 0, 3)) for p in (1, math.inf, 2, "nuc")),
     ), draw=regular),
 )  # fmt: skip
 def matrix_norm(
@@ -64,13 +71,13 @@ def matrix_norm(
     if ord in SUMS:
         along, other = (rows, columns) if abs(float(ord)) == 1 else (columns, rows)
         sums = sum_(abs_(x), axis=along, keepdims=True)
-        found = (max_ if float(ord) > 0 else min_)(sums, axis=other, keepdims=True)
+        found = (_largest if float(ord) > 0 else min_)(sums, axis=other, keepdims=True)
     elif ord in ("nuc", *VALUES):
         values = svdvals(movedim(x, (rows, columns), (-2, -1)))
         if ord == "nuc":
             found = sum_(values, axis=-1)
         else:
-            found = (max_ if float(ord) > 0 else min_)(values, axis=-1)
+            found = (_largest if float(ord) > 0 else min_)(values, axis=-1)
     else:
         hint = '"fro", "nuc", 1, -1, 2, -2, inf or -inf'
         raise ArgumentError(explain("matrix_norm", "no such norm", hint, ord=repr(ord)))
@@ -98,13 +105,17 @@ def cond(x: Any, /, p: str | float | None = None) -> Any:
     """How much larger relative errors of a solution can be: a norm of x times that of its inverse.
 
     - **p**: as `matrix_norm` has it; None is 2, the largest singular value over the smallest
+
+    Of singular matrices inf.
     """
     if p is None or p in VALUES:
         values = svdvals(x)
         high, low = max_(values, axis=-1), min_(values, axis=-1)
-        return low / high if p == -2 else high / low
-    square_in("cond", x)
-    return matrix_norm(x, ord=p) * matrix_norm(inv(x), ord=p)
+        found = low / high if p == -2 else high / low
+    else:
+        square_in("cond", x)
+        found = matrix_norm(x, ord=p) * matrix_norm(inv(x), ord=p)
+    return where(isnan(found) & ~any_(isnan(x), axis=(-2, -1)), math.inf, found)
 
 
 def _sizes(x: Any, hermitian: bool) -> Any:
@@ -204,14 +215,19 @@ def _lstsq_reference(np: Any, a: Any, b: Any, rcond: float | None = None) -> lis
     inline=True,
 )  # fmt: skip
 def lstsq(a: Any, b: Any, /, rcond: float | None = None) -> LeastSquares:
-    """The shortest x for which a x is nearest to b, by singular values.
+    """The shortest x for which a x is nearest to b, columns or one vector as `solve` has them.
 
-    - **rcond**: those below rcond times the largest count as 0
+    - **rcond**: singular values below rcond times the largest count as 0
 
     Also: the sums of squares of a x - b where a has more rows than columns (else nothing), the
     rank of a and its singular values.
     """
     matrix_in("lstsq", a)
+    if is_vector(a, b):
+        found = lstsq(a, b.reshape((*b.shape, 1)), rcond)
+        x, sums = found.solution, found.residuals
+        sums = sums.reshape(sums.shape[:-1]) if a.shape[-2] > a.shape[-1] else sums
+        return found._replace(solution=x.reshape(x.shape[:-1]), residuals=sums)
     wide, right = together("lstsq", a, b)
     x = matmul(pinv(wide, rtol=rcond), right)
     left = matmul(wide, x) - right

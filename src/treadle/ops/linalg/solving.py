@@ -47,7 +47,7 @@ def together(name: str, a: Any, b: Any) -> tuple[Any, Any]:
     return a.expand((*batch, *a.shape[-2:])), b.expand((*batch, *b.shape[-2:]))
 
 
-def _is_vector(a: Any, b: Any) -> bool:
+def is_vector(a: Any, b: Any) -> bool:
     """Is the right side one vector for each matrix?"""
     return b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1])
 
@@ -168,7 +168,7 @@ def _substituted(pack: Any, n: int, b: Any, turned: bool) -> Any:
 
 def _solve_grad(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     """The same factors as the solution's: a node that is there already."""
-    vector = _is_vector(a, b)
+    vector = is_vector(a, b)
     wide, solution = (x.reshape((*x.shape, 1)) if vector else x for x in (g, y))
     n = a.shape[-1]
     whole = a.expand((*wide.shape[:-2], n, n))
@@ -201,7 +201,7 @@ def solve(a: Any, b: Any, /) -> Any:
     [1.0, 2.0]
     """
     n = square_in("solve", a)
-    if _is_vector(a, b):
+    if is_vector(a, b):
         whole, wide = together("solve", a, b.reshape((*b.shape, 1)))
         x = _substituted(lu_pack(whole), n, wide, turned=False)
         return x.reshape(x.shape[:-1])

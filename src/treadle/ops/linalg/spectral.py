@@ -9,7 +9,7 @@ from treadle.base.errors import ArgumentError, GradientError, explain
 from treadle.base.shapes import Shape
 from treadle.ops.composite import composite, matmul
 from treadle.ops.defs import Op, Samples
-from treadle.ops.elementwise import complex_, ne, where
+from treadle.ops.elementwise import complex_, eq, ne, where
 from treadle.ops.linalg.factors import (
     SQUARES,
     adjoint,
@@ -115,12 +115,17 @@ def qr(x: Any, /, mode: str = "reduced") -> QR:
 # ---- symmetric matrices
 
 
-def _differences(w: Any) -> Any:
-    """1 over every eigenvalue less every other, 0 on the diagonal."""
+def _over(x: Any, y: Any) -> Any:
+    """x / y, and 0 where both are: vectors that nobody asked for are free to turn."""
+    none = eq(x, 0) & eq(y, 0)
+    return where(none, 0.0, x / where(none, 1.0, y))
+
+
+def _apart(x: Any, w: Any) -> Any:
+    """Elements over the difference of the values of their column and row, 0 on the diagonal."""
     rows, columns = w.reshape((*w.shape, 1)), w.reshape((*w.shape[:-1], 1, w.shape[-1]))
-    far = columns - rows
-    same = ne(eye_like(far), 0)
-    return where(same, 0.0, 1.0 / where(same, 1.0, far))
+    same = ne(eye_like(columns - rows), 0)
+    return _over(where(same, 0.0, x), where(same, 1.0, columns - rows))
 
 
 def diagonal_matrix(x: Any) -> Any:
@@ -137,7 +142,7 @@ def _eigh_grad(g: Any, y: Any, a: Any) -> tuple[Any]:
         _, v = parts_of(pack, (n,), (n, n))
         return (matmul(v * real_of(g).reshape((*g.shape[:-1], 1, n)), adjoint(v)),)
     (w, v), (gw, gv) = parts_of(y, (n,), (n, n)), parts_of(g, (n,), (n, n))
-    inner = diagonal_matrix(real_of(gw)) + matmul(adjoint(v), gv) * _differences(real_of(w))
+    inner = diagonal_matrix(real_of(gw)) + _apart(matmul(adjoint(v), gv), real_of(w))
     whole = matmul(matmul(v, inner), adjoint(v))
     return ((whole + adjoint(whole)) * 0.5,)
 
@@ -194,7 +199,8 @@ def eigh(x: Any, /, UPLO: str = "L") -> Eigen:
 
     - **UPLO**: which half is read, "L" or "U"
 
-    Vectors are determined up to their sign; their gradient is infinite where two values are equal.
+    Vectors are determined up to their sign; their gradient is infinite where two values are equal,
+    that of the values is not.
 
     >>> import treadle as td
     >>> td.linalg.eigh(td.tensor([[2.0, 0.0], [0.0, 1.0]])).eigenvalues.tolist()
@@ -245,18 +251,16 @@ def _svd_grad(g: Any, y: Any, a: Any) -> tuple[Any]:
     (s, u, vh), (gs, gu, gvh) = parts_of(y, *sizes), parts_of(g, *sizes)
     s, gs = real_of(s), real_of(gs)
     row = s.reshape((*s.shape[:-1], 1, k))
-    near = _differences(s * s)
     left, right = matmul(adjoint(u), gu), matmul(vh, adjoint(gvh))
-    apart, other = left - adjoint(left), right - adjoint(right)
-    inverse = 1.0 / row
-    inner = apart * near * row + row.mT * (other * near) + diagonal_matrix(gs)
+    skew, other = left - adjoint(left), right - adjoint(right)
+    inner = _apart(skew, s * s) * row + row.mT * _apart(other, s * s) + diagonal_matrix(gs)
     if a.dtype.is_complex:  # what turns both vectors of a value by the same angle
-        inner = inner + where(ne(eye_like(near), 0), apart * (inverse * 0.5), 0.0)
+        inner = inner + _over(where(ne(eye_like(skew), 0), skew, 0.0), row) * 0.5
     found = matmul(matmul(u, inner), vh)
     if m > k:
-        found = found + matmul((gu - matmul(u, left)) * inverse, vh)
+        found = found + matmul(_over(gu - matmul(u, left), row), vh)
     if n > k:
-        found = found + matmul(u * inverse, gvh - matmul(adjoint(right), vh))
+        found = found + matmul(u, _over(gvh - matmul(adjoint(right), vh), row.mT))
     return (found,)
 
 
@@ -298,7 +302,7 @@ def svd(x: Any, /, full_matrices: bool = True) -> SVD:
     - **full_matrices**: square U and Vh; else as many columns and rows as there are values
 
     Vectors are determined up to a sign they share; their gradient is infinite where two values
-    are equal.
+    are equal, that of the values is not.
     """
     matrix_in("svd", x)
     s, u, vh = parts_of(svd_pack(x, full_matrices, True), *_svd_sizes(x.shape, full_matrices))
@@ -347,7 +351,7 @@ def _eig_grad(g: Any, y: Any, a: Any) -> tuple[Any]:
         turned = matmul(adjoint(v), gv[0])
         own = real_of(diagonal(turned, 0, -2, -1))
         away = turned - matmul(adjoint(v), v * own.reshape((*own.shape[:-1], 1, n)))
-        inner = inner + away * conjugate(_differences(w))
+        inner = inner + _apart(away, conjugate(w))
     whole = solve(adjoint(v), matmul(inner, adjoint(v)))
     return (whole if a.dtype.is_complex else real_of(whole),)
 

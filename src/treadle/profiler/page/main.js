@@ -16,12 +16,12 @@ function openTab(name) {
   TABS[name][1]();
 }
 
-// What a search finds: events whose name, lines, ops or modules have the words.
+// What a search finds: events whose name, lines, ops, modules or scopes have the words.
 function search() {
   const words = byId("search").value.trim().toLowerCase();
   const has = (text) => text.toLowerCase().includes(words);
   const names = data.names.map(has);
-  const details = data.details.map((d) => [...d.sites, ...d.ops, ...d.modules].some(has));
+  const details = data.details.map((d) => [...d.sites, ...d.ops, ...d.modules, ...scopesOf(d)].some(has));
   view.found = [];
   for (let e = 0; words && e < data.count; e++) {
     if (names[data.name[e]] || (data.detail[e] >= 0 && details[data.detail[e]])) view.found.push(e);

@@ -76,16 +76,19 @@ function showBehind() {
       factList(row.detail, row), make("a", { onclick: () => goTo(row.first) }, "show in the timeline"))));
 }
 
-// Facts of a kernel as a list of terms.
+// Facts of a kernel, or of an op that was called, as a list of terms.
 function factList(detail, row) {
-  const terms = [
-    ["ops", detail.ops.join(" ")],
-    ["lines", ...detail.sites.flatMap((site) => [make("a", { onclick: () => showLine(site) }, shortSite(site)), " "])],
-    ["modules", detail.modules.join(", ")], ["phase", detail.phase],
+  const work = detail.kind === "op" ? [] : [
     ["work", `${quantity(detail.flops, "flop")}, ${quantity(detail.bytes_read, "B")} read, ${quantity(detail.bytes_written, "B")} written, ${detail.blocks} blocks`],
     ["reached", `${quantity((1e9 * row.flops) / row.time, "flop/s")}, ${quantity((1e9 * row.bytes) / row.time, "B/s")}, ${row.least ? percent(row.least / row.time) : "–"} of the roofline`],
     ["program", make("a", { onclick: () => showProgram(detail.program) }, `program ${detail.program}, kernel ${detail.entry}`)],
     ["why", detail.reason],
+  ];
+  const terms = [
+    ["ops", detail.ops.join(" ")],
+    ["lines", ...detail.sites.flatMap((site) => [make("a", { onclick: () => showLine(site) }, shortSite(site)), " "])],
+    ["modules", detail.modules.join(", ")], ["phase", detail.phase], ["scopes", scopesOf(detail).join(", ")],
+    ...work,
   ];
   return make("dl", { class: "pairs" }, ...terms.filter(([, ...said]) => said.some(Boolean)).flatMap(([term, ...said]) =>
     [make("dt", {}, term), make("dd", {}, ...said)]));

@@ -1,9 +1,10 @@
-// Time of kernels by line, module, op, kernel, phase or program; and of spans by name.
+// Time of kernels by line, module, op, phase, scope, kernel or program; and of spans by name.
 
 // What a kernel stands under, and with which share of it.
 const GROUPS = {
   line: (detail) => shares(detail, "line"), module: (detail) => shares(detail, "module"),
   op: (detail) => shares(detail, "op"), phase: (detail) => shares(detail, "phase"),
+  scope: (detail) => shares(detail, "scope", "(no span)"),
   kernel: (detail, e) => [[nameOf(e), 1]], program: (detail) => [[`program ${detail.program}`, 1]], span: null,
 };
 const COLUMNS = [
@@ -15,10 +16,15 @@ const COLUMNS = [
 ];
 const tableState = { group: "line", by: "time", falling: true };
 
-function shares(detail, key) {
+// Spans that the ops of a kernel were recorded in, each path once.
+function scopesOf(detail) {
+  return [...new Set(detail.parts.map((part) => part.scope).filter(Boolean))];
+}
+
+function shares(detail, key, none = `(no ${key})`) {
   const found = new Map();
   for (const part of detail.parts) {
-    const name = part[key] || `(no ${key})`;
+    const name = part[key] || none;
     found.set(name, (found.get(name) ?? 0) + part.share);
   }
   return found;
@@ -118,7 +124,7 @@ function showTable() {
     ? `of the selected ${duration(view.range[1] - view.range[0])}` : "of the whole recording";
   byId("note").textContent = spans
     ? "Spans lie within each other, so their times do not add up."
-    : "A fused kernel stands under each of its lines, modules and ops with a share of its time; shares sum to the whole. " +
+    : "A fused kernel stands under each of its lines, modules, ops and scopes with a share of its time; shares sum to the whole. " +
       "Kernels that run at the same time share that time.";
 }
 

@@ -1,5 +1,7 @@
 // The timeline in the user's hands: zoom, pan, select, choose an event, go to it.
 
+const MOST_LINKS = 20; // to other events, of one that is chosen
+
 let asked = false, tall = 0;
 
 function redraw() {
@@ -118,7 +120,7 @@ function hovered(event) {
   const detail = detailOf(e);
   const tip = byId("tip");
   tip.textContent = `${nameOf(e)}\n${kindOf(e)}, ${duration(data.length[e])}` +
-    (detail ? `\n${detail.ops.join(" ")}\n${detail.sites.map(shortSite).join(", ")}` : "");
+    [detail?.ops.join(" "), detail?.sites.map(shortSite).join(", ")].map((said) => said && `\n${said}`).join("");
   tip.style.display = "block";
   tip.style.left = `${Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8)}px`;
   tip.style.top = `${Math.min(event.clientY + 14, innerHeight - tip.offsetHeight - 8)}px`;
@@ -126,6 +128,18 @@ function hovered(event) {
 
 function hideTip() {
   byId("tip").style.display = "none";
+}
+
+// Kernels that computed what an op has recorded, or the ops of a kernel; arrows go to its first part.
+function opArrows(e) {
+  const found = [];
+  for (let k = 0; k < data.flows.length; k += 2) {
+    const source = data.flows[k], target = data.flows[k + 1];
+    if (kindOf(source) !== "op") continue;
+    if (source === e) found.push(target);
+    else if (data.kind[e] === data.kernel && data.parent[target] === data.parent[e] && data.detail[target] === data.detail[e]) found.push(source);
+  }
+  return found;
 }
 
 // Show all about an event below the timeline.
@@ -140,7 +154,9 @@ function choose(e) {
   const row = emptyRow(nameOf(e));
   addTo(row, e, detail, 1);
   const lane = data.lanes[data.lane[e]];
+  const ends = opArrows(e).slice(0, MOST_LINKS).flatMap((end) => [make("a", { onclick: () => goTo(end) }, nameOf(end)), " "]);
   const pairs = [["in", ...path, nameOf(e)], ["time", `${duration(data.length[e])} at ${duration(data.start[e])} on ${lane.device}, ${lane.name}`], ["kind", kindOf(e)]];
+  if (ends.length) pairs.push([kindOf(e) === "op" ? "kernels" : "called", ...ends]);
   byId("chosen").replaceChildren(make("dl", { class: "pairs" },
     ...pairs.flatMap(([term, ...said]) => [make("dt", {}, term), make("dd", {}, ...said)])),
     ...(detail ? [factList(detail, row)] : []));

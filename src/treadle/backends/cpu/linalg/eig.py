@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from treadle.backends.cpu.linalg.given import given
 from treadle.backends.cpu.linalg.product import PACK, product
-from treadle.backends.cpu.linalg.schur import hessenberg, schur
+from treadle.backends.cpu.linalg.schur import hessenberg, schur, sized
 from treadle.backends.cpu.linalg.schur_complex import complex_eig
 from treadle.backends.cpu.linalg.turning import turn
 from treadle.backends.cpu.linalg.vectors import copy, dot, fill, scale
@@ -192,6 +192,7 @@ def eig_pack(
     wr = out + item * (2 * n + 2 * n * n * vectors)
     wi = wr + n
     copy(n * n, a + item * n * n, h)
+    factor = sized(n, h)
     hessenberg(n, h, z, v, room)
     size = schur(n, h, z, wr, wi)
     if size != size:
@@ -201,6 +202,8 @@ def eig_pack(
         vectors_of(n, h, z, wr, wi, size, v, u, room, scratch)
         turn(n, n, v, n, wi + n, n)
         turn(n, n, u, n, wi + (n + n * n), n)
+    if factor != 1.0:
+        scale(2 * n, factor, wr)
 
 
 def plan(node: Node, target: Target) -> Work:

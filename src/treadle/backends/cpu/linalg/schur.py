@@ -8,15 +8,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from treadle.backends.cpu.linalg.householder import reflect
-from treadle.backends.cpu.linalg.vectors import Rows, add_outer, combine, dot, fill
+from treadle.backends.cpu.linalg.vectors import Rows, add_outer, combine, dot, fill, largest, scale
 from treadle.backends.cpu.writer import Int, Writer
 from treadle.backends.cpu.written import Array, vectorised
-from treadle.backends.cpu.written_builtins import conjugate, copysign, epsilon, sqrt
+from treadle.backends.cpu.written_builtins import conjugate, copysign, epsilon, huge, sqrt, tiny
 from treadle.base.dtypes import DType
 from treadle.base.target import Target
 
 MOST = 60  # steps for one eigenvalue
 ODD = 10  # after so many steps without an end, another shift
+
+
+def sized(n: int, h: Array) -> float:
+    """What a matrix of very large or small elements is divided by, so that their squares exist."""
+    most = abs(h[largest(n * n, h)])
+    least = sqrt(tiny()) / epsilon()
+    if most == min(max(most, least), 1.0 / least):
+        return 1.0
+    if most != min(max(most, tiny()), huge()):
+        return 1.0
+    scale(n * n, 1.0 / most, h)
+    return most
 
 
 def hessenberg(n: int, h: Array, z: Array, v: Array, weights: Array) -> None:

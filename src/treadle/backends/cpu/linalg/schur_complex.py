@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from treadle.backends.cpu.linalg.householder import norm
 from treadle.backends.cpu.linalg.product import product
-from treadle.backends.cpu.linalg.schur import hessenberg
+from treadle.backends.cpu.linalg.schur import hessenberg, sized
 from treadle.backends.cpu.linalg.turning import turn
 from treadle.backends.cpu.linalg.vectors import copy, fill, largest, scale
 from treadle.backends.cpu.written import Array, Scalar
@@ -145,13 +145,14 @@ def complex_eig(
     room = v + n * n
     values = out + item * (n + n * n * vectors)
     copy(n * n, a + item * n * n, h)
+    factor = sized(n, h)
     hessenberg(n, h, z, v, room)
     size = complex_schur(n, h, z)
     if size != size:
         fill(n + n * n * vectors, size, values)
         return
     for i in range(n):
-        values[i] = h[i * n + i]
+        values[i] = h[i * n + i] * factor
     if vectors == 1:
         for k in range(n):
             vector(n, k, h, size, v + k * n)
