@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("triton")
 
 from fake_driver import as_cuda
-from late_driver import LEGACY, LateDriver
+from late_driver import LEGACY, PER_THREAD, LateDriver
 from triton_host import INTERPRETED
 
 import treadle as td
@@ -343,13 +343,18 @@ def test_a_capsule_that_nobody_takes_lets_go(driver):
     assert len(capsules._LENT) == before
 
 
-def test_a_stream_that_is_gone_when_memory_comes_back(driver):
-    stream = driver.cuStreamCreate(0)[1]
+@pytest.mark.parametrize("gone", [True, False])
+def test_a_stream_that_is_gone_or_another_threads_when_memory_comes_back(driver, gone):
+    stream = driver.cuStreamCreate(0)[1] if gone else PER_THREAD
     x = td.tensor(ARRAY, device="cuda")
     found = capsules.taken(x.__dlpack__(stream=stream))
-    driver.cuStreamDestroy(stream)
+    if gone:
+        driver.cuStreamDestroy(stream)
     found.release()
-    np.testing.assert_array_equal((x + 1.0).numpy(), ARRAY + 1.0)
+    y = (x + 1.0).realize()
+    main = int(backend().gpu.stream)
+    assert driver.ran[main] > 0  # all that came before was waited for
+    np.testing.assert_array_equal(y.numpy(), ARRAY + 1.0)
 
 
 @pytest.mark.parametrize("versioned", [False, True])

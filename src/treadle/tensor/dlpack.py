@@ -16,6 +16,7 @@ from treadle.ir.node import Type
 
 CPU, CUDA = 1, 2  # kinds of memory
 HOST = (CPU, 3)  # readable by the processor; the second is pinned for the GPU
+MANAGED = 13  # of a GPU, and moved about by its driver
 UNSIGNED = 1
 CODES = {"bfloat16": 4, "float8_e4m3fn": 10, "float8_e5m2": 12}
 # By the capsule's name, where the type stands: a code, a number of bits, a number of lanes.
@@ -96,6 +97,8 @@ def place_asked(x: Any) -> tuple[int, int]:
         got = type(x).__name__
         raise OperandError(explain("from_dlpack", "does not speak DLPack", hint, got=got))
     kind, number = x.__dlpack_device__()
+    if kind == MANAGED:
+        return CUDA, int(number)
     if kind not in (*HOST, CUDA):
         hint = "move it to the CPU in the other library first"
         facts = {"kind": int(kind), "number": int(number)}

@@ -15,6 +15,10 @@ from cuda.bindings import driver as cu
 from treadle.backends.cuda.driver import Gpu, Mark, checked
 
 
+SUCCESS = cu.CUresult.CUDA_SUCCESS
+OF_THE_THREAD = 2  # the driver's name for the default stream of whichever thread asks
+
+
 class Borrowed:
     """Device memory of another library's, which is told when nobody uses it any more."""
 
@@ -75,13 +79,15 @@ class Shared:
                 give()
 
     def _follow(self, stream: int) -> None:
-        """Let our work come after a stream's; one that is gone by now is waited for as a whole."""
+        """Let our work come after a stream's.
+
+        Of one that is gone by now, and of another thread's, nobody can tell: all is waited for.
+        """
         mark = Mark()
-        recorded = cu.cuEventRecord(mark.handle, stream)[0]
-        if recorded == cu.CUresult.CUDA_SUCCESS:
-            self.gpu.follow(mark)
-        else:
+        if stream == OF_THE_THREAD or cu.cuEventRecord(mark.handle, stream)[0] != SUCCESS:
             checked(cu.cuCtxSynchronize())
+        else:
+            self.gpu.follow(mark)
 
     def release(self) -> None:
         """Give back at once what is let go of."""
