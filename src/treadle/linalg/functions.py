@@ -207,20 +207,20 @@ def solve_triangular(
 
 
 # <gen solve>
-def solve(a: Tensor, b: Tensor, **words: Unpack[Words]) -> Tensor:
-    """x with a x = b: by LU with partial pivoting.
+def solve(a: Tensor, b: Tensor, left: bool = True, **words: Unpack[Words]) -> Tensor:
+    """x with a x = b, or x a = b if not left: by LU with partial pivoting.
 
     b holds columns, or one vector for each matrix: where it has one axis, or the axes of a without
-    the last. A singular a gives infinities or NaN.
+    the last. If not left it holds rows. A singular a gives infinities or NaN.
 
     >>> import treadle as td
     >>> td.linalg.solve(td.tensor([[2.0, 0.0], [1.0, 1.0]]), td.tensor([2.0, 3.0])).tolist()
     [1.0, 2.0]
     """
     if words:
-        return solving_rows.solve(a, b, **words)
-    return solving_rows.solve(a, b)
-    # </gen solve aybbrbyiuxpvsmkqjmcmnzuw6pvsmkymuw3ncqlgu5yucuqcdkmusmvg47hmejzjk>
+        return solving_rows.solve(a, b, left, **words)
+    return solving_rows.solve(a, b, left)
+    # </gen solve evwmgjidatpvsmkqjmcmpfwdypvsmkymuw3ncqlgu5yucuqcdkmusmvyr2mrevxrw>
 
 
 # <gen inv>
