@@ -264,7 +264,7 @@ def mm(a: Tensor, b: Tensor, **words: Unpack[Words]) -> Tensor:
 
 # <gen addmm>
 def addmm(
-    x: Tensor, a: Tensor, b: Tensor, beta: float = 1, alpha: float = 1, **words: Any
+    x: Tensor, a: Tensor, b: Tensor, beta: complex = 1, alpha: complex = 1, **words: Any
 ) -> Tensor:
     """beta * x + alpha * (a matrix times a matrix); x broadcasts to it.
 
@@ -273,12 +273,12 @@ def addmm(
     if words:
         return added_rows.addmm(x, a, b, beta, alpha, **words)
     return added_rows.addmm(x, a, b, beta, alpha)
-    # </gen addmm etmkh4jc42q76qk5vhh5pvsmkzkxznuqcdkmusmvhcsjbuahf6>
+    # </gen addmm etmkhf66nfq76qk5vhh5pvsmkzkxznuqcdkmusmvhcsjbuahf6>
 
 
 # <gen addmv>
 def addmv(
-    x: Tensor, a: Tensor, b: Tensor, beta: float = 1, alpha: float = 1, **words: Any
+    x: Tensor, a: Tensor, b: Tensor, beta: complex = 1, alpha: complex = 1, **words: Any
 ) -> Tensor:
     """beta * x + alpha * (a matrix times a vector); x broadcasts to it.
 
@@ -287,12 +287,12 @@ def addmv(
     if words:
         return added_rows.addmv(x, a, b, beta, alpha, **words)
     return added_rows.addmv(x, a, b, beta, alpha)
-    # </gen addmv cwzcu4jc42q76qkfoocopvsmkzkxznuqcdkmusmvgfuigjq5yg>
+    # </gen addmv cwzcuf66nfq76qkfoocopvsmkzkxznuqcdkmusmvgfuigjq5yg>
 
 
 # <gen addr>
 def addr(
-    x: Tensor, a: Tensor, b: Tensor, beta: float = 1, alpha: float = 1, **words: Any
+    x: Tensor, a: Tensor, b: Tensor, beta: complex = 1, alpha: complex = 1, **words: Any
 ) -> Tensor:
     """beta * x + alpha * (every element of a vector times every one of another); x broadcasts to
     it.
@@ -302,12 +302,12 @@ def addr(
     if words:
         return added_rows.addr(x, a, b, beta, alpha, **words)
     return added_rows.addr(x, a, b, beta, alpha)
-    # </gen addr r3v4d4jc42q76qkmx3czievn3pvsmkzkxznuqcdkmusmvxxvdar3gyf>
+    # </gen addr r3v4df66nfq76qkmx3czievn3pvsmkzkxznuqcdkmusmvxxvdar3gyf>
 
 
 # <gen baddbmm>
 def baddbmm(
-    x: Tensor, a: Tensor, b: Tensor, beta: float = 1, alpha: float = 1, **words: Any
+    x: Tensor, a: Tensor, b: Tensor, beta: complex = 1, alpha: complex = 1, **words: Any
 ) -> Tensor:
     """beta * x + alpha * (a batch of matrices times another); x broadcasts to it.
 
@@ -316,12 +316,12 @@ def baddbmm(
     if words:
         return added_rows.baddbmm(x, a, b, beta, alpha, **words)
     return added_rows.baddbmm(x, a, b, beta, alpha)
-    # </gen baddbmm efsuw4jc42q76qkdix4fpvsmkzkxznuqcdkmusmvnxjxdwquhp>
+    # </gen baddbmm efsuwf66nfq76qkdix4fpvsmkzkxznuqcdkmusmvnxjxdwquhp>
 
 
 # <gen addbmm>
 def addbmm(
-    x: Tensor, a: Tensor, b: Tensor, beta: float = 1, alpha: float = 1, **words: Any
+    x: Tensor, a: Tensor, b: Tensor, beta: complex = 1, alpha: complex = 1, **words: Any
 ) -> Tensor:
     """beta * x + alpha * (the sum of a batch of products of matrices); x broadcasts to it.
 
@@ -330,25 +330,25 @@ def addbmm(
     if words:
         return added_rows.addbmm(x, a, b, beta, alpha, **words)
     return added_rows.addbmm(x, a, b, beta, alpha)
-    # </gen addbmm frx3k4jc42q76qkewg5cpvsmkzkxznuqcdkmusmvtylnpxjfmz>
+    # </gen addbmm frx3kf66nfq76qkewg5cpvsmkzkxznuqcdkmusmvtylnpxjfmz>
 
 
 # <gen addcmul>
-def addcmul(x: Tensor, a: Tensor | float, b: Tensor, value: float = 1, **words: Any) -> Tensor:
+def addcmul(x: Tensor, a: Tensor | float, b: Tensor, value: complex = 1, **words: Any) -> Tensor:
     """x + value * a * b."""
     if words:
         return added_rows.addcmul(x, a, b, value, **words)
     return added_rows.addcmul(x, a, b, value)
-    # </gen addcmul yuvzthve4smusmvrmeecczcog>
+    # </gen addcmul luyrhhve4smusmvrmeecczcog>
 
 
 # <gen addcdiv>
-def addcdiv(x: Tensor, a: Tensor | float, b: Tensor, value: float = 1, **words: Any) -> Tensor:
+def addcdiv(x: Tensor, a: Tensor | float, b: Tensor, value: complex = 1, **words: Any) -> Tensor:
     """x + value * a / b, a float."""
     if words:
         return added_rows.addcdiv(x, a, b, value, **words)
     return added_rows.addcdiv(x, a, b, value)
-    # </gen addcdiv x2xkeqck7smusmvs2crbpfnfy>
+    # </gen addcdiv z4hgkqck7smusmvs2crbpfnfy>
 
 
 # <gen chain_matmul>
@@ -1912,9 +1912,9 @@ def fmax(x: Tensor | float, y: Tensor | float, **words: Unpack[Words]) -> Tensor
 def logaddexp(x: Tensor | float, y: Tensor | float, **words: Unpack[Words]) -> Tensor:
     """log(exp(x) + exp(y)) without overflow."""
     if words:
-        return numeric_rows.logaddexp(x, y, **words)
-    return numeric_rows.logaddexp(x, y)
-    # </gen logaddexp 3zjcyflrhtmusmv4mhsdazyct>
+        return arithmetic_rows.logaddexp(x, y, **words)
+    return arithmetic_rows.logaddexp(x, y)
+    # </gen logaddexp 3zjcyflrhtmusmvidm232haqm>
 
 
 # <gen lerp>

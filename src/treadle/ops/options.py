@@ -76,7 +76,7 @@ def options_of(define: Callable[..., Any]) -> Callable[..., tuple[tuple[Any, ...
 
 KINDS = {
     "float": ("a number", "__float__"), "int": ("an integer", "__index__"),
-    "str": ("text", "isalpha"),
+    "complex": ("a number", "conjugate"), "str": ("text", "isalpha"),
 }  # fmt: skip
 """Annotations of options: what they mean, and what a value has that fits."""
 

@@ -240,62 +240,64 @@ class Methods(Syntax):
         # </gen mm nrcxvs2qhqge5m5mwk4eeal2y>
 
     # <gen addmm>
-    def addmm(self, a: Self, b: Self, beta: float = 1, alpha: float = 1, **words: Any) -> Self:
+    def addmm(self, a: Self, b: Self, beta: complex = 1, alpha: complex = 1, **words: Any) -> Self:
         """beta * x + alpha * (a matrix times a matrix); x broadcasts to it."""
         if words:
             return added_rows.addmm(self, a, b, beta, alpha, **words)
         return added_rows.addmm(self, a, b, beta, alpha)
-        # </gen addmm yoyrzginvmge5m5rvb7qpoduw>
+        # </gen addmm 3lj5mginvmge5m5rvb7qpoduw>
 
     # <gen addmv>
-    def addmv(self, a: Self, b: Self, beta: float = 1, alpha: float = 1, **words: Any) -> Self:
+    def addmv(self, a: Self, b: Self, beta: complex = 1, alpha: complex = 1, **words: Any) -> Self:
         """beta * x + alpha * (a matrix times a vector); x broadcasts to it."""
         if words:
             return added_rows.addmv(self, a, b, beta, alpha, **words)
         return added_rows.addmv(self, a, b, beta, alpha)
-        # </gen addmv xbmi3r2ttnge5m5xjh2io4riy>
+        # </gen addmv zqgpdr2ttnge5m5xjh2io4riy>
 
     # <gen addr>
-    def addr(self, a: Self, b: Self, beta: float = 1, alpha: float = 1, **words: Any) -> Self:
+    def addr(self, a: Self, b: Self, beta: complex = 1, alpha: complex = 1, **words: Any) -> Self:
         """beta * x + alpha * (every element of a vector times every one of another); x
         broadcasts to it.
         """
         if words:
             return added_rows.addr(self, a, b, beta, alpha, **words)
         return added_rows.addr(self, a, b, beta, alpha)
-        # </gen addr ujjvvulnfxupiodsdaupge5m5mfpcym57es>
+        # </gen addr gwp3dulnfxupiodsdaupge5m5mfpcym57es>
 
     # <gen baddbmm>
-    def baddbmm(self, a: Self, b: Self, beta: float = 1, alpha: float = 1, **words: Any) -> Self:
+    def baddbmm(
+        self, a: Self, b: Self, beta: complex = 1, alpha: complex = 1, **words: Any
+    ) -> Self:
         """beta * x + alpha * (a batch of matrices times another); x broadcasts to it."""
         if words:
             return added_rows.baddbmm(self, a, b, beta, alpha, **words)
         return added_rows.baddbmm(self, a, b, beta, alpha)
-        # </gen baddbmm bxwuxfnsopge5m5lzrrm4zkqv>
+        # </gen baddbmm cyy3grcysxprv3yfnsopge5m5lzrrm4zkqv>
 
     # <gen addbmm>
-    def addbmm(self, a: Self, b: Self, beta: float = 1, alpha: float = 1, **words: Any) -> Self:
+    def addbmm(self, a: Self, b: Self, beta: complex = 1, alpha: complex = 1, **words: Any) -> Self:
         """beta * x + alpha * (the sum of a batch of products of matrices); x broadcasts to it."""
         if words:
             return added_rows.addbmm(self, a, b, beta, alpha, **words)
         return added_rows.addbmm(self, a, b, beta, alpha)
-        # </gen addbmm pk2p5n3ws7ge5m5kng5xcm3j7>
+        # </gen addbmm jdorbn3ws7ge5m5kng5xcm3j7>
 
     # <gen addcmul>
-    def addcmul(self, a: Self | float, b: Self, value: float = 1, **words: Any) -> Self:
+    def addcmul(self, a: Self | float, b: Self, value: complex = 1, **words: Any) -> Self:
         """x + value * a * b."""
         if words:
             return added_rows.addcmul(self, a, b, value, **words)
         return added_rows.addcmul(self, a, b, value)
-        # </gen addcmul dmntds46dyge5m5gzbyj24nni>
+        # </gen addcmul swahxs46dyge5m5gzbyj24nni>
 
     # <gen addcdiv>
-    def addcdiv(self, a: Self | float, b: Self, value: float = 1, **words: Any) -> Self:
+    def addcdiv(self, a: Self | float, b: Self, value: complex = 1, **words: Any) -> Self:
         """x + value * a / b, a float."""
         if words:
             return added_rows.addcdiv(self, a, b, value, **words)
         return added_rows.addcdiv(self, a, b, value)
-        # </gen addcdiv kz3budibh7ge5m5mo3pnwifbw>
+        # </gen addcdiv m32gmdibh7ge5m5mo3pnwifbw>
 
     # <gen cross>
     def cross(self, b: Self, axis: int = -1, **words: Unpack[Words]) -> Self:
@@ -1544,9 +1546,9 @@ class Methods(Syntax):
     def logaddexp(self, y: Self | float, **words: Unpack[Words]) -> Self:
         """log(exp(x) + exp(y)) without overflow."""
         if words:
-            return numeric_rows.logaddexp(self, y, **words)
-        return numeric_rows.logaddexp(self, y)
-        # </gen logaddexp vpkhczaws3ge5m54idnlsl2xm>
+            return arithmetic_rows.logaddexp(self, y, **words)
+        return arithmetic_rows.logaddexp(self, y)
+        # </gen logaddexp vpkhczaws3ge5m53cphzd4xzx>
 
     # <gen lerp>
     def lerp(self, y: Self | float, weight: Self | float, **words: Unpack[Words]) -> Self:
