@@ -326,6 +326,7 @@ def atanh(x: Any, /) -> Any:
 
 
 def _fmod_grad(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    a, b = cast(a, y.dtype), cast(b, y.dtype)
     whole = floor_divide(abs(a), abs(b))
     return g, where(eq(signbit(a), signbit(b)), -g * whole, g * whole)
 
