@@ -89,8 +89,13 @@ def _backwards(op: Op, x: Any, axis: int) -> Any:
 
 
 def _product_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
-    """Up to the first zero of a line a quotient, there the products without it, behind it none."""
+    """Up to the first zero of a line a quotient, there the products without it, behind it none.
+
+    At an infinity the quotient is NaN, unless it stands alone.
+    """
     (axis,) = y.arg
+    if x.shape[axis] == 1:
+        return (g,)
     zero = eq(x, 0)
     zeros = cumsum(cast(zero, int64), axis=axis)
     first = zero & eq(zeros, 1)
