@@ -130,8 +130,6 @@ MUTATIONS = [
         # ---- one program for many sizes
         ("runtime/growing.py", "self.least <= size <= self.most and self.line.at(size) == sizes",
          "self.least <= size <= self.most", "graphs of other sizes are taken for this one"),
-        ("runtime/growing.py", "return node.call.slot if is_given(node, roots) else node.call",
-         "return node.call.slot", "numbers that nobody gives are those of another graph"),
         # ---- found by the fuzzer
         ("schedule/fuse.py", 'return read.aligned == "same" and span != COLUMN',
          'return read.aligned == "same"', "totals of columns are taken for those of rows"),
