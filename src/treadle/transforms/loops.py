@@ -16,7 +16,7 @@ from treadle.base.errors import (
     require_function,
 )
 from treadle.base.trees import Structure, flatten, unflatten
-from treadle.ir.node import Node, Type, type_of
+from treadle.ir.node import Node, Type, iota, type_of
 from treadle.ir.region import Loop, are_alike
 from treadle.ops.joining import stack
 from treadle.ops.movement import concat, cut
