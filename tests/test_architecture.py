@@ -44,6 +44,7 @@ LATE_IMPORTS = {
     "base/cache.py": "only the first look-up on disk asks where the cache is",
     "tensor/creation.py": "NumPy is loaded by the first array",
     "tensor/keys.py": "NumPy is loaded by the first list that is an index",
+    "tensor/triangles.py": "NumPy is loaded by the first array",
     "tensor/dlpack.py": "the same",
     "nn/init.py": "NumPy is loaded by the first orthogonal matrix",
     "tensor/picture.py": "files are only written by those who save one",

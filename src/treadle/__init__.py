@@ -42,10 +42,11 @@ if TYPE_CHECKING:
     from treadle.tensor.placing import pin_memory
     from treadle.transforms.anomaly import detect_anomaly
     from treadle.transforms.branches import cond, switch, while_loop
+    from treadle.transforms.counting import fori_loop
     from treadle.transforms.custom import custom_gradient, custom_jvp, custom_vjp
     from treadle.transforms.forward import jvp, linearize
     from treadle.transforms.jacobian import hessian, jacfwd, jacobian, jacrev
-    from treadle.transforms.loops import fori_loop, map, scan
+    from treadle.transforms.loops import map, scan
     from treadle.transforms.vmap import vmap
 
 __version__ = "0.1.0"
@@ -201,7 +202,7 @@ FROM = {
     "cond": "transforms.branches", "custom_gradient": "transforms.custom",
     "custom_jvp": "transforms.custom", "custom_vjp": "transforms.custom",
     "detect_anomaly": "transforms.anomaly",
-    "fori_loop": "transforms.loops", "hessian": "transforms.jacobian",
+    "fori_loop": "transforms.counting", "hessian": "transforms.jacobian",
     "jacfwd": "transforms.jacobian", "jacobian": "transforms.jacobian",
     "jacrev": "transforms.jacobian", "jvp": "transforms.forward", "linearize": "transforms.forward",
     "load": "io", "map": "transforms.loops", "memory_report": "tensor.memory_report",

@@ -49,6 +49,7 @@ from treadle.ops import writing as writing_rows
 from treadle.ops import zetas as zetas_rows
 from treadle.ops.arithmetic import Parts
 from treadle.ops.neighbours import Histogram
+from treadle.ops.options import Scalar
 from treadle.ops.sets import Counts, Inverse, Unique
 from treadle.ops.statistics import Extremes, Found
 from treadle.ops.words import Words, accept_words
@@ -56,8 +57,8 @@ from treadle.tensor.tensor import Tensor
 
 # <sums tgj7fvpa25pvsmkymah2xvyiz3pewjo6m2y6drl2mgqqfu2vb2fgkn2p4srfevaalb32jdqe4bzutyoe>
 # <sums 6n5dtgtzmx5mpujuqtos24poxtsidvn4cuynrbhmukhfknm4gyji6keu4tomikgbsoi2stkhhscwaxz4>
-# <sums foj6wcdvqu7te2pmu6xuof2p55pkjfc3azhb7iyl7newb7i7vj2ul5zye67edyko43kgudduigdgsbpw>
-# </gen imports cpsn7otixypvsmk>
+# <sums foj6wcdvqu7te2pmu6xuof2p55pkjfc3azhb7iyl7newb7i7vj2ul5zye67edyko43kgudva52cduigd>
+# </gen imports gsbpwcpsn7otixypvsmk>
 
 
 # <gen relu>
@@ -264,7 +265,7 @@ def mm(a: Tensor, b: Tensor, **words: Unpack[Words]) -> Tensor:
 
 # <gen addmm>
 def addmm(
-    x: Tensor, a: Tensor, b: Tensor, beta: float = 1, alpha: float = 1, **words: Any
+    x: Tensor, a: Tensor, b: Tensor, beta: Scalar = 1, alpha: Scalar = 1, **words: Any
 ) -> Tensor:
     """beta * x + alpha * (a matrix times a matrix); x broadcasts to it.
 
@@ -273,12 +274,12 @@ def addmm(
     if words:
         return added_rows.addmm(x, a, b, beta, alpha, **words)
     return added_rows.addmm(x, a, b, beta, alpha)
-    # </gen addmm etmkh4jc42q76qk5vhh5pvsmkzkxznuqcdkmusmvhcsjbuahf6>
+    # </gen addmm etmkhgzrcjq76qk5vhh5pvsmkzkxznuqcdkmusmvhcsjbuahf6>
 
 
 # <gen addmv>
 def addmv(
-    x: Tensor, a: Tensor, b: Tensor, beta: float = 1, alpha: float = 1, **words: Any
+    x: Tensor, a: Tensor, b: Tensor, beta: Scalar = 1, alpha: Scalar = 1, **words: Any
 ) -> Tensor:
     """beta * x + alpha * (a matrix times a vector); x broadcasts to it.
 
@@ -287,12 +288,12 @@ def addmv(
     if words:
         return added_rows.addmv(x, a, b, beta, alpha, **words)
     return added_rows.addmv(x, a, b, beta, alpha)
-    # </gen addmv cwzcu4jc42q76qkfoocopvsmkzkxznuqcdkmusmvgfuigjq5yg>
+    # </gen addmv cwzcugzrcjq76qkfoocopvsmkzkxznuqcdkmusmvgfuigjq5yg>
 
 
 # <gen addr>
 def addr(
-    x: Tensor, a: Tensor, b: Tensor, beta: float = 1, alpha: float = 1, **words: Any
+    x: Tensor, a: Tensor, b: Tensor, beta: Scalar = 1, alpha: Scalar = 1, **words: Any
 ) -> Tensor:
     """beta * x + alpha * (every element of a vector times every one of another); x broadcasts to
     it.
@@ -302,12 +303,12 @@ def addr(
     if words:
         return added_rows.addr(x, a, b, beta, alpha, **words)
     return added_rows.addr(x, a, b, beta, alpha)
-    # </gen addr r3v4d4jc42q76qkmx3czievn3pvsmkzkxznuqcdkmusmvxxvdar3gyf>
+    # </gen addr r3v4dgzrcjq76qkmx3czievn3pvsmkzkxznuqcdkmusmvxxvdar3gyf>
 
 
 # <gen baddbmm>
 def baddbmm(
-    x: Tensor, a: Tensor, b: Tensor, beta: float = 1, alpha: float = 1, **words: Any
+    x: Tensor, a: Tensor, b: Tensor, beta: Scalar = 1, alpha: Scalar = 1, **words: Any
 ) -> Tensor:
     """beta * x + alpha * (a batch of matrices times another); x broadcasts to it.
 
@@ -316,12 +317,12 @@ def baddbmm(
     if words:
         return added_rows.baddbmm(x, a, b, beta, alpha, **words)
     return added_rows.baddbmm(x, a, b, beta, alpha)
-    # </gen baddbmm efsuw4jc42q76qkdix4fpvsmkzkxznuqcdkmusmvnxjxdwquhp>
+    # </gen baddbmm efsuwgzrcjq76qkdix4fpvsmkzkxznuqcdkmusmvnxjxdwquhp>
 
 
 # <gen addbmm>
 def addbmm(
-    x: Tensor, a: Tensor, b: Tensor, beta: float = 1, alpha: float = 1, **words: Any
+    x: Tensor, a: Tensor, b: Tensor, beta: Scalar = 1, alpha: Scalar = 1, **words: Any
 ) -> Tensor:
     """beta * x + alpha * (the sum of a batch of products of matrices); x broadcasts to it.
 
@@ -330,25 +331,25 @@ def addbmm(
     if words:
         return added_rows.addbmm(x, a, b, beta, alpha, **words)
     return added_rows.addbmm(x, a, b, beta, alpha)
-    # </gen addbmm frx3k4jc42q76qkewg5cpvsmkzkxznuqcdkmusmvtylnpxjfmz>
+    # </gen addbmm frx3kgzrcjq76qkewg5cpvsmkzkxznuqcdkmusmvtylnpxjfmz>
 
 
 # <gen addcmul>
-def addcmul(x: Tensor, a: Tensor | float, b: Tensor, value: float = 1, **words: Any) -> Tensor:
+def addcmul(x: Tensor, a: Tensor | float, b: Tensor, value: Scalar = 1, **words: Any) -> Tensor:
     """x + value * a * b."""
     if words:
         return added_rows.addcmul(x, a, b, value, **words)
     return added_rows.addcmul(x, a, b, value)
-    # </gen addcmul yuvzthve4smusmvrmeecczcog>
+    # </gen addcmul h5tnkhve4smusmvrmeecczcog>
 
 
 # <gen addcdiv>
-def addcdiv(x: Tensor, a: Tensor | float, b: Tensor, value: float = 1, **words: Any) -> Tensor:
+def addcdiv(x: Tensor, a: Tensor | float, b: Tensor, value: Scalar = 1, **words: Any) -> Tensor:
     """x + value * a / b, a float."""
     if words:
         return added_rows.addcdiv(x, a, b, value, **words)
     return added_rows.addcdiv(x, a, b, value)
-    # </gen addcdiv x2xkeqck7smusmvs2crbpfnfy>
+    # </gen addcdiv zlrgzqck7smusmvs2crbpfnfy>
 
 
 # <gen chain_matmul>
@@ -1912,9 +1913,9 @@ def fmax(x: Tensor | float, y: Tensor | float, **words: Unpack[Words]) -> Tensor
 def logaddexp(x: Tensor | float, y: Tensor | float, **words: Unpack[Words]) -> Tensor:
     """log(exp(x) + exp(y)) without overflow."""
     if words:
-        return numeric_rows.logaddexp(x, y, **words)
-    return numeric_rows.logaddexp(x, y)
-    # </gen logaddexp 3zjcyflrhtmusmv4mhsdazyct>
+        return arithmetic_rows.logaddexp(x, y, **words)
+    return arithmetic_rows.logaddexp(x, y)
+    # </gen logaddexp 3zjcyflrhtmusmvidm232haqm>
 
 
 # <gen lerp>

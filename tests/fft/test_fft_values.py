@@ -265,3 +265,19 @@ def test_what_is_not_finite_stays_in_its_line():
 def test_refusals(call, error, said):
     with pytest.raises(error, match=said):
         call(td.ones(3, 4))
+
+
+@pytest.mark.parametrize("name", [*REAL, *HALF])
+@pytest.mark.parametrize("n", [-1, 0])
+def test_a_line_has_a_point_at_least(name, n):
+    with pytest.raises(ValueError, match="Invalid number"):
+        getattr(np.fft, name)(np.ones((3, 4)), n)
+    with pytest.raises(ShapeError, match=f"{name}: needs at least one point"):
+        getattr(td.fft, name)(td.ones(3, 4), n=n)
+
+
+def test_of_several_axes_minus_one_is_the_length_there_is():
+    x = drawn((3, 4), "float64")
+    compare("fft2", x, "float64", x.size, s=(-1, 6))
+    with pytest.raises(ShapeError, match="fft2: needs at least one point"):
+        td.fft.fft2(td.tensor(x), s=(-2, 6))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import treadle as td
+from treadle.base.errors import ArgumentError
 
 KINDS = {"complex64": np.float32, "complex128": np.float64}
 NUMPY = {name: f"arc{name[1:]}" for name in ("asin", "acos", "atan", "asinh", "acosh", "atanh")}
@@ -202,3 +203,57 @@ def test_sums_of_exponentials_powers_and_fillings():
     np.testing.assert_allclose(td.vander(td.tensor(z[0]), 3).numpy(), np.vander(z[0], 3))
     filled = td.index_fill(td.tensor(z), td.tensor([0, 2]), 2 - 1j).numpy()
     np.testing.assert_array_equal(filled, [[2 - 1j] * 4, z[1], [2 - 1j] * 4])
+
+
+def test_sums_of_exponentials_that_do_not_fit():
+    rng = np.random.default_rng(1)
+    x, y = (rng.standard_normal((2, 5)) + 1j * rng.standard_normal((2, 5)) for _ in range(2))
+    for far in (-800.0, 800.0):
+        found = td.logaddexp(td.tensor(x + far), td.tensor(y + far)).numpy()
+        np.testing.assert_allclose(found, np.log(np.exp(x) + np.exp(y)) + far)
+    steps = x + 800.0 * np.array([-1, 0, 0, 1, 1])
+    found = td.logcumsumexp(td.tensor(steps), axis=1).numpy()
+    wanted = [steps[:, 0], steps[:, 1], np.log(np.exp(x[:, 1:3]).sum(1)), steps[:, 3],
+              np.log(np.exp(x[:, 3:]).sum(1)) + 800.0]  # fmt: skip
+    np.testing.assert_allclose(found, np.stack(wanted, 1))
+    nothing = td.tensor(np.array([complex(-np.inf, 1), complex(-np.inf, 2), 1j]))
+    np.testing.assert_allclose(td.logcumsumexp(nothing, axis=0).numpy()[2], 1j)
+
+
+def test_sinc_at_whole_numbers_and_along_the_imaginary_axis():
+    z = np.array([0, 1, -3, 1e6, 0.5j, 2 + 0.25j, 1e-9 + 1e-9j])
+    wanted = np.ones(7, complex)
+    wanted[1:] = np.sin(np.pi * (z[1:] - np.rint(z[1:].real))) / (np.pi * z[1:])
+    wanted[1:] *= (-1.0) ** np.rint(z[1:].real)
+    np.testing.assert_allclose(td.sinc(td.tensor(z)).numpy(), wanted, rtol=1e-14)
+
+
+FACTOR, OTHER = 0.5 - 2j, 1 + 3j
+SCALED = {
+    "add": lambda x, y: (td.add(x, y, alpha=FACTOR), lambda x, y: x + FACTOR * y),
+    "sub": lambda x, y: (td.sub(x, y, alpha=FACTOR), lambda x, y: x - FACTOR * y),
+    "addcmul": lambda x, y: (td.addcmul(x, x, y, value=FACTOR), lambda x, y: x + FACTOR * x * y),
+    "addcdiv": lambda x, y: (td.addcdiv(x, x, y, value=FACTOR), lambda x, y: x + FACTOR * x / y),
+    "addmm": lambda x, y: (
+        td.addmm(x, x, y, beta=OTHER, alpha=FACTOR), lambda x, y: OTHER * x + FACTOR * x @ y),
+    "baddbmm": lambda x, y: (
+        td.baddbmm(x[None], x[None], y[None], beta=OTHER, alpha=FACTOR)[0],
+        lambda x, y: OTHER * x + FACTOR * x @ y),
+    "full_like": lambda x, y: (td.full_like(x, FACTOR), lambda x, y: np.full_like(x, FACTOR)),
+    "masked_fill": lambda x, y: (
+        td.masked_fill(x, x.real > 0, FACTOR), lambda x, y: np.where(x.real > 0, FACTOR, x)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SCALED)
+def test_options_that_are_complex_numbers(name):
+    rng = np.random.default_rng(2)
+    x, y = (rng.standard_normal((3, 3)) + 1j * rng.standard_normal((3, 3)) for _ in range(2))
+    found, reference = SCALED[name](td.tensor(x), td.tensor(y))
+    np.testing.assert_allclose(found.numpy(), reference(x, y), rtol=1e-13)
+
+
+def test_an_option_that_is_no_number_is_refused():
+    x = td.ones(2)
+    with pytest.raises(ArgumentError, match="addcmul: value is a number"):
+        td.addcmul(x, x, x, value="1j")

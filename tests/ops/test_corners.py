@@ -217,3 +217,12 @@ def test_the_covariance_of_no_samples_is_unknown():
     assert np.isnan(td.cov(td.zeros((3, 0))).numpy()).all()
     assert np.isnan(td.cov(td.zeros(0)).item())
     assert td.cov(td.zeros((0, 3))).shape == (0, 0)
+
+
+def test_running_products_of_infinities():
+    assert slopes(lambda x: td.cumprod(x, 0), [inf]) == [[1.0]]
+    assert slopes(lambda x: td.cumprod(x, 1), [[inf], [-inf], [0.0], [2.0]]) == [[[1.0]] * 4]
+    (found,) = slopes(lambda x: td.cumprod(x, 0), [2.0, inf, 0.0, 3.0])
+    assert np.isnan(td.cumprod(td.tensor([2.0, inf, 0.0, 3.0]), 0).numpy()).any()
+    assert np.isnan(found[:2]).all()
+    assert found[2:] == [inf, 0.0]

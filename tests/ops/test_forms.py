@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import timeit
+
 import numpy as np
 import pytest
 
@@ -184,6 +186,24 @@ def test_tensors_like_others():
         low, high = td.tril_indices(row, column, offset), td.triu_indices(row, column, offset)
         same(low, np.stack(np.tril_indices(row, offset, column)))
         same(high, np.stack(np.triu_indices(row, offset, column)))
+
+
+def test_indices_of_triangles_far_off_or_too_large():
+    assert td.tril_indices(2, 2, 1 << 70).shape == (2, 4)
+    assert td.triu_indices(2, 2, 1 << 70).shape == (2, 0)
+    assert td.tril_indices(2, 2, -5).shape == (2, 0)
+    assert td.triu_indices(2, 2, dtype="int32").dtype == "int32"
+    with pytest.raises(ArgumentError, match=r"tril_indices: an index does not fit.*int8"):
+        td.tril_indices(200, 2, dtype="int8")
+
+
+@pytest.mark.parametrize("name", ["tril_indices", "triu_indices"])
+def test_indices_of_triangles_take_about_as_long_as_numpys(name):
+    def best(make):
+        return min(timeit.repeat(lambda: make(500, 0, 500), number=1, repeat=5))
+
+    ours = getattr(td, name)
+    assert best(lambda row, offset, col: ours(row, col, offset)) < 10 * best(getattr(np, name))
 
 
 def test_a_product_of_many_matrices_is_made_in_the_cheapest_order():

@@ -225,3 +225,22 @@ def test_least_squares_of_one_vector():
         np.testing.assert_allclose(found.residuals[k].numpy(), left[0])
     wide = td.linalg.lstsq(td.tensor(a[0].T), td.tensor(b[0, :3]))
     np.testing.assert_allclose(wide.solution.numpy(), np.linalg.lstsq(a[0].T, b[0, :3])[0])
+
+
+def test_a_system_with_the_unknown_on_the_left():
+    rng = np.random.default_rng(3)
+    a, b = rng.standard_normal((2, 3, 3)), rng.standard_normal((4, 3))
+    x = LA.solve(td.tensor(a), td.tensor(b), left=False)
+    np.testing.assert_allclose(x.numpy() @ a, np.broadcast_to(b, (2, 4, 3)), atol=1e-12)
+    for shape in ((3,), (3, 2)):
+        with pytest.raises(ShapeError, match="solve: shapes do not fit"):
+            LA.solve(td.tensor(a), td.ones(shape, dtype="float64"), left=False)
+
+
+def test_powers_of_many_vectors():
+    x = np.random.default_rng(4).standard_normal((2, 3))
+    for count in (None, 1, 5):
+        wanted = np.stack([np.vander(row, count, increasing=True) for row in x])
+        np.testing.assert_allclose(LA.vander(td.tensor(x), count).numpy(), wanted)
+    with pytest.raises(ShapeError, match="vander: needs vectors"):
+        LA.vander(td.tensor(1.0))

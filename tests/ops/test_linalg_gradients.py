@@ -112,8 +112,36 @@ def test_free_vectors_have_no_gradient_and_say_what_has():
     x = td.tensor(np.ones((4, 2)), requires_grad=True)
     with pytest.raises(GradientError, match="reduced"):
         td.linalg.qr(x, mode="complete").Q.sum().backward()
+    for used in (lambda u: u, lambda u: u[:, 2], lambda u: u[:, 1:3], lambda u: u @ u.mT):
+        with pytest.raises(GradientError, match="full_matrices"):
+            used(td.linalg.svd(x).U).sum().backward()
     with pytest.raises(GradientError, match="full_matrices"):
-        td.linalg.svd(x).U.sum().backward()
+        td.linalg.svd(x.mT).Vh.sum().backward()
+
+
+USES = {
+    "values": lambda f: (f.S**2).sum(),
+    "left": lambda f: abs(f.U[..., :2]).sum() + abs(f.U[..., 0] * 3).sum(),
+    "right": lambda f: (abs(f.Vh[..., :2, :]) ** 3).sum() - abs(f.Vh.mT[..., 1]).sum(),
+    "product": lambda f: (abs((f.U[..., :2] * f.S[..., None, :]) @ f.Vh[..., :2, :]) ** 3).sum(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("shape", "kind"), [
+    ((4, 2), "float64"), ((2, 5), "complex128"), ((3, 4, 2), "float64"),
+], ids=["tall", "wide-complex", "batch"])  # fmt: skip
+@pytest.mark.parametrize("use", USES)
+def test_vectors_that_are_not_free_have_a_gradient_beside_free_ones(use, shape, kind):
+    x = np.random.default_rng(5).standard_normal((2, *shape))
+    a = td.tensor((x[0] + 1j * x[1]) if kind == "complex128" else x[0])
+
+    def slope(full):
+        return td.grad(lambda a: USES[use](td.linalg.svd(a, full_matrices=full)))
+
+    wanted = slope(False)(a).numpy()
+    np.testing.assert_allclose(slope(True)(a).numpy(), wanted, atol=1e-12)
+    if use == "product":
+        np.testing.assert_allclose(td.compile(slope(True))(a).numpy(), wanted, atol=1e-12)
 
 
 def test_the_gradient_of_a_solution_uses_the_factors_that_are_there():

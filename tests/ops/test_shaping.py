@@ -50,6 +50,16 @@ def test_repeat_takes_its_counts_from_a_tensor(counts):
     np.testing.assert_array_equal(found.numpy(), np.repeat(V.numpy(), counts))
 
 
+@pytest.mark.parametrize("kind", ["int64", "int32"])
+def test_repeats_alone_repeat_their_places(kind):
+    counts = td.tensor([2, 0, 3], dtype=kind)
+    for found in (td.repeat_interleave(counts), td.repeat_interleave(repeats=counts)):
+        assert (found.tolist(), found.dtype) == ([0, 0, 2, 2, 2], kind)
+    assert td.repeat_interleave(td.zeros(0, dtype=kind)).shape == (0,)
+    with pytest.raises(TypeError, match="missing repeats"):
+        td.repeat_interleave(counts.reshape(3, 1))
+
+
 def test_one_hot_counts_its_classes():
     assert p.one_hot(td.tensor([2, 0])).tolist() == [[0, 0, 1], [1, 0, 0]]
     assert p.one_hot(td.tensor(np.zeros(0, np.int64))).shape == (0, 0)
@@ -180,6 +190,8 @@ ERRORS = {
     "chunk": (lambda: j.chunk(V, 0), ArgumentError, "at least one"),
     "repeat": (lambda: j.repeat(V, (1, 2)), ArgumentError, "one number for each"),
     "repeat-tensor": (lambda: j.repeat(V, INDEX), ShapeError, "one number for each"),
+    "repeat-floats": (lambda: td.repeat(V, V), DtypeError, "repeats are integers"),
+    "repeat-alone": (lambda: td.repeat(V), DtypeError, "repeats are integers"),
     "repeat-negative": (lambda: j.repeat(V, -1), ArgumentError, "negative"),
     "gather": (lambda: c.gather(V, X.cast("int64"), 0), ShapeError, "does not fit"),
     "scatter": (lambda: c.scatter(V, INDEX, V[:1], 0), ShapeError, "an index without a value"),

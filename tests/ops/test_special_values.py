@@ -303,3 +303,10 @@ def test_gradients_at_zero_are_no_nan():
     assert slope(td.sqrt, [0.0]) == [[inf]]
     assert slope(td.logaddexp, [-inf], [-inf]) == [[0.5], [0.5]]
     assert slope(lambda x: td.where(x > 0.0, td.sqrt(x), 0.0), [-1.0, 4.0])[0][1] == 0.25
+
+
+@pytest.mark.parametrize("kind", ["bool", "uint8", "int32"])
+def test_fmod_beside_whole_numbers_has_a_gradient(kind):
+    x, y = td.tensor([3.5, -2.25]), td.tensor([1, 1], dtype=kind)
+    assert td.grad(lambda x: td.fmod(x, y).sum())(x).tolist() == [1.0, 1.0]
+    assert td.grad(lambda x: td.fmod(y, x).sum())(td.tensor([0.4, -0.3])).tolist() == [-2.0, 3.0]

@@ -19,7 +19,6 @@ WHY_NOT = {
     "LinAlgError": "nothing is raised: what has no answer is NaN",
     "ldl_factor": "not written", "ldl_factor_ex": "not written", "ldl_solve": "not written",
     "lu_factor_ex": WITHOUT, "solve_ex": WITHOUT,
-    "vander": "at the top: td.vander",
 }  # fmt: skip
 TOLERANCE = {"float32": 2e-4, "float64": 1e-9, "complex64": 2e-4, "complex128": 1e-9}
 
@@ -50,6 +49,9 @@ CASES = [
     ("solve", [(regular, S), (same, (4, 2))], {}, {}),
     ("solve", [(regular, S), (same, (4,))], {}, {}),
     ("solve", [(regular, (3, 1, 4, 4)), (same, (2, 4, 2))], {}, {}),
+    ("solve", [(regular, S), (same, (2, 4))], {"left": False}, {"left": False}),
+    ("solve", [(regular, (3, 1, 4, 4)), (same, (2, 3, 4))], {"left": False}, {"left": False}),
+    ("vander", [(same, (4,))], {}, {}), ("vander", [(same, (2, 3))], {"N": 5}, {"N": 5}),
     ("solve_triangular", [(regular, S), (same, (4, 2))], {"upper": True}, {"upper": True}),
     ("solve_triangular", [(regular, S), (same, (2, 4))], {"upper": False, "left": False},
      {"upper": False, "left": False}),

@@ -100,7 +100,7 @@ _KNOWN: dict[tuple[object, ...], Derivative] = {}
 def _of_loop(simplify: Simplify, g: Node, node: Node, *operands: Node) -> tuple[Node | None, ...]:
     spec: Loop = node.arg
     if spec.flagged:
-        hint = "td.while_loop(..., max_steps=n), or td.scan and td.fori_loop"
+        hint = "td.while_loop(..., max_steps=n), or td.scan and td.fori_loop between ints"
         wrong = "a loop of any number of steps has no gradient"
         raise GradientError(explain("while_loop", wrong, hint))
     given = _by_result(g)

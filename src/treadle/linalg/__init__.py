@@ -9,7 +9,7 @@ gives infinities or NaN, never an error: programs are compiled, and their values
 from __future__ import annotations
 
 from treadle.functions import cross, matmul, matrix_transpose, outer, tensordot, vecdot, vector_norm
-from treadle.linalg.forms import diagonal, norm, trace
+from treadle.linalg.forms import diagonal, norm, trace, vander
 from treadle.linalg.functions import (
     cholesky,
     cholesky_ex,
@@ -84,6 +84,7 @@ __all__ = [
     "tensorinv",
     "tensorsolve",
     "trace",
+    "vander",
     "vecdot",
     "vector_norm",
 ]

@@ -65,3 +65,18 @@ def norm(
     if isinstance(ord, str):
         raise ArgumentError(explain("norm", "a norm of matrices", "name two axes", ord=ord))
     return top.vector_norm(x, ord, axes, keepdims)
+
+
+def vander(x: Tensor, N: int | None = None) -> Tensor:  # noqa: N803 - NumPy's name
+    """The powers of each element of vectors, rising from 0, as a last axis.
+
+    N: how many; as many as a vector has elements if left out. `td.vander` has NumPy's order.
+
+    >>> import treadle as td
+    >>> td.linalg.vander(td.tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [[[1.0, 1.0], [1.0, 2.0]], [[1.0, 3.0], [1.0, 4.0]]]
+    """
+    if not x.ndim:
+        raise ShapeError(explain("vander", "needs vectors", shape=x.shape))
+    count = x.shape[-1] if N is None else N
+    return top.vander(x.reshape(-1), count, True).reshape(*x.shape, count)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Unpack
 
 from treadle.ops.linalg import determinants as determinants_rows
+from treadle.ops.linalg import eigen as eigen_rows
 from treadle.ops.linalg import matrices as matrices_rows
 from treadle.ops.linalg import solving as solving_rows
 from treadle.ops.linalg import spectral as spectral_rows
@@ -17,7 +18,7 @@ from treadle.ops.linalg.spectral import QR, SVD, Eigen
 from treadle.ops.words import Words, accept_words
 from treadle.tensor.tensor import Tensor
 
-# </gen imports tgj7fvpa25pvsmk4gjzeojh56b2nxy7sjqxvk6i2w7m34dim75xe5g7cpsn7otixypvsmk>
+# </gen imports tgj7fvpa25pvsmk4gjzebilj5ojh56b2nxy7sjqxvk6i2w7m34dim75xe5g7cpsn7otixypvsmk>
 
 
 # <gen matrix_norm>
@@ -207,20 +208,20 @@ def solve_triangular(
 
 
 # <gen solve>
-def solve(a: Tensor, b: Tensor, **words: Unpack[Words]) -> Tensor:
-    """x with a x = b: by LU with partial pivoting.
+def solve(a: Tensor, b: Tensor, left: bool = True, **words: Unpack[Words]) -> Tensor:
+    """x with a x = b, or x a = b if not left: by LU with partial pivoting.
 
     b holds columns, or one vector for each matrix: where it has one axis, or the axes of a without
-    the last. A singular a gives infinities or NaN.
+    the last. If not left it holds rows. A singular a gives infinities or NaN.
 
     >>> import treadle as td
     >>> td.linalg.solve(td.tensor([[2.0, 0.0], [1.0, 1.0]]), td.tensor([2.0, 3.0])).tolist()
     [1.0, 2.0]
     """
     if words:
-        return solving_rows.solve(a, b, **words)
-    return solving_rows.solve(a, b)
-    # </gen solve aybbrbyiuxpvsmkqjmcmnzuw6pvsmkymuw3ncqlgu5yucuqcdkmusmvg47hmejzjk>
+        return solving_rows.solve(a, b, left, **words)
+    return solving_rows.solve(a, b, left)
+    # </gen solve evwmgjidatpvsmkqjmcmpfwdypvsmkymuw3ncqlgu5yucuqcdkmusmvyr2mrevxrw>
 
 
 # <gen inv>
@@ -402,18 +403,18 @@ def eig(x: Tensor, **words: Unpack[Words]) -> Eigen:
     [1j, -1j]
     """
     if words:
-        return spectral_rows.eig(x, **words)
-    return spectral_rows.eig(x)
-    # </gen eig tay7mlioknpvsmkirkqai7y2ppvsmkymuw3kkoztuulsauqcdkmusmvb4jo3bon2t>
+        return eigen_rows.eig(x, **words)
+    return eigen_rows.eig(x)
+    # </gen eig tay7mlioknpvsmkirkqai7y2ppvsmkymuw3kkoztuulsauqcdkmusmv7djq3hycia>
 
 
 # <gen eigvals>
 def eigvals(x: Tensor, **words: Unpack[Words]) -> Tensor:
     """Eigenvalues of any square matrices: complex, in no order."""
     if words:
-        return spectral_rows.eigvals(x, **words)
-    return spectral_rows.eigvals(x)
-    # </gen eigvals 7b3mqmpyxsmusmvkzezfsm4yu>
+        return eigen_rows.eigvals(x, **words)
+    return eigen_rows.eigvals(x)
+    # </gen eigvals 7b3mqmpyxsmusmv5x6damlp2j>
 
 
 # <gen words>

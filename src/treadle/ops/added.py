@@ -11,6 +11,7 @@ from treadle.ops.composite import composite, matmul
 from treadle.ops.defs import Op, Samples
 from treadle.ops.elementwise import div
 from treadle.ops.movement import concat, cut
+from treadle.ops.options import Scalar
 from treadle.ops.products import bmm, mv, outer
 from treadle.ops.reduce import sum_
 from treadle.ops.shaping import tensors_in
@@ -29,11 +30,11 @@ def mm(a: Any, b: Any, /) -> Any:
     return matmul(a, b)
 
 
-def _scaled(x: Any, factor: float) -> Any:
+def _scaled(x: Any, factor: Scalar) -> Any:
     return x if factor == 1 else x * factor
 
 
-def _sum(name: str, x: Any, product: Any, beta: float, alpha: float) -> Any:
+def _sum(name: str, x: Any, product: Any, beta: Scalar, alpha: Scalar) -> Any:
     """beta * x + alpha * product, in the product's shape; x is not looked at if beta is 0."""
     if broadcast(name, x.shape, product.shape) != product.shape:
         facts = {"shape": x.shape, "product": product.shape}
@@ -42,10 +43,10 @@ def _sum(name: str, x: Any, product: Any, beta: float, alpha: float) -> Any:
 
 
 def _added_row(name: str, what: str, product: Callable[..., Any], *cases: Any) -> Op:
-    def added(x: Any, a: Any, b: Any, /, beta: float = 1, alpha: float = 1) -> Any:
+    def added(x: Any, a: Any, b: Any, /, beta: Scalar = 1, alpha: Scalar = 1) -> Any:
         return _sum(name, x, product(a, b), beta, alpha)
 
-    def reference(np: Any, x: Any, a: Any, b: Any, beta: float = 1, alpha: float = 1) -> Any:
+    def reference(np: Any, x: Any, a: Any, b: Any, beta: Scalar = 1, alpha: Scalar = 1) -> Any:
         made = np.multiply.outer(a, b) if name == "addr" else np.matmul(a, b)
         made = made.sum(0) if name == "addbmm" else made
         return alpha * made + (0 if beta == 0 else beta * x)
@@ -86,13 +87,13 @@ THREE: tuple[tuple[Any, ...], ...] = (
 
 
 @composite(lambda np, x, a, b, value=1: x + value * a * b, Samples(cases=THREE))
-def addcmul(x: Any, a: Any, b: Any, /, value: float = 1) -> Any:
+def addcmul(x: Any, a: Any, b: Any, /, value: Scalar = 1) -> Any:
     """x + value * a * b."""
     return x + _scaled(a, value) * b
 
 
 @composite(lambda np, x, a, b, value=1: x + value * (a / b), Samples(0.5, 4.0, cases=THREE))
-def addcdiv(x: Any, a: Any, b: Any, /, value: float = 1) -> Any:
+def addcdiv(x: Any, a: Any, b: Any, /, value: Scalar = 1) -> Any:
     """x + value * a / b, a float."""
     return x + _scaled(div(a, b), value)
 

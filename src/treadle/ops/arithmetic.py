@@ -18,9 +18,11 @@ from treadle.ops.elementwise import (
     cast,
     cos,
     eq,
+    exp,
     exp2,
     floor,
     floor_divide,
+    ge,
     gt,
     le,
     log,
@@ -29,6 +31,7 @@ from treadle.ops.elementwise import (
     maximum,
     minimum,
     ne,
+    real,
     remainder,
     round_,
     sigmoid,
@@ -120,6 +123,33 @@ def _apart(x: Any, y: Any) -> Any:
     return where(eq(x, y), 0.0, x - y)
 
 
+def _logaddexp(np: Any, x: Any, y: Any) -> Any:
+    return np.log(np.exp(x) + np.exp(y)) if np.iscomplexobj(x) else np.logaddexp(x, y)
+
+
+def _logaddexp_grad(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    return g * sigmoid(_apart(a, b)), g * sigmoid(_apart(b, a))
+
+
+def _complex_logaddexp(x: Any, y: Any) -> Any:
+    """By the one with the larger real part, whose exponential is the larger."""
+    first = ge(real(x), real(y))
+    large, small = where(first, x, y), where(first, y, x)
+    return where(eq(real(small), -math.inf), large, large + log1p(exp(_apart(small, large))))
+
+
+@composite(_logaddexp, grad=_logaddexp_grad)
+def logaddexp(x: Any, y: Any, /) -> Any:
+    """log(exp(x) + exp(y)) without overflow."""
+
+    def define(x: Any, y: Any) -> Any:
+        if x.dtype.is_complex:
+            return _complex_logaddexp(x, y)
+        return maximum(x, y) + log1p(exp(-abs(_apart(x, y))))
+
+    return precisely(define, x, y, complexes=True)
+
+
 def _logaddexp2_grad(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     return g * sigmoid(_apart(a, b) * LN2), g * sigmoid(_apart(b, a) * LN2)
 
@@ -204,8 +234,8 @@ def rad2deg(x: Any, /) -> Any:
 
 
 def _sinc(np: Any, x: Any) -> Any:
-    rest = x - np.rint(x)
-    sign = 1.0 - 2.0 * (np.rint(x) % 2)
+    rest = x - np.rint(x.real)
+    sign = 1.0 - 2.0 * (np.rint(x.real) % 2)
     size = np.where(x == 0, 1.0, x) * np.pi
     return np.where(x == 0, 1.0, np.where(np.isinf(x), np.nan, sign * np.sin(np.pi * rest) / size))
 
@@ -227,13 +257,13 @@ def sinc(x: Any, /) -> Any:
     """sin(pi x) / (pi x), 1 at 0 and exactly 0 at the other integers."""
 
     def define(x: Any) -> Any:
-        whole = round_(x)
+        whole = round_(real(x) if x.dtype.is_complex else x)
         wave = sin((x - whole) * math.pi)
         signed = where(eq(remainder(whole, 2.0), 0.0), wave, -wave)
         nothing = eq(x, 0.0)
         return where(nothing, 1.0, signed / (where(nothing, 1.0, x) * math.pi))
 
-    return precisely(define, x)
+    return precisely(define, x, complexes=True)
 
 
 # ---- exponents

@@ -35,7 +35,7 @@ def _length(np: Any, x: Any, p: float, axis: Any = None, keepdims: bool = False)
 
 
 def _wide(np: Any, x: Any) -> Any:
-    return x if x.dtype.kind == "f" else x.astype(np.float64)
+    return x if x.dtype.kind in "fc" else x.astype(np.float64)
 
 
 @composite(
@@ -45,7 +45,7 @@ def _wide(np: Any, x: Any) -> Any:
 def dist(a: Any, b: Any, /, p: float = 2.0) -> Any:
     """The p-norm of a - b: all elements together."""
     _require_power("dist", p)
-    return precisely(lambda a, b: norm(a - b, ord=p), a, b)
+    return precisely(lambda a, b: norm(a - b, ord=p), a, b, complexes=True)
 
 
 @composite(

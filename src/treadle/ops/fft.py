@@ -12,6 +12,7 @@ from treadle.ops.shaping import roll
 from treadle.ops.spectra import (
     from_half,
     half,
+    length_in,
     real_in,
     scale_of,
     sizes_in,
@@ -105,7 +106,8 @@ def _named(define: Callable[..., Any], name: str, doc: str) -> Callable[..., Any
 
 def _one_axis(name: str, way: Callable[..., Any], backward: bool, doc: str) -> Op:
     def define(x: Any, /, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
-        return way(name, x, None if n is None else (n,), axis, norm, backward)
+        lengths = None if n is None else (length_in(name, n, 1),)  # -1, of several axes, is none
+        return way(name, x, lengths, axis, norm, backward)
 
     def reference(np: Any, x: Any, n: Any = None, axis: int = -1, norm: Any = None) -> Any:
         return _reference(np, name, x, n, axis, norm)

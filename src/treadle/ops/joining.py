@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-from treadle.base.errors import ArgumentError, ShapeError, explain
+from treadle.base.errors import ArgumentError, DtypeError, ShapeError, explain
 from treadle.base.shapes import axis_in, sizes_in
 from treadle.ops.composite import composite, take
 from treadle.ops.contract import scatter_add
@@ -173,6 +173,9 @@ def repeat(x: Any, /, repeats: Any, axis: int | None = None) -> Any:
 
 def _owners(counts: Any) -> Any:
     """0 counts[0] times, 1 counts[1] times, ...: how many have ended at each place."""
+    if counts.dtype.is_inexact:
+        facts = {"dtype": counts.dtype.name}
+        raise DtypeError(explain("repeat", "repeats are integers", "cast them first", **facts))
     lowest = min_(counts).item() if counts.shape[0] else 0
     if lowest < 0:
         raise ArgumentError(explain("repeat", "a number is negative", lowest=lowest))

@@ -68,7 +68,10 @@ def compared(name: str, reduction: str, loss: Callable[..., Any], *operands: Any
         shown = " and ".join(str(x.shape) for x in operands[:2])
         hint = "one target for each prediction: nothing is broadcast"
         raise ShapeError(explain(name, "shapes differ", hint, shapes=shown))
-    return precisely(lambda *wide: reduced(name, loss(*wide), reduction), *operands)
+    sizes = name == "l1_loss"  # of differences, which are reals: other losses have no meaning
+    return precisely(
+        lambda *wide: reduced(name, loss(*wide), reduction), *operands, complexes=sizes
+    )
 
 
 def in_numpy(loss: Callable[..., Any]) -> Callable[..., Any]:

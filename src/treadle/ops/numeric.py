@@ -36,7 +36,6 @@ from treadle.ops.elementwise import (
     ne,
     power,
     remainder,
-    sigmoid,
     sign_of,
     sin,
     sqrt,
@@ -327,6 +326,7 @@ def atanh(x: Any, /) -> Any:
 
 
 def _fmod_grad(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    a, b = cast(a, y.dtype), cast(b, y.dtype)
     whole = floor_divide(abs(a), abs(b))
     return g, where(eq(signbit(a), signbit(b)), -g * whole, g * whole)
 
@@ -351,21 +351,6 @@ def fmin(x: Any, y: Any, /) -> Any:
 def fmax(x: Any, y: Any, /) -> Any:
     """The larger; the other where one is NaN."""
     return where(ne(x, x), y, where(ne(y, y), x, maximum(x, y)))
-
-
-def _difference(x: Any, y: Any) -> Any:
-    """x - y, and 0 for two equal infinities."""
-    return where(eq(x, y), 0.0, x - y)
-
-
-def _logaddexp_grad(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
-    return g * sigmoid(_difference(a, b)), g * sigmoid(_difference(b, a))
-
-
-@composite(lambda np, x, y: np.logaddexp(x, y), grad=_logaddexp_grad)
-def logaddexp(x: Any, y: Any, /) -> Any:
-    """log(exp(x) + exp(y)) without overflow."""
-    return precisely(lambda x, y: maximum(x, y) + log1p(exp(-abs(_difference(x, y)))), x, y)
 
 
 def _lerp(x: Any, y: Any, weight: Any) -> Any:

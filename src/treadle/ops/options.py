@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from treadle.base.errors import ArgumentError, OperandError, explain
+
+
+class Scalar(Protocol):
+    """A number of Python's or NumPy's, which may be complex: td.complex hides the name of those."""
+
+    def conjugate(self) -> Any:
+        """With the imaginary part negated."""
 
 
 class Chosen(tuple[Any, ...]):
@@ -76,7 +83,7 @@ def options_of(define: Callable[..., Any]) -> Callable[..., tuple[tuple[Any, ...
 
 KINDS = {
     "float": ("a number", "__float__"), "int": ("an integer", "__index__"),
-    "str": ("text", "isalpha"),
+    "Scalar": ("a number", "conjugate"), "str": ("text", "isalpha"),
 }  # fmt: skip
 """Annotations of options: what they mean, and what a value has that fits."""
 

@@ -11,10 +11,11 @@ from treadle.base.dtypes import DType, int64
 from treadle.base.errors import NotSupported, ShapeError, explain
 from treadle.base.shapes import axis_in
 from treadle.ops import rules
+from treadle.ops.arithmetic import logaddexp
 from treadle.ops.contract import scatter_add
 from treadle.ops.defs import AN_INDEX, TABLE, Kind, Op, Samples
 from treadle.ops.elementwise import cast, detach, eq, exp, log, ne, where
-from treadle.ops.movement import flip
+from treadle.ops.movement import concat, cut, flip
 from treadle.ops.reduce import max_
 
 CASES: tuple[tuple[Any, ...], ...] = (
@@ -88,8 +89,13 @@ def _backwards(op: Op, x: Any, axis: int) -> Any:
 
 
 def _product_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
-    """Up to the first zero of a line a quotient, there the products without it, behind it none."""
+    """Up to the first zero of a line a quotient, there the products without it, behind it none.
+
+    At an infinity the quotient is NaN, unless it stands alone.
+    """
     (axis,) = y.arg
+    if x.shape[axis] == 1:
+        return (g,)
     zero = eq(x, 0)
     zeros = cumsum(cast(zero, int64), axis=axis)
     first = zero & eq(zeros, 1)
@@ -123,6 +129,31 @@ def _log_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
     return (part(g) - part(-g),)
 
 
+def _along_log(name: str) -> Callable[..., Any]:
+    """The same, of complex numbers by sums of 1, 2, 4 ... elements: each and the one before it."""
+    plain = _along(name)
+
+    def arguments(x: Any, axis: int | None = None) -> Any:
+        found = plain(x, axis)
+        if not x.ndim or not x.dtype.is_complex:
+            return found
+        ((y,), (at,)), step = found, 1
+        while step < x.shape[at]:
+            before = cut(y, at, 0, x.shape[at] - step)
+            sums = logaddexp(before, cut(y, at, step, x.shape[at]))
+            y, step = concat([cut(y, at, 0, step), sums], axis=at), 2 * step
+        return y
+
+    arguments.__qualname__ = name
+    return arguments
+
+
+def _log_sums(np: Any, x: Any, axis: int) -> Any:
+    if np.iscomplexobj(x):
+        return np.log(np.cumsum(np.exp(x), axis))
+    return np.logaddexp.accumulate(x, axis)
+
+
 def _scan(
     name: str, rule: Callable[..., Any], doc: str, reference: Callable[..., Any], grad: Any,
     flops: float = 1.0, arguments: Callable[[str], Callable[..., Any]] = _along,
@@ -151,7 +182,7 @@ cummin = _scan("cummin", rules.ordered,
                lambda np, x, axis: np.minimum.accumulate(x, axis), _extreme_grad,
                arguments=_along_extreme)
 logcumsumexp = _scan("logcumsumexp", rules.floating, "log(cumsum(exp(x))), without overflow.",
-                     lambda np, x, axis: np.logaddexp.accumulate(x, axis), _log_grad, 40.0)
+                     _log_sums, _log_grad, 40.0, arguments=_along_log)
 # fmt: on
 
 

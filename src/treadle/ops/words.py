@@ -191,6 +191,9 @@ def translated(
         return f"{row}imum", args[:2], {}  # of two tensors
     if row == "where" and not foreign and _alone(args):
         return "nonzero", args[:1], {}
+    if row == "repeat" and not foreign and _only_repeats(args):
+        counts = args[0] if args[1] is NOTHING else args[1]
+        return row, (counts.iota_like(0).cast(counts.dtype), counts, 0), {}
     if not foreign and not any(x is NOTHING for x in args):
         return None
     needed = (NOTHING,) * (len(names) - len(values_of))
@@ -226,6 +229,12 @@ def translated(
 
 def _alone(args: tuple[Any, ...]) -> bool:
     return args[0] is not NOTHING and all(x is NOTHING for x in args[1:])
+
+
+def _only_repeats(args: tuple[Any, ...]) -> bool:
+    """Are there numbers of times alone, of which PyTorch repeats the places?"""
+    given = [x for x in args[:2] if x is not NOTHING]
+    return len(given) == 1 and hasattr(given[0], "_apply") and given[0].ndim == 1
 
 
 def _placed(

@@ -47,6 +47,7 @@ from treadle.ops import writing as writing_rows
 from treadle.ops import zetas as zetas_rows
 from treadle.ops.arithmetic import Parts
 from treadle.ops.neighbours import Histogram
+from treadle.ops.options import Scalar
 from treadle.ops.sets import Counts, Inverse, Unique
 from treadle.ops.statistics import Extremes, Found
 from treadle.ops.syntax import Syntax
@@ -54,8 +55,8 @@ from treadle.ops.words import Words, accept_words
 
 # <sums tgj7fkyafapvsmkymah2xvyiz3pewjo6m2y6drl2mgqqfu2vb2fgkn2p4srfevaalqe4bzutyoe6n5dt>
 # <sums gtzmx5mpujuqtos24poxtsidvn4cuynrbhmukhfknm4gyji6keu4tomikgbsoi2stkhhscwaxz4cdvqu>
-# <sums 7te2pmu6xuof2p55pkjfc3azhb7iyl7newb7i7vj2ul5zye67edyko43kgudduigdgsbpwzcblccpsn7>
-# </gen imports pvsmk>
+# <sums 7te2pmu6xuof2p55pkjfc3azhb7iyl7newb7i7vj2ul5zye67edyko43kgudva52cduigdgsbpwzcblc>
+# </gen imports cpsn7pvsmk>
 
 
 class Methods(Syntax):
@@ -240,62 +241,62 @@ class Methods(Syntax):
         # </gen mm nrcxvs2qhqge5m5mwk4eeal2y>
 
     # <gen addmm>
-    def addmm(self, a: Self, b: Self, beta: float = 1, alpha: float = 1, **words: Any) -> Self:
+    def addmm(self, a: Self, b: Self, beta: Scalar = 1, alpha: Scalar = 1, **words: Any) -> Self:
         """beta * x + alpha * (a matrix times a matrix); x broadcasts to it."""
         if words:
             return added_rows.addmm(self, a, b, beta, alpha, **words)
         return added_rows.addmm(self, a, b, beta, alpha)
-        # </gen addmm yoyrzginvmge5m5rvb7qpoduw>
+        # </gen addmm kvz2bginvmge5m5rvb7qpoduw>
 
     # <gen addmv>
-    def addmv(self, a: Self, b: Self, beta: float = 1, alpha: float = 1, **words: Any) -> Self:
+    def addmv(self, a: Self, b: Self, beta: Scalar = 1, alpha: Scalar = 1, **words: Any) -> Self:
         """beta * x + alpha * (a matrix times a vector); x broadcasts to it."""
         if words:
             return added_rows.addmv(self, a, b, beta, alpha, **words)
         return added_rows.addmv(self, a, b, beta, alpha)
-        # </gen addmv xbmi3r2ttnge5m5xjh2io4riy>
+        # </gen addmv zjq6nr2ttnge5m5xjh2io4riy>
 
     # <gen addr>
-    def addr(self, a: Self, b: Self, beta: float = 1, alpha: float = 1, **words: Any) -> Self:
+    def addr(self, a: Self, b: Self, beta: Scalar = 1, alpha: Scalar = 1, **words: Any) -> Self:
         """beta * x + alpha * (every element of a vector times every one of another); x
         broadcasts to it.
         """
         if words:
             return added_rows.addr(self, a, b, beta, alpha, **words)
         return added_rows.addr(self, a, b, beta, alpha)
-        # </gen addr ujjvvulnfxupiodsdaupge5m5mfpcym57es>
+        # </gen addr 5nefjulnfxupiodsdaupge5m5mfpcym57es>
 
     # <gen baddbmm>
-    def baddbmm(self, a: Self, b: Self, beta: float = 1, alpha: float = 1, **words: Any) -> Self:
+    def baddbmm(self, a: Self, b: Self, beta: Scalar = 1, alpha: Scalar = 1, **words: Any) -> Self:
         """beta * x + alpha * (a batch of matrices times another); x broadcasts to it."""
         if words:
             return added_rows.baddbmm(self, a, b, beta, alpha, **words)
         return added_rows.baddbmm(self, a, b, beta, alpha)
-        # </gen baddbmm bxwuxfnsopge5m5lzrrm4zkqv>
+        # </gen baddbmm yrr33fnsopge5m5lzrrm4zkqv>
 
     # <gen addbmm>
-    def addbmm(self, a: Self, b: Self, beta: float = 1, alpha: float = 1, **words: Any) -> Self:
+    def addbmm(self, a: Self, b: Self, beta: Scalar = 1, alpha: Scalar = 1, **words: Any) -> Self:
         """beta * x + alpha * (the sum of a batch of products of matrices); x broadcasts to it."""
         if words:
             return added_rows.addbmm(self, a, b, beta, alpha, **words)
         return added_rows.addbmm(self, a, b, beta, alpha)
-        # </gen addbmm pk2p5n3ws7ge5m5kng5xcm3j7>
+        # </gen addbmm 7aulyn3ws7ge5m5kng5xcm3j7>
 
     # <gen addcmul>
-    def addcmul(self, a: Self | float, b: Self, value: float = 1, **words: Any) -> Self:
+    def addcmul(self, a: Self | float, b: Self, value: Scalar = 1, **words: Any) -> Self:
         """x + value * a * b."""
         if words:
             return added_rows.addcmul(self, a, b, value, **words)
         return added_rows.addcmul(self, a, b, value)
-        # </gen addcmul dmntds46dyge5m5gzbyj24nni>
+        # </gen addcmul 4qmuxs46dyge5m5gzbyj24nni>
 
     # <gen addcdiv>
-    def addcdiv(self, a: Self | float, b: Self, value: float = 1, **words: Any) -> Self:
+    def addcdiv(self, a: Self | float, b: Self, value: Scalar = 1, **words: Any) -> Self:
         """x + value * a / b, a float."""
         if words:
             return added_rows.addcdiv(self, a, b, value, **words)
         return added_rows.addcdiv(self, a, b, value)
-        # </gen addcdiv kz3budibh7ge5m5mo3pnwifbw>
+        # </gen addcdiv oxxywdibh7ge5m5mo3pnwifbw>
 
     # <gen cross>
     def cross(self, b: Self, axis: int = -1, **words: Unpack[Words]) -> Self:
@@ -1544,9 +1545,9 @@ class Methods(Syntax):
     def logaddexp(self, y: Self | float, **words: Unpack[Words]) -> Self:
         """log(exp(x) + exp(y)) without overflow."""
         if words:
-            return numeric_rows.logaddexp(self, y, **words)
-        return numeric_rows.logaddexp(self, y)
-        # </gen logaddexp vpkhczaws3ge5m54idnlsl2xm>
+            return arithmetic_rows.logaddexp(self, y, **words)
+        return arithmetic_rows.logaddexp(self, y)
+        # </gen logaddexp vpkhczaws3ge5m53cphzd4xzx>
 
     # <gen lerp>
     def lerp(self, y: Self | float, weight: Self | float, **words: Unpack[Words]) -> Self:

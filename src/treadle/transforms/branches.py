@@ -84,11 +84,19 @@ def while_loop(
     """
     require_function("while_loop", cond_fun)
     require_function("while_loop", body_fun)
+    return looped_while("while_loop", cond_fun, body_fun, init, max_steps)
+
+
+def looped_while(
+    what: str, cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init: Any,
+    max_steps: int | None = None,
+) -> Any:  # fmt: skip
+    """A loop that ends by a condition, with the name of whoever asks for it."""
     init = as_tensors(init)
     initial: list[Tensor] = []
     form = flatten(init, Tensor, initial)
-    begins = _truth("while_loop", cond_fun(init))
-    limit = UNBOUNDED if max_steps is None else whole("while_loop", "max_steps", max_steps)
+    begins = _truth(what, cond_fun(init))
+    limit = UNBOUNDED if max_steps is None else whole(what, "max_steps", max_steps)
 
     def step(state: Any) -> tuple[Any, Tensor]:
         after = as_tensors(body_fun(state))
@@ -97,20 +105,20 @@ def while_loop(
         if returned != form:
             hint = "return it nested as it was given"
             facts = {"given": shown(form), "returned": shown(returned)}
-            raise ArgumentError(explain("while_loop", "the state changes its form", hint, **facts))
-        require_same("while_loop", [x._node for x in initial], [x._node for x in found])
-        return after, Tensor(_truth("while_loop", cond_fun(after)))
+            raise ArgumentError(explain(what, "the state changes its form", hint, **facts))
+        require_same(what, [x._node for x in initial], [x._node for x in found])
+        return after, Tensor(_truth(what, cond_fun(after)))
 
-    body = recorded_body("while_loop", step, (tuple, form), [x._node.type for x in initial])
+    body = recorded_body(what, step, (tuple, form), [x._node.type for x in initial])
     if body.key is not None:
         hint = "draw before the loop, or from td.random.key(...) in the state"
-        raise ArgumentError(explain("while_loop", "random numbers in the body", hint))
+        raise ArgumentError(explain(what, "random numbers in the body", hint))
     region, closed = enclosed(body.params, body.results)
     operands = (*[x._node for x in initial], *closed, begins)
     if max_steps is not None and GRADIENTS.on and any(x.needs_grad for x in operands):
         return _bounded(step, init, Tensor(begins), limit)
     if not initial:
-        raise ArgumentError(explain("while_loop", "no state", "a loop needs tensors"))
+        raise ArgumentError(explain(what, "no state", "a loop needs tensors"))
     spec = Loop(region, len(initial), 0, limit, False, True)
     return unflatten(form, results_of(spec, operands))
 

@@ -1,4 +1,4 @@
-"""Loops of a known number of steps as parts of a graph: `scan`, `fori_loop` and `map`."""
+"""Loops of a known number of steps as parts of a graph: `scan` and `map`."""
 
 from __future__ import annotations
 
@@ -59,26 +59,6 @@ def scan(
     if many > 1 and count:
         return _unrolled(f, carry, xs, count, reverse, min(many, count))
     return looped("scan", f, carry, xs, count, reverse)
-
-
-def fori_loop(lower: int, upper: int, body: Callable[[Tensor, Any], Any], init: Any) -> Any:
-    """body(i, state) -> state for each i from lower to upper - 1; the last state.
-
-    >>> import treadle as td
-    >>> fori_loop(0, 5, lambda i, total: total + i, td.tensor(0)).item()
-    10
-    """
-    require_function("fori_loop", body)
-    lower, upper = whole("fori_loop", "lower", lower), whole("fori_loop", "upper", upper)
-    init = as_tensors(init)
-    steps = max(0, upper - lower)
-    device = _device(init)
-    numbers = Tensor(iota((steps,), 0, device) + lower) if steps else Tensor(iota((0,), 0, device))
-
-    def step(state: Any, i: Tensor) -> tuple[Any, None]:
-        return body(i, state), None
-
-    return looped("fori_loop", step, init, numbers, steps, False)[0]
 
 
 def map(f: Callable[[Any], Any], xs: Any) -> Any:  # noqa: A001
@@ -268,9 +248,3 @@ def whole(what: str, name: str, value: Any) -> int:
 
 def _slice_type(type_: Type) -> Type:
     return type_of(type_.shape[1:], type_.dtype, type_.device)
-
-
-def _device(tree: Any) -> Any:
-    leaves: list[Tensor] = []
-    flatten(tree, Tensor, leaves)
-    return leaves[0].device if leaves else None

@@ -1,5 +1,5 @@
 """Rows of linear algebra, which users find in `td.linalg`; loaded with it."""
 
-from treadle.ops.linalg import determinants, factors, matrices, solving, spectral
+from treadle.ops.linalg import determinants, eigen, factors, matrices, solving, spectral
 
-__all__ = ["determinants", "factors", "matrices", "solving", "spectral"]
+__all__ = ["determinants", "eigen", "factors", "matrices", "solving", "spectral"]

@@ -167,6 +167,13 @@ def _substituted(pack: Any, n: int, b: Any, turned: bool) -> Any:
 
 
 def _solve_grad(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    if dict(y.arg[1])["left"]:
+        return _slopes(g, y, a, b)
+    of_a, of_b = _slopes(g.mT, y.mT, a.mT, b.mT)
+    return of_a.mT, of_b.mT
+
+
+def _slopes(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     """The same factors as the solution's: a node that is there already."""
     vector = is_vector(a, b)
     wide, solution = (x.reshape((*x.shape, 1)) if vector else x for x in (g, y))
@@ -177,7 +184,9 @@ def _solve_grad(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     return summed_to(slope, a.shape), summed_to(down.reshape(g.shape), b.shape)
 
 
-def _solve_reference(np: Any, a: Any, b: Any) -> Any:
+def _solve_reference(np: Any, a: Any, b: Any, left: bool = True) -> Any:
+    if not left:
+        return _solve_reference(np, a.swapaxes(-1, -2), b.swapaxes(-1, -2)).swapaxes(-1, -2)
     vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1])
     x = np.linalg.solve(a, b[..., None] if vector else b)
     return x[..., 0] if vector else x
@@ -186,21 +195,29 @@ def _solve_reference(np: Any, a: Any, b: Any) -> Any:
 @composite(
     _solve_reference,
     Samples(cases=(((3, 3), (3, 2), {}), ((2, 5, 5), (5, 3), {}), ((4, 4), (4,), {}),
-                   ((2, 3, 3), (2, 3), {}), ((0, 0), (0, 2), {}), ((3, 3), (3, 0), {})),
+                   ((2, 3, 3), (2, 3), {}), ((0, 0), (0, 2), {}), ((3, 3), (3, 0), {}),
+                   ((2, 3, 3), (4, 3), {"left": False})),
             bench=(((512, 512), (512, 512), {}),), draw=regular),
     grad=_solve_grad,
 )  # fmt: skip
-def solve(a: Any, b: Any, /) -> Any:
-    """x with a x = b: by LU with partial pivoting.
+def solve(a: Any, b: Any, /, left: bool = True) -> Any:
+    """x with a x = b, or x a = b if not left: by LU with partial pivoting.
 
     b holds columns, or one vector for each matrix: where it has one axis, or the axes of a without
-    the last. A singular a gives infinities or NaN.
+    the last. If not left it holds rows. A singular a gives infinities or NaN.
 
     >>> import treadle as td
     >>> td.linalg.solve(td.tensor([[2.0, 0.0], [1.0, 1.0]]), td.tensor([2.0, 3.0])).tolist()
     [1.0, 2.0]
     """
     n = square_in("solve", a)
+    if not left:
+        if b.ndim < 2 or b.shape[-1] != n:
+            hint = "the right side has as many columns as the matrix"
+            facts = {"shapes": f"{a.shape} and {b.shape}"}
+            raise ShapeError(explain("solve", "shapes do not fit", hint, **facts))
+        whole, wide = together("solve", a.mT, b.mT)
+        return _substituted(lu_pack(whole), n, wide, turned=False).mT
     if is_vector(a, b):
         whole, wide = together("solve", a, b.reshape((*b.shape, 1)))
         x = _substituted(lu_pack(whole), n, wide, turned=False)

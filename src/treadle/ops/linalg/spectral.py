@@ -9,12 +9,11 @@ from treadle.base.errors import ArgumentError, GradientError, explain
 from treadle.base.shapes import Shape
 from treadle.ops.composite import composite, matmul
 from treadle.ops.defs import Op, Samples
-from treadle.ops.elementwise import complex_, eq, ne, where
+from treadle.ops.elementwise import eq, ne, where
 from treadle.ops.linalg.factors import (
     SQUARES,
     adjoint,
     by_gradients,
-    conjugate,
     definite,
     eye_like,
     matrix_in,
@@ -25,9 +24,9 @@ from treadle.ops.linalg.factors import (
     square_in,
     triangular_solve,
 )
-from treadle.ops.linalg.solving import solve
+from treadle.ops.linalg.unasked import unasked
 from treadle.ops.movement import concat, cut
-from treadle.ops.shaping import diagonal, triu
+from treadle.ops.shaping import triu
 
 RECTANGLES: tuple[Any, ...] = (*SQUARES, ((3, 5), {}), ((2, 5, 3), {}), ((4, 0), {}), ((0, 3), {}))
 
@@ -121,7 +120,7 @@ def _over(x: Any, y: Any) -> Any:
     return where(none, 0.0, x / where(none, 1.0, y))
 
 
-def _apart(x: Any, w: Any) -> Any:
+def apart(x: Any, w: Any) -> Any:
     """Elements over the difference of the values of their column and row, 0 on the diagonal."""
     rows, columns = w.reshape((*w.shape, 1)), w.reshape((*w.shape[:-1], 1, w.shape[-1]))
     same = ne(eye_like(columns - rows), 0)
@@ -142,7 +141,7 @@ def _eigh_grad(g: Any, y: Any, a: Any) -> tuple[Any]:
         _, v = parts_of(pack, (n,), (n, n))
         return (matmul(v * real_of(g).reshape((*g.shape[:-1], 1, n)), adjoint(v)),)
     (w, v), (gw, gv) = parts_of(y, (n,), (n, n)), parts_of(g, (n,), (n, n))
-    inner = diagonal_matrix(real_of(gw)) + _apart(matmul(adjoint(v), gv), real_of(w))
+    inner = diagonal_matrix(real_of(gw)) + apart(matmul(adjoint(v), gv), real_of(w))
     whole = matmul(matmul(v, inner), adjoint(v))
     return ((whole + adjoint(whole)) * 0.5,)
 
@@ -236,6 +235,18 @@ def _svd_shape(arg: Any, shapes: Any) -> Shape:
     return (*shapes[0][:-2], count)
 
 
+def _leading(x: Any, a: Shape, full: bool) -> tuple[Any, Any, Any]:
+    """Values, and the vectors that belong to one each."""
+    s, u, vh = parts_of(x, *_svd_sizes(a, full))
+    k = s.shape[-1]
+    return s, cut(u, u.ndim - 1, 0, k), cut(vh, vh.ndim - 2, 0, k)
+
+
+def _free_unasked(g: Any, m: int, n: int) -> bool:
+    k, behind = min(m, n), min(m, n) + m * m
+    return unasked(g, (k, behind), -1, k, m) and unasked(g, (behind, behind + n * n), -2, k, n)
+
+
 def _svd_grad(g: Any, y: Any, a: Any) -> tuple[Any]:
     """Vectors turn towards each other, the more the nearer the squares of their values."""
     full, vectors = y.arg
@@ -245,15 +256,15 @@ def _svd_grad(g: Any, y: Any, a: Any) -> tuple[Any]:
     if not vectors:
         _, u, vh = parts_of(svd_pack(a, False, True), *sizes)
         return (matmul(u * real_of(g).reshape((*g.shape[:-1], 1, k)), vh),)
-    if full and m != n:
-        hint = "use full_matrices=False"
+    (s, u, vh), (gs, gu, gvh) = _leading(y, a.shape, full), _leading(g, a.shape, full)
+    if full and not _free_unasked(g, m, n):
+        hint = "use full_matrices=False, or as many vectors as there are values"
         raise GradientError(explain("svd", "the vectors that are free have no gradient", hint))
-    (s, u, vh), (gs, gu, gvh) = parts_of(y, *sizes), parts_of(g, *sizes)
     s, gs = real_of(s), real_of(gs)
     row = s.reshape((*s.shape[:-1], 1, k))
     left, right = matmul(adjoint(u), gu), matmul(vh, adjoint(gvh))
     skew, other = left - adjoint(left), right - adjoint(right)
-    inner = _apart(skew, s * s) * row + row.mT * _apart(other, s * s) + diagonal_matrix(gs)
+    inner = apart(skew, s * s) * row + row.mT * apart(other, s * s) + diagonal_matrix(gs)
     if a.dtype.is_complex:  # what turns both vectors of a value by the same angle
         inner = inner + _over(where(ne(eye_like(skew), 0), skew, 0.0), row) * 0.5
     found = matmul(matmul(u, inner), vh)
@@ -316,85 +327,3 @@ def svdvals(x: Any, /) -> Any:
     """Singular values, descending."""
     matrix_in("svdvals", x)
     return real_of(svd_pack(x, False, False))
-
-
-# ---- any square matrices
-
-
-def _eig_sizes(n: int, is_complex: bool, vectors: bool) -> list[Shape]:
-    """Values and vectors; of real matrices, real and imaginary parts of each."""
-    sizes: list[Shape] = [(n,), (n, n)] if vectors else [(n,)]
-    return sizes if is_complex else [x for x in sizes for _ in range(2)]
-
-
-def _eig_shape(arg: Any, shapes: Any) -> Shape:
-    n, (vectors, of_complex) = shapes[0][-1], arg
-    return (*shapes[0][:-2], (n + n * n * vectors) * (1 if of_complex else 2))
-
-
-def eig_parts(y: Any, n: int, vectors: bool) -> list[Any]:
-    """Eigenvalues, and eigenvectors if there are any, as complex numbers."""
-    parts = parts_of(y, *_eig_sizes(n, y.dtype.is_complex, vectors))
-    if y.dtype.is_complex:
-        return parts
-    return [complex_(re, im) for re, im in zip(parts[::2], parts[1::2], strict=True)]
-
-
-def _eig_grad(g: Any, y: Any, a: Any) -> tuple[Any]:
-    """As of symmetric matrices, by a basis that is not orthogonal."""
-    n, (vectors, _) = a.shape[-1], y.arg
-    found = y if vectors else eig_pack(a, True, a.dtype.is_complex)
-    w, v = eig_parts(found, n, True)
-    gw, *gv = eig_parts(g, n, vectors)
-    inner = diagonal_matrix(gw)
-    if gv:
-        turned = matmul(adjoint(v), gv[0])
-        own = real_of(diagonal(turned, 0, -2, -1))
-        away = turned - matmul(adjoint(v), v * own.reshape((*own.shape[:-1], 1, n)))
-        inner = inner + _apart(away, conjugate(w))
-    whole = solve(adjoint(v), matmul(inner, adjoint(v)))
-    return (whole if a.dtype.is_complex else real_of(whole),)
-
-
-def _eig_reference(np: Any, a: Any, vectors: bool, of_complex: bool = False) -> Any:
-    n = a.shape[-1]
-    w, v = np.linalg.eig(a)
-    parts = [w] if of_complex else [w.real, w.imag]
-    if vectors:
-        more = [v] if of_complex else [v.real, v.imag]
-        parts += [x.reshape((*a.shape[:-2], n * n)) for x in more]
-    return np.concatenate(parts, -1)
-
-
-eig_pack: Op = routine(
-    "eig_pack",
-    """Eigenvalues of any square matrix, then eigenvectors; flat. Of a real one (of_complex is
-    false) real and imaginary parts of each.
-    """,
-    _eig_shape,
-    lambda a, vectors, of_complex=False: ((a,), (bool(vectors), bool(of_complex))),
-    by_gradients(_eig_grad), _eig_reference,
-    Samples(cases=(((1, 1), {"vectors": False}), ((2, 1, 1), {"vectors": True})), low=1.0),
-)  # fmt: skip
-
-
-@composite(lambda np, x: [y.astype(complex) for y in np.linalg.eig(x)], ONES, inline=True)
-def eig(x: Any, /) -> Eigen:
-    """Eigenvalues and eigenvectors of any square matrices: complex, in no order.
-
-    The vectors, columns of a matrix, have length 1 and a real largest element; that of a function
-    of them has a gradient only if it does not depend on their angle.
-
-    >>> import treadle as td
-    >>> td.linalg.eig(td.tensor([[0.0, 1.0], [-1.0, 0.0]])).eigenvalues.tolist()
-    [1j, -1j]
-    """
-    n = square_in("eig", x)
-    return Eigen(*eig_parts(eig_pack(x, True, x.dtype.is_complex), n, True))
-
-
-@composite(lambda np, x: np.linalg.eigvals(x).astype(complex), ONES, inline=True)
-def eigvals(x: Any, /) -> Any:
-    """Eigenvalues of any square matrices: complex, in no order."""
-    n = square_in("eigvals", x)
-    return eig_parts(eig_pack(x, False, x.dtype.is_complex), n, False)[0]

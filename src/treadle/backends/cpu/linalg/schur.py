@@ -20,15 +20,17 @@ ODD = 10  # after so many steps without an end, another shift
 
 
 def sized(n: int, h: Array) -> float:
-    """What a matrix of very large or small elements is divided by, so that their squares exist."""
+    """What a matrix of very large or small elements is divided by, so that their squares exist.
+
+    Its reciprocal exists, too: elements below the smallest normal number are divided by that.
+    """
     most = abs(h[largest(n * n, h)])
     least = sqrt(tiny()) / epsilon()
     if most == min(max(most, least), 1.0 / least):
         return 1.0
-    if most != min(max(most, tiny()), huge()):
-        return 1.0
-    scale(n * n, 1.0 / most, h)
-    return most
+    factor = min(max(most, tiny()), huge())
+    scale(n * n, 1.0 / factor, h)
+    return factor
 
 
 def hessenberg(n: int, h: Array, z: Array, v: Array, weights: Array) -> None:
