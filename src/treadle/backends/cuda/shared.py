@@ -14,7 +14,6 @@ from cuda.bindings import driver as cu
 
 from treadle.backends.cuda.driver import Gpu, Mark, checked
 
-
 SUCCESS = cu.CUresult.CUDA_SUCCESS
 OF_THE_THREAD = 2  # the driver's name for the default stream of whichever thread asks
 
