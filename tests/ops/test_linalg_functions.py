@@ -11,7 +11,7 @@ from treadle.base.device import device
 from treadle.base.dtypes import float32
 from treadle.base.errors import ArgumentError, DtypeError, ShapeError
 from treadle.ir.node import placeholder, type_of
-from treadle.ops.linalg import factors, matrices, solving, spectral
+from treadle.ops.linalg import eigen, factors, matrices, solving, spectral
 
 RNG = np.random.default_rng(0)
 LA = td.linalg
@@ -192,7 +192,7 @@ ROUTINES = {
     "qr": lambda x: spectral.qr(x),
     "eigh": lambda x: spectral.eigh(x),
     "svd": lambda x: spectral.svd(x),
-    "eig": lambda x: spectral.eig(x),
+    "eig": lambda x: eigen.eig(x),
     "matrix_exp": lambda x: matrices.matrix_exp(x),
     "solve_triangular": lambda x: solving.solve_triangular(x, x, upper=True),
 }
