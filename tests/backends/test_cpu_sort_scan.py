@@ -15,7 +15,6 @@ from treadle.backends.cpu import jit
 from treadle.backends.cpu import scan as scans
 from treadle.backends.cpu import sort as sorts
 from treadle.backends.cpu.host import AARCH64, AVX2, host_target
-from treadle.base.device import device
 from treadle.base.dtypes import dtype, float32
 from treadle.base.errors import ArgumentError, NotSupported, ShapeError
 from treadle.base.target import Takes
@@ -23,7 +22,6 @@ from treadle.ir.node import placeholder, type_of
 from treadle.kernel.plan import plan_steps
 from treadle.ops import ordering as o
 from treadle.ops import scan as s
-from treadle.ops.defs import TABLE
 from treadle.testing.arrays import unit_roundoff
 from treadle.testing.gradcheck import gradcheck
 
@@ -389,13 +387,6 @@ def test_mistakes_are_named():
         o.median(td.ones((0,)))
     with pytest.raises(NotSupported, match="too long"):
         s.argsort(placeholder(type_of((1 << 32,), float32)))
-
-
-def test_a_device_without_these_kernels_says_who_has_them():
-    x = placeholder(type_of((5, 5), float32, device("cuda")))
-    op = TABLE["cholesky_factor"]
-    with pytest.raises(NotSupported, match=rf"{op}: .* cuda .*\n.*hint: .*cpu"):
-        op(x)
 
 
 def test_a_step_knows_what_it_reads_and_writes():
