@@ -227,7 +227,7 @@ GRADIENTS = [
     ("assign", OperandError, "list", lambda: td.ones(2).assign([1.0, 2.0])),
     ("device", DeviceError, "cpu", lambda: v.to("tpu")),
     ("device", DeviceError, "only one", lambda: v.to("cpu:7")),
-    ("cast", DtypeError, "float32", lambda: v.to(3.5)),
+    ("dtype", DtypeError, "float32", lambda: v.to(3.5)),
     ("from_dlpack", OperandError, "str", lambda: td.from_dlpack(GREEK)),
     ("realize", OperandError, "list", lambda: td.realize([1.0])),
     ("explain", OperandError, "function", lambda: td.explain("f", v)),

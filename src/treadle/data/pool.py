@@ -29,7 +29,7 @@ from treadle.data.workers import Failure, work
 PATIENCE = 0.5  # seconds that a worker has to end by itself
 LOOK = 0.25  # seconds after which the parent looks again whether a silent worker lives
 _ENDS: weakref.WeakSet[Any] = weakref.WeakSet()  # of all pools: a forked child closes its copies
-_STARTING = threading.RLock()  # a fork must not copy ends that another thread is just making
+_STARTING = threading.RLock()  # a fork must not copy ends that others just make or close
 
 
 class WorkerError(TreadleError, RuntimeError):
@@ -174,7 +174,8 @@ class Pool:
         for receiver in self.receivers:
             with contextlib.suppress(OSError):
                 receiver.connection.send(None)
-            receiver.connection.close()
+            with _STARTING:
+                receiver.connection.close()
         self.receivers.clear()
         end = time.monotonic() + PATIENCE
         for process in self.processes:

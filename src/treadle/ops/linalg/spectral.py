@@ -257,7 +257,7 @@ def _svd_grad(g: Any, y: Any, a: Any) -> tuple[Any]:
         _, u, vh = parts_of(svd_pack(a, False, True), *sizes)
         return (matmul(u * real_of(g).reshape((*g.shape[:-1], 1, k)), vh),)
     (s, u, vh), (gs, gu, gvh) = _leading(y, a.shape, full), _leading(g, a.shape, full)
-    if full and not _free_unasked(g, m, n):
+    if full and m != n and not _free_unasked(g, m, n):
         hint = "use full_matrices=False, or as many vectors as there are values"
         raise GradientError(explain("svd", "the vectors that are free have no gradient", hint))
     s, gs = real_of(s), real_of(gs)
