@@ -11,6 +11,7 @@ import sys
 import textwrap
 import threading
 import time
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
@@ -153,18 +154,34 @@ def test_what_a_collate_function_gives_must_be_sent():
         list(loader)
 
 
-def test_a_loop_in_a_thread():
+def loops_in_threads(count):
+    """How many elements so many threads see, each in a loop of its own."""
     found = []
 
     def loop():
         found.extend(len(batch["index"]) for batch in data.DataLoader(Squares(), 4, num_workers=2))
 
-    threads = [threading.Thread(target=loop) for _ in range(3)]
+    threads = [threading.Thread(target=loop) for _ in range(count)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(30)
-    assert sum(found) == 3 * 23
+    return sum(found)
+
+
+def test_a_loop_in_a_thread():
+    assert loops_in_threads(3) == 3 * 23
+
+
+def test_nobody_forks_while_an_end_is_being_closed(monkeypatch):
+    usual = Connection._close
+
+    def slowly(end):
+        usual(end)
+        time.sleep(0.03)  # closed, and not yet known to be
+
+    monkeypatch.setattr(Connection, "_close", slowly)
+    assert loops_in_threads(4) == 4 * 23
 
 
 def test_a_loader_that_is_dropped_ends_persistent_workers():
