@@ -1,4 +1,4 @@
-"""What tests of tuning share: a cache of their own."""
+"""What tests of the runtime share: a cache of their own, and what is compiled meanwhile."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 import treadle as td
 from treadle.backends import choices
-from treadle.runtime import realize
+from treadle.runtime import growing, realize
 
 
 @pytest.fixture
@@ -19,3 +19,21 @@ def own_cache(tmp_path):
         yield tmp_path
     choices.forget()
     realize.forget()
+
+
+@pytest.fixture
+def plans(monkeypatch):
+    """One entry for every graph that is compiled; nothing is known to begin with."""
+    made = []
+    real = realize.compile_graph
+
+    def noted(*args, **options):
+        made.append(args[0])
+        return real(*args, **options)
+
+    monkeypatch.setattr(realize, "compile_graph", noted)
+    monkeypatch.setattr(realize, "_PROGRAMS", {})
+    monkeypatch.setattr(realize, "_SINGLE", {})
+    monkeypatch.setattr(growing, "_PATTERNS", {})
+    monkeypatch.setattr("treadle.transforms.traced.compile_graph", noted)
+    return made

@@ -15,23 +15,6 @@ from treadle.runtime.families import BUILT_IN
 rng = np.random.default_rng(0)
 
 
-@pytest.fixture
-def plans(monkeypatch):
-    """One entry for every graph that is compiled; nothing is known to begin with."""
-    made = []
-    real = runtime.compile_graph
-
-    def noted(*args, **options):
-        made.append(args[0])
-        return real(*args, **options)
-
-    monkeypatch.setattr(runtime, "compile_graph", noted)
-    monkeypatch.setattr(runtime, "_PROGRAMS", {})
-    monkeypatch.setattr(runtime, "_SINGLE", {})
-    monkeypatch.setattr("treadle.transforms.traced.compile_graph", noted)
-    return made
-
-
 def random(*shape):
     return td.tensor(rng.standard_normal(shape).astype(np.float32))
 

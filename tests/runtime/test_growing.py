@@ -16,24 +16,6 @@ def random(*shape, seed=0):
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
-@pytest.fixture
-def plans(monkeypatch):
-    """One entry for every graph that is compiled; nothing is known to begin with."""
-    made = []
-    real = runtime.compile_graph
-
-    def noted(*args, **options):
-        made.append(args[0])
-        return real(*args, **options)
-
-    monkeypatch.setattr(runtime, "compile_graph", noted)
-    monkeypatch.setattr(runtime, "_PROGRAMS", {})
-    monkeypatch.setattr(runtime, "_SINGLE", {})
-    monkeypatch.setattr(growing, "_PATTERNS", {})
-    monkeypatch.setattr("treadle.transforms.traced.compile_graph", noted)
-    return made
-
-
 def attention(q, k, v):
     scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
     weights = np.exp(scores - scores.max(-1, keepdims=True))

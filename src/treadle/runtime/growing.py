@@ -12,7 +12,6 @@ each size, as before.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import ceil, floor
 from typing import Any, NamedTuple
 
 from treadle.backends.registry import RELIEF, Program
@@ -91,9 +90,9 @@ class Pattern:
         if self.general is not None and self.general.line == line:
             leaders += [self.general.least, self.general.most]
         least, most = min(leaders), max(leaders)
-        ends = [(LEAST - more) / factor for factor, more in line.forms if factor < 0]
-        starts = [(LEAST - more) / factor for factor, more in line.forms if factor > 0]
-        wide = max(least // ROOM, *map(ceil, starts)), min([most * ROOM, *map(floor, ends)])
+        starts = [-((more - LEAST) // factor) for factor, more in line.forms if factor > 0]
+        ends = [(LEAST - more) // factor for factor, more in line.forms if factor < 0]
+        wide = max(least // ROOM, *starts), min([most * ROOM, *ends])  # nothing is below LEAST
         whole = min([n for factor, n in line.forms if not factor and n >= most], default=most)
         near = least, min(whole, wide[1])
         return [General(line, *bounds, Family()) for bounds in (wide, near)]
