@@ -280,3 +280,9 @@ def test_what_a_compiler_makes_has_the_line_of_what_it_stands_for():
         td.realize(*step(q, k, v))
     lines = {line for event in prof.events().filter(kind="kernel") for line in event.detail.sites}
     assert {int(line.rpartition(":")[2]) for line in lines} == {loss.__code__.co_firstlineno + 1}
+
+
+def test_indices_have_the_line_that_made_them():
+    with td.profile() as prof:
+        td.arange(5000).realize()
+    assert [group.name.rpartition(":")[0] for group in prof.group_by("line")] == [__file__]

@@ -312,23 +312,21 @@ def _first_call(op: Op, operands: tuple[Node, ...], arg: Any) -> Call:
         wanted, result = tuple(dtypes), arg
     else:
         wanted, result = op.types(dtypes)
-    shape_of = needed("row", op.shape, op)
     casts = tuple(None if d is w else w for d, w in zip(dtypes, wanted, strict=True))
     for check in CHECKS:
         check(op, (*wanted, result), device)
-    type_ = type_of(tuple(shape_of(arg, shapes)), result, device)
+    type_ = type_of(tuple(needed("row", op.shape, op)(arg, shapes)), result, device)
     return Call(op, arg, type_, casts if any(casts) else ())
 
 
 def _define(op: Op, arg: Any, operands: list[Node]) -> Node:
     """The definition of a composite applied to operands."""
     present, options = arg
-    define = needed("row", op.define, op)
     given = iter(operands)
     slots = [next(given) if name in present else None for name in op.operands]
     if op.pairs is not None and operands[0].dtype.is_complex:
         return complex_(*op.pairs(real(operands[0]), imag(operands[0])))
-    result = define(*slots, **dict(options))
+    result = needed("row", op.define, op)(*slots, **dict(options))
     if not isinstance(result, Node):
         raise CompilerError(explain(op.name, "its definition gives no tensor", got=type(result)))
     return result
@@ -396,4 +394,7 @@ def iota(shape: Shape, axis: int, device: Device = CPU) -> Node:
     """int64 indices along an axis."""
     key = (IOTA, axis, type_ := type_of(shape, int64, device))
     call = _CALLS.get(key) or _one_of(_CALLS, key, Call(IOTA, axis, type_, ()), MOST_CALLS)
-    return new_node(call, ())
+    node = new_node(call, ())
+    if RECORDING.watched:
+        RECORDING.note(node)
+    return node
