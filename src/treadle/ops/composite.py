@@ -227,11 +227,6 @@ def matmul(a: Any, b: Any, /) -> Any:
     >>> (x @ x).item()
     300
     """
-    return multiplied(a, b)
-
-
-def multiplied(a: Any, b: Any) -> Any:
-    """The product, in the definition of others too: it sees which operand is transposed."""
     if a.ndim == 0 or b.ndim == 0:
         facts = {"shapes": f"{a.shape} and {b.shape}"}
         raise ShapeError(explain("matmul", "needs at least one axis", "use * to scale", **facts))
@@ -240,10 +235,10 @@ def multiplied(a: Any, b: Any) -> Any:
         facts = {"shapes": f"{a.shape} and {b.shape}"}
         raise ShapeError(explain("matmul", "shapes do not fit", hint, **facts))
     if b.ndim == 1:
-        y = multiplied(a, b.reshape((-1, 1)))
+        y = matmul(a, b.reshape((-1, 1)))
         return y.reshape(y.shape[:-1])
     if a.ndim == 1:
-        y = multiplied(a.reshape((1, -1)), b)
+        y = matmul(a.reshape((1, -1)), b)
         return y.reshape((*y.shape[:-2], y.shape[-1]))
     if a.ndim > 2 and b.ndim == 2:  # one large product instead of many small ones
         rows = math.prod(a.shape[:-1])
@@ -259,5 +254,5 @@ def multiplied(a: Any, b: Any) -> Any:
 )
 def linear(x: Any, weight: Any, bias: Any = None, /) -> Any:
     """x times weight transposed, plus bias; weight is (out, in) as in PyTorch."""
-    y = multiplied(x, weight.mT)
+    y = matmul(x, weight.mT)
     return y if bias is None else y + bias
