@@ -10,7 +10,7 @@ import pytest
 import treadle as td
 from treadle import optim
 
-RULES = ("SGD", "ASGD", "Rprop", "Lion", "Adam", "NAdam", "RAdam", "RMSprop", "Adagrad", "Adafactor")
+RULES = ("SGD", "ASGD", "Rprop", "Lion", "Adam", "NAdam", "RAdam", "RMSprop", "Adagrad", "LAMB")
 
 
 def parameter(seed=0, shape=(3, 4)):
