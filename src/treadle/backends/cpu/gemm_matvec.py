@@ -16,6 +16,7 @@ _SIDE_BY_SIDE = 8  # rows of B read together
 # side are no such order, so the next ones are asked for line by line.
 _LINE = 64  # bytes of a cache line
 _AHEAD = 12 << 10  # bytes that are on their way at least: of short rows, more than the next few
+_MOST_AHEAD = 4  # the part of a task that this may be
 _NEAR = 8 << 10  # bytes that find room in L1 besides those in use
 _L1, _L2 = 3, 2  # where to keep them, as LLVM says it
 
@@ -123,7 +124,7 @@ def _scaled_rows(
         scale.append(w.splat(tile.scalar, read_scalar(w, tile, dtype, pointer), tile.lanes))
         rows.append(w.gep(b, w.mul(step, p["right_step"]), element(right)))
     whole = w.op(f"and i64 {n}, {-tile.lanes}")
-    ahead = _ahead(w, rows[0], p["right_step"], right)
+    ahead = _ahead(w, rows[0], p["right_step"], p["k"], right)
 
     def add(j: str, mask: str = "") -> None:
         total = w.load(tile.vector, w.gep(sums, j, tile.scalar), tile.dtype.size)
@@ -140,10 +141,15 @@ def _scaled_rows(
         add(whole, w.lanes_below(w.sub(n, whole), tile.lanes))
 
 
-def _ahead(w: Writer, row: str, step: Int, right: DType) -> str:
-    """What is asked for while rows from this one on are read: the ones after them, or later."""
-    following = w.mul(step, _SIDE_BY_SIDE * right.size)
-    return w.gep(row, _either(w, w.compare("sgt", following, _AHEAD), following, _AHEAD))
+def _ahead(w: Writer, row: str, step: Int, rows: Int, right: DType) -> str:
+    """What is asked for while rows from this one on are read: the ones after them, or later.
+
+    rows: of the task. What is after them is somebody else's.
+    """
+    nbytes = w.mul(step, right.size)
+    far = w.smaller(w.div(w.mul(nbytes, rows), _MOST_AHEAD), _AHEAD)
+    following = w.mul(nbytes, _SIDE_BY_SIDE)
+    return w.gep(row, w.larger(following, far))
 
 
 def _ask(w: Writer, tile: Tile, right: DType, place: str, locality: int) -> None:
@@ -190,7 +196,7 @@ def _dots(
             w.gep(b, w.mul(w.smaller(w.add(j, r), last), p["right_column"]), element(right))
             for r in range(_SIDE_BY_SIDE)
         ]
-        ahead = _ahead(w, rows[0], p["right_column"], right)
+        ahead = _ahead(w, rows[0], p["right_column"], n, right)
         zero = [(tile.vector, "zeroinitializer")] * _SIDE_BY_SIDE
         with w.loop(0, whole, tile.lanes, carry=zero) as (k, now, later):
             _ask(w, tile, right, w.gep(ahead, w.mul(k, _SIDE_BY_SIDE), element(right)), locality)
