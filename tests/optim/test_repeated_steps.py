@@ -82,6 +82,19 @@ def test_what_somebody_holds_keeps_its_value():
     np.testing.assert_allclose(p.grad.numpy(), 3 * array**2, rtol=1e-5)
 
 
+def test_state_may_be_exchanged():
+    p = parameter()
+    optimizer = optim.SGD([p], lr=1.0, momentum=0.5)
+    for _ in range(2):
+        p.grad = td.ones(3, 4)
+        optimizer.step()
+    before = p.numpy().astype(np.float64)
+    optimizer.state[p]["momentum_buffer"] = td.full((3, 4), 8.0)
+    p.grad = td.ones(3, 4)
+    optimizer.step()
+    np.testing.assert_allclose(p.numpy(), before - 5.0, rtol=1e-6)
+
+
 def test_gradients_may_come_and_go_and_be_narrow():
     one, two = parameter(1), parameter(2)
     optimizer = optim.SGD([one, two], lr=0.5)

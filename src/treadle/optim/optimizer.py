@@ -231,7 +231,8 @@ class Optimizer(Followed):
             self._record(*gradients, skip=skip)
         else:
             self.follow()
-            self.repeated.run(self._record, gradients, skip)
+            state = [x for own in self.state.values() for x in own.values()]
+            self.repeated.run(self._record, state, gradients, skip)
 
     def _record(self, *gradients: Tensor | None, skip: Tensor | None = None) -> None:
         """A step by gradients of all parameters, op by op."""
