@@ -13,9 +13,11 @@ from math import gcd, prod
 from typing import Any, NamedTuple
 
 from treadle.base.shapes import Shape
+from treadle.ops.channels_last import first as channels_first
+from treadle.ops.channels_last import is_last, kernel_slopes, last, padded
 from treadle.ops.contract import matrix_product
 from treadle.ops.elementwise import cast
-from treadle.ops.movement import concat, flip, pad, slice_
+from treadle.ops.movement import concat, flip, slice_
 from treadle.ops.reduce import sum_
 from treadle.ops.windows import windows
 
@@ -75,11 +77,11 @@ def _of_kind(
     groups: int,
 ) -> Any:  # fmt: skip
     """All elements of one kind."""
-    edges = [(0, 0), (0, 0)]
+    edges = []
     for taps, length, size in zip(chosen, lengths, y.shape[2:], strict=True):
         needed = length + (taps.reach - 1) * taps.apart
         edges.append((taps.before, needed - size - taps.before))
-    misses = any(-min(edge) >= n for edge, n in zip(edges[2:], y.shape[2:], strict=True))
+    misses = any(-min(edge) >= n for edge, n in zip(edges, y.shape[2:], strict=True))
     if misses or not all(taps.reach for taps in chosen):  # nothing is sent there
         zero = cast(y.iota_like(0, 1), y.dtype)
         return zero.expand((y.shape[0], weight.shape[0], *lengths))
@@ -87,21 +89,25 @@ def _of_kind(
     ranges += [(t.tap, t.tap + (t.reach - 1) * t.step + 1, t.step) for t in chosen]
     kernel = flip(slice_(weight, ranges), tuple(range(2, weight.ndim)))
     apart = tuple([max(1, taps.apart) for taps in chosen])
-    return convolve(pad(y, edges), kernel, dilation=apart, groups=groups)
+    return convolve(padded(y, edges), kernel, dilation=apart, groups=groups)
 
 
 def _woven(parts: dict[tuple[int, ...], Any], strides: Shape, sizes: Shape) -> Any:
-    """Kinds side by side along every axis, cut to sizes."""
-    for k in reversed(range(len(strides))):
+    """Kinds side by side along every axis, cut to sizes, in the order in which they lie."""
+    behind, count = is_last(next(iter(parts.values()))), len(strides)
+    parts = {key: last(part) for key, part in parts.items()} if behind else parts
+    front = 1 if behind else 2
+    for k in reversed(range(count)):
         fewer: dict[tuple[int, ...], Any] = {}
         for firsts in {key[:k] for key in parts}:
-            lines = [parts[(*firsts, first)] for first in range(strides[k])]
-            fewer[firsts] = lines[0] if len(lines) == 1 else _interleaved(lines, 2 + k)
+            lines = [parts[(*firsts, n)] for n in range(strides[k])]
+            fewer[firsts] = lines[0] if len(lines) == 1 else _interleaved(lines, front + k)
         parts = fewer
     (whole,) = parts.values()
-    if whole.shape[2:] == sizes:
-        return whole
-    return slice_(whole, [(0, n, 1) for n in (*whole.shape[:2], *sizes)])
+    wanted = (*whole.shape[:front], *sizes, *whole.shape[front + count :])
+    if whole.shape != wanted:
+        whole = slice_(whole, [(0, n, 1) for n in wanted])
+    return channels_first(whole) if behind else whole
 
 
 def _interleaved(parts: list[Any], axis: int) -> Any:
@@ -131,6 +137,8 @@ def weight_gradient(y: Any, x: Any, weight: Any, strides: Shape, dilations: Shap
     outputs, channels, *sizes = weight.shape
     groups, points, batch = x.shape[1] // channels, prod(y.shape[2:]), x.shape[0]
     depth = channels * prod(sizes)
+    if groups == 1 and is_last(x):
+        return kernel_slopes(y, x, weight, strides, dilations)
     if channels == 1 and outputs == groups > 1 and depth <= MOST_TAPS:
         whole = [(0, n, 1) for n in y.shape]
         axes = (0, *range(2, y.ndim))

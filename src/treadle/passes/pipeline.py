@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from treadle.base import knobs, trace
 from treadle.ir.graph import toposort
@@ -26,25 +27,29 @@ RULES: tuple[Rule, ...] = (
 )  # fmt: skip
 EXACT = tuple(r for r in RULES if r.exact)
 
-_INDEXED: dict[tuple[int, bool], ByOp] = {}
+_INDEXED: dict[tuple[int, bool, tuple[Rule, ...]], ByOp] = {}
 
 
-def _rules() -> ByOp:
+def _rules(more: tuple[Rule, ...]) -> ByOp:
     """The rules to run, by op: definitions of all rows there are now, and inexact ones if asked."""
-    key = (len(TABLE), bool(knobs.FAST_MATH.value))
+    key = (len(TABLE), bool(knobs.FAST_MATH.value), more)
     found = _INDEXED.get(key)
     if found is None:
         _INDEXED.clear()
-        found = _INDEXED[key] = by_op((*definitions(), *(RULES if key[1] else EXACT)))
+        found = _INDEXED[key] = by_op((*definitions(), *more, *(RULES if key[1] else EXACT)))
     return found
 
 
-def simplify(roots: Sequence[Node]) -> list[Node]:
-    """Composites defined, constants folded, views merged, equal nodes shared, dead ones dropped."""
-    rewriter = Rewriter(_rules())
+def simplify(roots: Sequence[Node], more: tuple[Rule, ...] = ()) -> list[Node]:
+    """Composites defined, constants folded, views merged, equal nodes shared, dead ones dropped.
+
+    more: rules of the device, which go before others.
+    """
+    rewriter = Rewriter(_rules(more))
     result = rewriter.run(roots)
     if has_regions(rewriter.interned.values()):
-        result = Rewriter(_rules()).run(with_small_regions(result, simplify))
+        inner = partial(simplify, more=more)
+        result = Rewriter(_rules(more)).run(with_small_regions(result, inner))
     result = for_chains(result)
     if trace.is_heard():
         trace.tell("rules", dict(rewriter.fired.most_common()))

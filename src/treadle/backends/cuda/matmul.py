@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -223,29 +223,14 @@ class Matmul:
 
     def _places(self, index: Index, axis: Axis, name: str, numbers: dict[str, int]) -> str:
         """Places along an axis: as many as it has, even where all are one."""
-        text = self._index(index, {axis: name}, numbers)
-        return text if index.terms else f"{name} * 0 + {text}"
-
-    def _index(self, index: Index, names: dict[Axis, str], numbers: dict[str, int]) -> str:
-        """An index as text; its numbers become arguments."""
 
         def number(value: int) -> str:
             name = f"x{len(numbers)}"
             numbers[name] = value
             return name
 
-        parts = []
-        for atom, factor in index.terms:
-            if isinstance(atom, Axis):
-                text = names[atom]
-            else:
-                part = as_quotient(atom)
-                sign = "%" if isinstance(part, Remainder) else "//"
-                text = f"({self._index(part.of, names, numbers)}) {sign} {number(part.by)}"
-            parts.append(text if factor == 1 else f"({text}) * {number(factor)}")
-        if index.constant or not parts:
-            parts.append(number(index.constant))
-        return " + ".join(parts)
+        text = index_text(index, {axis: name}, number)
+        return text if index.terms else f"{name} * 0 + {text}"
 
     def _finish(self) -> list[str]:
         row = "batch * M + m" if self.batch else "m"
@@ -279,6 +264,22 @@ class Matmul:
 
     def _stored(self, row: str, option: str) -> list[str]:
         return [f"    tl.store(c + ({row}) * N + n, acc{option})"]
+
+
+def index_text(index: Index, names: dict[Axis, str], number: Callable[[int], str]) -> str:
+    """An index as text, its numbers as they are to be written."""
+    parts = []
+    for atom, factor in index.terms:
+        if isinstance(atom, Axis):
+            text = names[atom]
+        else:
+            part = as_quotient(atom)
+            sign = "%" if isinstance(part, Remainder) else "//"
+            text = f"({index_text(part.of, names, number)}) {sign} {number(part.by)}"
+        parts.append(text if factor == 1 else f"({text}) * {number(factor)}")
+    if index.constant or not parts:
+        parts.append(number(index.constant))
+    return " + ".join(parts)
 
 
 def _sliced(name: str, width: int, count: int) -> tuple[list[str], list[str]]:

@@ -16,11 +16,12 @@ from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.matmul import TEMPLATES
 from treadle.backends.cuda.nest import Nest, Placed
 from treadle.backends.cuda.on_host import HostStep
+from treadle.backends.cuda.orders import ORDERS
 from treadle.backends.cuda.primitives import RUNNING
+from treadle.backends.cuda.products import product_of
 from treadle.backends.cuda.scan import Scan, sizes_of
 from treadle.backends.cuda.sort import Sort
 from treadle.backends.cuda.split import split_reduction, with_parts
-from treadle.backends.cuda.streamed import product_of
 from treadle.backends.cuda.ways import settled_form
 from treadle.base import trace
 from treadle.base.dtypes import bfloat16, float16, int8, uint8
@@ -266,6 +267,6 @@ def _with_few_branches(
     """The graph with cheap branches all computed: to choose one, the host would have to wait."""
     if not has_regions(toposort(roots)):
         return roots, leaves, replaces
-    plain = simplify(chosen(roots))
+    plain = simplify(chosen(roots), ORDERS)
     same = dict(zip(roots, plain, strict=True))
     return plain, leaves, {same[root]: leaf for root, leaf in replaces.items()}

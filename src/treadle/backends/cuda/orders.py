@@ -1,0 +1,108 @@
+"""Values that lie with channels innermost stay so: their views as images move towards who reads.
+
+A convolution gives a view of lines of channels as (batch, channels, *spatial). What is computed of
+it is computed of the lines, and seen as an image then: so between two convolutions nothing is
+turned, as the view of one and that of the next cancel.
+"""
+
+from __future__ import annotations
+
+from treadle.ir.node import Node
+from treadle.ir.pattern import Rule
+from treadle.ops import movement as m
+from treadle.ops.defs import TABLE, Kind
+from treadle.ops.reduce import max_, min_, sum_
+from treadle.ops.totals import prod_
+
+FEWEST = 4  # axes: of matrices and batches of them a view is a transpose, which products read
+
+
+def _lines_of(x: Node) -> Node | None:
+    """What x is an image of: (batch, *spatial, channels) seen as (batch, channels, *spatial)."""
+    if x.op is not m.permute or x.ndim < FEWEST:
+        return None
+    return x.operands[0] if x.arg == _order(x.ndim) else None
+
+
+def _order(rank: int) -> tuple[int, ...]:
+    return 0, rank - 1, *range(1, rank - 1)
+
+
+def _image(lines: Node) -> Node:
+    return lines.permute(_order(lines.ndim))
+
+
+def _as_lines(x: Node, rank: int) -> Node:
+    """An operand that is spread along some axes, with its axes in the order of lines."""
+    wide = x.reshape((1,) * (rank - x.ndim) + x.shape)
+    return wide.permute((0, *range(2, rank), 1))
+
+
+def _through_map(node: Node) -> Node | None:
+    """Where no other operand has as many elements in another order."""
+    lines = [_lines_of(x) if x.shape == node.shape else None for x in node.operands]
+    if all(x is None for x in lines):
+        return None
+    operands = []
+    for x, line in zip(node.operands, lines, strict=True):
+        if line is None and x.shape == node.shape and x.op is not m.expand:
+            return None
+        operands.append(_as_lines(x, node.ndim) if line is None else line)
+    return _image(operands[0]._apply(node.op, tuple(operands), node.arg))
+
+
+def _through_reduction(node: Node) -> Node | None:
+    x = node.operands[0]
+    lines, (axes, keeps) = _lines_of(x), node.arg
+    if lines is None:
+        return None
+    order = _order(x.ndim)
+    total = node.op(lines, axis=tuple(sorted(order[axis] for axis in axes)), keepdims=True)
+    total = _image(total)
+    return total if keeps else total.reshape(node.shape)
+
+
+def _each(node: Node, parts: tuple[object, ...]) -> list[object]:
+    """What is said of each axis of an image, of each axis of its lines."""
+    return [parts[0], *parts[2:], parts[1]]
+
+
+def _through_slice(node: Node) -> Node | None:
+    lines = _lines_of(node.operands[0])
+    return None if lines is None else _image(m.slice_(lines, _each(node, node.arg)))
+
+
+def _through_pad(node: Node) -> Node | None:
+    lines = _lines_of(node.operands[0])
+    if lines is None:
+        return None
+    return _image(m.pad(lines, _each(node, node.arg[0]), node.arg[1]))
+
+
+def _through_concat(node: Node) -> Node | None:
+    lines = [_lines_of(x) for x in node.operands]
+    found = [x for x in lines if x is not None]
+    if len(found) < len(lines) or not found:
+        return None
+    return _image(m.concat(found, axis=_order(node.ndim)[node.arg]))
+
+
+def _through_reshape(node: Node) -> Node | None:
+    """Spatial axes made one, or one made several."""
+    x = node.operands[0]
+    lines = _lines_of(x)
+    if lines is None or node.ndim < 3 or node.shape[:2] != x.shape[:2]:
+        return None
+    whole = lines.reshape((node.shape[0], *node.shape[2:], node.shape[1]))
+    return _image(whole)
+
+
+ORDERS = (
+    *(Rule(f"lines-{op}", op, _through_map)
+      for op in TABLE.values() if op.kind is Kind.ELEMENTWISE),
+    *(Rule(f"lines-{op}", op, _through_reduction) for op in (sum_, max_, min_, prod_)),
+    Rule("lines-slice", m.slice_, _through_slice),
+    Rule("lines-pad", m.pad, _through_pad),
+    Rule("lines-concat", m.concat, _through_concat),
+    Rule("lines-reshape", m.reshape, _through_reshape),
+)  # fmt: skip

@@ -1,0 +1,181 @@
+"""Products that read windows of memory with channels innermost: blocks of them are whole lines.
+
+Places along one axis of the operand are taps times channels. A block of that axis lies within one
+tap, so its lines start at one offset for all; places along the other axis are any function of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import gcd
+
+from treadle.backends.cuda.forms import INDEX_LIMIT
+from treadle.backends.cuda.launch import Tensor
+from treadle.backends.cuda.matmul import Tile, index_text
+from treadle.backends.cuda.streamed import Streamed, brought
+from treadle.base.dtypes import float32, int32
+from treadle.base.errors import needed
+from treadle.kernel.index import Axis, Index, Quotient, Remainder
+from treadle.kernel.operands import Place
+from treadle.kernel.steps import ProductStep
+
+LINE = 16  # elements: less of a line is read one by one
+ACROSS = (  # windows are rows of tiles
+    Tile(128, 256, 64, 8, 3, 1.0), Tile(128, 128, 64, 4, 3, 0.9), Tile(64, 128, 64, 4, 4, 0.7),
+    Tile(128, 64, 64, 4, 4, 0.7), Tile(64, 64, 64, 4, 4, 0.5), Tile(64, 32, 64, 4, 4, 0.28),
+)  # fmt: skip
+ALONG = (  # windows are added up
+    Tile(128, 128, 64, 4, 3, 1.0), Tile(64, 128, 64, 4, 3, 0.8), Tile(64, 64, 64, 4, 4, 0.5),
+    Tile(32, 64, 64, 4, 4, 0.28), Tile(16, 64, 64, 4, 4, 0.15),
+)  # fmt: skip
+
+
+def run_of(place: Place) -> int:
+    """How many neighbours along an axis lie side by side, from every multiple of that on; or 1."""
+    axis, index = place
+    run, moving = 0, 0
+    for atom, factor in index.terms:
+        if isinstance(atom, Axis):
+            moving += factor
+            continue
+        if not isinstance(atom, Quotient):
+            return 1
+        inner = _divided(atom.of, axis)
+        if inner is None:
+            return 1
+        run = gcd(run, atom.by if inner == 1 else inner)
+        if isinstance(atom, Remainder) and inner == 1:
+            moving += factor
+        elif factor % LINE:
+            return 1
+    return (run or axis.extent) if moving == 1 and axis.extent > 1 else 1
+
+
+def _divided(index: Index, axis: Axis) -> int | None:
+    """n, where an index is axis // n; None if it is something else."""
+    if index.constant or len(index.terms) != 1 or index.terms[0][1] != 1:
+        return None
+    atom = index.terms[0][0]
+    if atom is axis:
+        return 1
+    if type(atom) is Quotient and _divided(atom.of, axis) == 1:
+        return atom.by
+    return None
+
+
+def lies_in_lines(place: Place) -> bool:
+    """Are all places along an axis multiples of what is read at once?"""
+    return all(factor % LINE == 0 for _, factor in place[1].terms)
+
+
+def is_windowed(product: ProductStep) -> bool:
+    """Does a product of 16 bits read lines at places of their own, and plain lines?"""
+    a, b = product.sides()
+    if a.places is None or b.places is not None or product.node.shape[:-2]:
+        return False
+    dtypes = {a.operand.base.dtype, b.operand.base.dtype, product.node.dtype}
+    near = max(product.node.type.size, a.operand.base.type.size) < INDEX_LIMIT
+    if len(dtypes) > 1 or not near or a.operand.offset % LINE or 0 in a.shape:
+        return False
+    return any(
+        run_of(one) % LINE == 0 and lies_in_lines(other)
+        for one, other in (a.places, a.places[::-1])
+    )
+
+
+class Windowed(Streamed):
+    """A product whose rows, or whose depth, are taps and channels of windows."""
+
+    def tiles(self) -> tuple[Tile, ...]:
+        """Those whose blocks lie within a tap."""
+        rows, steps = self.places()
+        self.across = run_of(steps) % LINE == 0 and lies_in_lines(rows)
+        run = run_of(steps if self.across else rows)
+        found = {}
+        for tile in ACROSS if self.across else ALONG:
+            side = gcd(run, tile.k if self.across else tile.m)
+            k, m = (side, tile.m) if self.across else (tile.k, side)
+            speed = tile.speed * side / (tile.k if self.across else tile.m)
+            found[m, tile.n, k] = Tile(m, tile.n, k, tile.warps, tile.stages, speed)
+        return tuple(found.values())
+
+    def places(self) -> tuple[Place, Place]:
+        """Along its rows, and along its depth."""
+        return needed("windows", self.a.places, "places")
+
+    def choose(self, tiles: Sequence[Tile]) -> Tile:
+        """As all do; blocks that do not fit whole are as slow as they are empty."""
+        return super().choose(tiles)
+
+    def _pieces(self, tile: Tile) -> int:
+        return 1 if self.across else super()._pieces(tile)
+
+    def _right(self) -> Tensor | None:
+        """The other operand as the copy engine reads it, if it can."""
+        return self.y.tensor(self.batch, (self.tile.n, self.tile.k))
+
+    def _collect(self) -> None:
+        add, dtype, right = self.arguments, self.node.dtype, self._right()
+        add.memory("a", dtype, self.a.operand.base)
+        if right is not None:
+            add.tensor("b", dtype, right)
+        else:
+            add.memory("b", dtype, self.b.operand.base)
+        if self.product.epilogue and not self.loose:
+            add.loops(self.product.epilogue, self._signature(), self.wide)
+        elif not self.loose:
+            add.memory("c", dtype, self.node)
+        if self.pieces > 1:
+            add.memory("work", float32, self.work)
+        if self.pieces > 1 and not self.loose:
+            add.memory("finished", int32, self.counts)
+        self._numbers()
+        numbers = {"a_offset": self.a.operand.offset, "b_offset": self.b.operand.offset}
+        numbers |= dict(zip(("b_k", "b_n"), self.b.strides, strict=True))
+        (rows, down), (steps, along) = self.places()
+        if self.across:
+            self.rows = self._places(down, rows, "am", numbers)
+            self.steps = self._places(along, steps, "start", numbers)
+        else:  # divided at every step: by numbers that the compiler knows
+            self.rows = self._places(down, rows, "(high * BM)", numbers)
+            self.steps = index_text(along, {steps: "k"}, str)
+        for name, value in numbers.items():
+            add.integer(name, value, self.wide)
+
+    # ---- text
+
+    def _result(self) -> None:
+        return None
+
+    def _loop(self) -> list[str]:
+        low, high = "0", "K"
+        if self.pieces > 1:
+            low, high = "piece * span", "tl.minimum(K, piece * span + span)"
+        exact, right = self.k % self.tile.k == 0, self._right()
+        rows = "m" if self.m % self.tile.m == 0 else "m % M"
+        columns = "n" if self.n % self.tile.n == 0 else "n % N"
+        lines = [f"am = {rows}", "acc = tl.zeros((BM, BN), tl.float32)"]
+        if self.across:
+            lines.append(f"rows = tl.multiple_of({self.rows}, ({LINE}, {LINE}))")
+            lines.append("a_at = a + a_offset + rows + tl.arange(0, BK)[None, :]")
+        else:
+            lines.append(f"tap = tl.multiple_of({self.rows}, {LINE})")
+            lines.append("a_at = a + a_offset + tap + tl.arange(0, BM)[None, :]")
+        if right is None:
+            lines.append(f"b_at = b + b_offset + ({columns}) * b_n")
+        lines.append(f"for start in range({low}, {high}, BK):")
+        if self.across:
+            lines.append(f"    tap = tl.multiple_of({self.steps}, {LINE})")
+            lines.append("    x = tl.load(a_at + tap)")
+        else:
+            lines.append("    k = start + tl.arange(0, BK)[:, None]")
+            lines.append(f"    rows = tl.multiple_of({self.steps}, ({LINE}, {LINE}))")
+            mask = "" if exact else ", mask=k < K, other=0"
+            lines.append(f"    x = tl.trans(tl.load(a_at + rows{mask}))")
+        if right is not None:
+            lines.append(f"    y = tl.trans({brought('b', self.y, 'wide * BN', 'BN')})")
+        else:
+            lines.append("    by = start + tl.arange(0, BK)[:, None]")
+            mask = "" if exact else ", mask=by < K, other=0"
+            lines.append(f"    y = tl.load(b_at + by * b_k{mask})")
+        return [*lines, "    acc = tl.dot(x, y, acc)"]
