@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import astuple, dataclass
 from functools import cached_property
+from typing import Any
 
 from treadle.base.dtypes import DType
 
@@ -68,3 +70,4 @@ class Takes:
     chains: Ability = Ability()
     separable: tuple[DType, ...] = ()  # products of which one operand may lie anywhere, as windows
     streams: int = 1 << 30  # arrays that tiles are joined with or go to: more than that are slow
+    reads: Callable[[Any], bool] = bool  # is what lies anywhere better read there than copied?

@@ -113,12 +113,18 @@ def operands_of(product: Node, takes: Takes) -> tuple[Operand, Operand]:
     options: list[tuple[float, tuple[Operand, Operand]]] = [
         (_cost(work, columns, left, right), (left, right))
     ]
-    if _copied(left) and (other := located(product.operands[0], (), separable=True)):
+    if (other := _anywhere(product.operands[0], left, takes)) is not None:
         options.append((_cost(work, columns, other, right), (other, right)))
-    if _copied(right) and (other := located(product.operands[1], (), separable=True)):
+    if (other := _anywhere(product.operands[1], right, takes)) is not None:
         stored = CROSS * product.type.size
         options.append((_cost(work, rows, left, other) + stored, (left, other)))
     return min(options, key=lambda option: option[0])[1]
+
+
+def _anywhere(x: Node, otherwise: Operand, takes: Takes) -> Operand | None:
+    """Where x lies, if that is anywhere and better read there than copied."""
+    found = located(x, (), separable=True) if _copied(otherwise) else None
+    return found if found is not None and takes.reads(found) else None
 
 
 def _cost(work: int, columns: int, *operands: Operand) -> float:

@@ -12,12 +12,17 @@ from typing import Any
 
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import Shape
-from treadle.ops.channels_last import convolved, is_last, padded
 from treadle.ops.composite import composite
 from treadle.ops.contract import matrix_product
-from treadle.ops.deconvolution import MOST_TAPS, shifted, spread, weight_gradient
+from treadle.ops.deconvolution import (
+    CHANNELS_LAST,
+    MOST_TAPS,
+    shifted,
+    spread,
+    weight_gradient,
+)  # fmt: skip
 from treadle.ops.defs import Op, Samples
-from treadle.ops.movement import slice_
+from treadle.ops.movement import pad, slice_
 from treadle.ops.reduce import sum_
 from treadle.ops.windows import per_axis, require_room, spans_of, windows
 
@@ -104,18 +109,14 @@ def _check_channels(op: str, x: Any, weight: Any, groups: int, wanted: int, spli
 def _with_bias(op: str, y: Any, bias: Any, x: Any, spatial: Shape) -> Any:
     """y (batch, channels, points) plus the bias of each channel, without batch if x has none."""
     if bias is not None:
-        _check_bias(op, bias, y.shape[1])
+        if bias.shape != (y.shape[1],):
+            hint = f"one number for each of {y.shape[1]} channels"
+            raise ShapeError(explain(op, "the bias does not fit", hint, bias=bias.shape))
         y = y + bias.reshape((-1, 1))
     return y.reshape((*y.shape[:2], *spatial)[x.ndim < len(spatial) + 2 :])
 
 
-def _check_bias(op: str, bias: Any, channels: int) -> None:
-    if bias.shape != (channels,):
-        hint = f"one number for each of {channels} channels"
-        raise ShapeError(explain(op, "the bias does not fit", hint, bias=bias.shape))
-
-
-def _edges(op: str, padding: Any, strides: Shape, spans: Shape) -> Pairs:
+def edges_of(op: str, padding: Any, strides: Shape, spans: Shape) -> Pairs:
     """(before, after) for each spatial axis."""
     if padding == "valid":
         return [(0, 0)] * len(spans)
@@ -128,6 +129,16 @@ def _edges(op: str, padding: Any, strides: Shape, spans: Shape) -> Pairs:
         hint = "'same', 'valid', or numbers"
         raise ArgumentError(explain(op, "unknown padding", hint, padding=repr(padding)))
     return [(n, n) for n in per_axis(op, "padding", padding, len(spans), 0)]
+
+
+def _padded(x: Any, edges: Pairs) -> Any:
+    """x with zeros around its last axes: memory from which windows are read in place."""
+    if not any(n for pair in edges for n in pair):
+        return x
+    if x.device.backend in CHANNELS_LAST:
+        lines = x.permute((0, *range(2, x.ndim), 1))
+        return pad(lines, [(0, 0), *edges, (0, 0)]).permute((0, x.ndim - 1, *range(1, x.ndim - 1)))
+    return pad(x, [(0, 0)] * (x.ndim - len(edges)) + edges)
 
 
 # ---- convolution
@@ -143,20 +154,15 @@ def _convolve(
     sizes, outputs = weight.shape[2:], weight.shape[0]
     _check_channels(op, x, weight, groups, weight.shape[1] * groups, outputs)
     spans = spans_of(sizes, dilations)
-    edges = _edges(op, padding, strides, spans)
-    room = [b + n + a for n, (b, a) in zip(x.shape[2:], edges, strict=True)]
-    require_room(op, room, spans, given.shape)
-    x = padded(x, edges)
+    edges = edges_of(op, padding, strides, spans)
+    padded = [b + n + a for n, (b, a) in zip(x.shape[2:], edges, strict=True)]
+    require_room(op, padded, spans, given.shape)
+    x = _padded(x, edges)
     if weight.shape[1] == 1 and outputs == groups > 1 and prod(sizes) <= MOST_TAPS:
         y = _by_taps(x, weight, strides, dilations)
         return _with_bias(
             op, y.reshape((*y.shape[:2], prod(y.shape[2:]))), bias, given, y.shape[2:]
         )
-    if groups == 1 and is_last(x):
-        if bias is not None:
-            _check_bias(op, bias, outputs)
-        y = convolved(x, weight, bias, strides, dilations)
-        return y.reshape(y.shape[given.ndim < count + 2 :])
     seen = windows(x, sizes, strides, dilations)
     spatial = seen.shape[-count:]
     batch, depth, points = x.shape[0], weight.shape[1] * prod(sizes), prod(spatial)
@@ -210,12 +216,12 @@ def _conv_grad(g: Any, y: Any, x: Any, weight: Any, bias: Any = None) -> tuple[A
     given, count = dict(y.arg[1]), weight.ndim - 2
     strides = per_axis("conv", "stride", given["stride"], count, 1)
     dilations = per_axis("conv", "dilation", given["dilation"], count, 1)
-    edges = _edges("conv", given["padding"], strides, spans_of(weight.shape[2:], dilations))
+    edges = edges_of("conv", given["padding"], strides, spans_of(weight.shape[2:], dilations))
     wide, slope = (a if a.ndim == count + 2 else a.reshape((1, *a.shape)) for a in (x, g))
     options = {"strides": strides, "dilations": dilations, "groups": given["groups"]}
     options["starts"] = tuple([before for before, _ in edges])
     back = spread(CONVOLUTIONS[count - 1], slope, weight, wide.shape[2:], options)
-    kernels = weight_gradient(slope, padded(wide, edges), weight, strides, dilations)
+    kernels = weight_gradient(slope, _padded(wide, edges), weight, strides, dilations)
     return back.reshape(x.shape), kernels, *_of_bias(slope, bias)
 
 
@@ -277,7 +283,7 @@ def _transpose_grad(g: Any, y: Any, x: Any, weight: Any, bias: Any = None) -> tu
     dilations = per_axis("conv_transpose", "dilation", given["dilation"], count, 1)
     cut = per_axis("conv_transpose", "padding", given["padding"], count, 0)
     wide, slope = (a if a.ndim == count + 2 else a.reshape((1, *a.shape)) for a in (x, g))
-    slope_in = padded(slope, [(n, n) for n in cut])
+    slope_in = _padded(slope, [(n, n) for n in cut])
     options = {"stride": strides, "dilation": dilations, "groups": given["groups"]}
     back = CONVOLUTIONS[count - 1](slope_in, weight, **options)
     back = slice_(back, [(0, n, 1) for n in (*back.shape[:2], *wide.shape[2:])])

@@ -13,14 +13,14 @@ from math import gcd, prod
 from typing import Any, NamedTuple
 
 from treadle.base.shapes import Shape
-from treadle.ops.channels_last import first as channels_first
-from treadle.ops.channels_last import is_last, kernel_slopes, last, padded
 from treadle.ops.contract import matrix_product
 from treadle.ops.elementwise import cast
-from treadle.ops.movement import concat, flip, slice_
+from treadle.ops.movement import concat, cut, flip, pad, slice_
 from treadle.ops.reduce import sum_
 from treadle.ops.windows import windows
 
+CHANNELS_LAST = ("cuda",)  # backends whose products want channels side by side
+LINE = 16  # elements: of fewer channels a window is one line, filled up with zeros
 MOST_TAPS = 32  # of a kernel for one channel: more are a reduction
 
 
@@ -77,11 +77,11 @@ def _of_kind(
     groups: int,
 ) -> Any:  # fmt: skip
     """All elements of one kind."""
-    edges = []
+    edges = [(0, 0), (0, 0)]
     for taps, length, size in zip(chosen, lengths, y.shape[2:], strict=True):
         needed = length + (taps.reach - 1) * taps.apart
         edges.append((taps.before, needed - size - taps.before))
-    misses = any(-min(edge) >= n for edge, n in zip(edges, y.shape[2:], strict=True))
+    misses = any(-min(edge) >= n for edge, n in zip(edges[2:], y.shape[2:], strict=True))
     if misses or not all(taps.reach for taps in chosen):  # nothing is sent there
         zero = cast(y.iota_like(0, 1), y.dtype)
         return zero.expand((y.shape[0], weight.shape[0], *lengths))
@@ -89,25 +89,21 @@ def _of_kind(
     ranges += [(t.tap, t.tap + (t.reach - 1) * t.step + 1, t.step) for t in chosen]
     kernel = flip(slice_(weight, ranges), tuple(range(2, weight.ndim)))
     apart = tuple([max(1, taps.apart) for taps in chosen])
-    return convolve(padded(y, edges), kernel, dilation=apart, groups=groups)
+    return convolve(pad(y, edges), kernel, dilation=apart, groups=groups)
 
 
 def _woven(parts: dict[tuple[int, ...], Any], strides: Shape, sizes: Shape) -> Any:
-    """Kinds side by side along every axis, cut to sizes, in the order in which they lie."""
-    behind, count = is_last(next(iter(parts.values()))), len(strides)
-    parts = {key: last(part) for key, part in parts.items()} if behind else parts
-    front = 1 if behind else 2
-    for k in reversed(range(count)):
+    """Kinds side by side along every axis, cut to sizes."""
+    for k in reversed(range(len(strides))):
         fewer: dict[tuple[int, ...], Any] = {}
         for firsts in {key[:k] for key in parts}:
-            lines = [parts[(*firsts, n)] for n in range(strides[k])]
-            fewer[firsts] = lines[0] if len(lines) == 1 else _interleaved(lines, front + k)
+            lines = [parts[(*firsts, first)] for first in range(strides[k])]
+            fewer[firsts] = lines[0] if len(lines) == 1 else _interleaved(lines, 2 + k)
         parts = fewer
     (whole,) = parts.values()
-    wanted = (*whole.shape[:front], *sizes, *whole.shape[front + count :])
-    if whole.shape != wanted:
-        whole = slice_(whole, [(0, n, 1) for n in wanted])
-    return channels_first(whole) if behind else whole
+    if whole.shape[2:] == sizes:
+        return whole
+    return slice_(whole, [(0, n, 1) for n in (*whole.shape[:2], *sizes)])
 
 
 def _interleaved(parts: list[Any], axis: int) -> Any:
@@ -137,8 +133,6 @@ def weight_gradient(y: Any, x: Any, weight: Any, strides: Shape, dilations: Shap
     outputs, channels, *sizes = weight.shape
     groups, points, batch = x.shape[1] // channels, prod(y.shape[2:]), x.shape[0]
     depth = channels * prod(sizes)
-    if groups == 1 and is_last(x):
-        return kernel_slopes(y, x, weight, strides, dilations)
     if channels == 1 and outputs == groups > 1 and depth <= MOST_TAPS:
         whole = [(0, n, 1) for n in y.shape]
         axes = (0, *range(2, y.ndim))
@@ -150,6 +144,8 @@ def weight_gradient(y: Any, x: Any, weight: Any, strides: Shape, dilations: Shap
     seen = windows(x, tuple(sizes), strides, dilations)
     ranges = [(0, n, 1) for n in seen.shape[: -len(sizes)]] + [(0, n, 1) for n in y.shape[2:]]
     seen = seen if seen.shape[-len(sizes) :] == y.shape[2:] else slice_(seen, ranges)
+    if groups == 1 and x.device.backend in CHANNELS_LAST:
+        return _by_lines(y, seen, weight)
     seen = seen.reshape((batch, groups, depth, points))
     y = y.reshape((batch, groups, outputs // groups, points))
     y = y.permute((1, 2, 0, 3)).reshape((groups, outputs // groups, batch * points))
@@ -157,3 +153,21 @@ def weight_gradient(y: Any, x: Any, weight: Any, strides: Shape, dilations: Shap
     if groups == 1:
         y, seen = y.reshape(y.shape[1:]), seen.reshape(seen.shape[1:])
     return matrix_product(y, seen).reshape(weight.shape)
+
+
+def _by_lines(y: Any, seen: Any, weight: Any) -> Any:
+    """The same where taps of a window are whole lines of channels, and sums are as deep as wide."""
+    outputs, channels, *sizes = weight.shape
+    count, lines = len(sizes), lines_of(seen, len(sizes))
+    y = y.permute((0, *range(2, y.ndim), 1)).reshape((lines.shape[0], outputs))
+    slopes = cut(matrix_product(lines.mT, y), 0, 0, channels * prod(sizes))
+    return slopes.reshape((*sizes, channels, outputs)).permute((count + 1, count, *range(count)))
+
+
+def lines_of(seen: Any, count: int) -> Any:
+    """Windows (batch, channels, *sizes, *places) as rows of a matrix, taps of channels each."""
+    shape, places = seen.shape, range(2 + count, 2 + 2 * count)
+    seen = seen.permute((0, *places, *range(2, 2 + count), 1))
+    depth = prod(shape[1 : 2 + count])
+    rows = seen.reshape((shape[0] * prod(shape[2 + count :]), depth))
+    return pad(rows, [(0, 0), (0, -depth % LINE)]) if shape[1] % LINE and count > 1 else rows

@@ -36,7 +36,7 @@ def _rules(more: tuple[Rule, ...]) -> ByOp:
     found = _INDEXED.get(key)
     if found is None:
         _INDEXED.clear()
-        found = _INDEXED[key] = by_op((*definitions(), *more, *(RULES if key[1] else EXACT)))
+        found = _INDEXED[key] = by_op((*more, *definitions(), *(RULES if key[1] else EXACT)))
     return found
 
 

@@ -1,35 +1,49 @@
 """Values that lie with channels innermost stay so: their views as images move towards who reads.
 
-A convolution gives a view of lines of channels as (batch, channels, *spatial). What is computed of
-it is computed of the lines, and seen as an image then: so between two convolutions nothing is
-turned, as the view of one and that of the next cancel.
+An image is a view of lines, (batch, *spatial, channels), as (batch, channels, *spatial). What is
+computed of it is computed of the lines, and seen as an image then: so between two convolutions
+nothing is turned, as the view of one and that of the next cancel.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from treadle.backends.cuda.convolutions import IN_LINES
 from treadle.ir.node import Node
 from treadle.ir.pattern import Rule
 from treadle.ops import movement as m
 from treadle.ops.defs import TABLE, Kind
 from treadle.ops.reduce import max_, min_, sum_
 from treadle.ops.totals import prod_
+from treadle.ops.windows import shear
 
 FEWEST = 4  # axes: of matrices and batches of them a view is a transpose, which products read
 
 
 def _lines_of(x: Node) -> Node | None:
-    """What x is an image of: (batch, *spatial, channels) seen as (batch, channels, *spatial)."""
-    if x.op is not m.permute or x.ndim < FEWEST:
+    """What x is an image of; spatial axes may be in another order."""
+    if x.op is m.expand and x.ndim == x.operands[0].ndim:
+        lines = _lines_of(x.operands[0])
+        return None if lines is None else lines.expand(_behind(x.shape))
+    if x.op is not m.permute or x.ndim < FEWEST or x.arg[:2] != (0, x.ndim - 1):
         return None
-    return x.operands[0] if x.arg == _order(x.ndim) else None
+    return x.operands[0].permute(_behind(x.arg))
 
 
-def _order(rank: int) -> tuple[int, ...]:
-    return 0, rank - 1, *range(1, rank - 1)
+def _behind(parts: Sequence[Any]) -> tuple[Any, ...]:
+    """What is said of each axis of an image, of each axis of its lines."""
+    return parts[0], *parts[2:], parts[1]
+
+
+def _along(axis: int, rank: int) -> int:
+    """The axis of lines that an axis of their image is."""
+    return axis if not axis else rank - 1 if axis == 1 else axis - 1
 
 
 def _image(lines: Node) -> Node:
-    return lines.permute(_order(lines.ndim))
+    return lines.permute((0, lines.ndim - 1, *range(1, lines.ndim - 1)))
 
 
 def _as_lines(x: Node, rank: int) -> Node:
@@ -41,7 +55,7 @@ def _as_lines(x: Node, rank: int) -> Node:
 def _through_map(node: Node) -> Node | None:
     """Where no other operand has as many elements in another order."""
     lines = [_lines_of(x) if x.shape == node.shape else None for x in node.operands]
-    if all(x is None for x in lines):
+    if all(x is None or y.op is m.expand for x, y in zip(lines, node.operands, strict=True)):
         return None
     operands = []
     for x, line in zip(node.operands, lines, strict=True):
@@ -56,35 +70,42 @@ def _through_reduction(node: Node) -> Node | None:
     lines, (axes, keeps) = _lines_of(x), node.arg
     if lines is None:
         return None
-    order = _order(x.ndim)
-    total = node.op(lines, axis=tuple(sorted(order[axis] for axis in axes)), keepdims=True)
+    total = node.op(lines, axis=tuple(sorted(_along(k, x.ndim) for k in axes)), keepdims=True)
     total = _image(total)
     return total if keeps else total.reshape(node.shape)
 
 
-def _each(node: Node, parts: tuple[object, ...]) -> list[object]:
-    """What is said of each axis of an image, of each axis of its lines."""
-    return [parts[0], *parts[2:], parts[1]]
-
-
 def _through_slice(node: Node) -> Node | None:
     lines = _lines_of(node.operands[0])
-    return None if lines is None else _image(m.slice_(lines, _each(node, node.arg)))
+    return None if lines is None else _image(m.slice_(lines, _behind(node.arg)))
 
 
 def _through_pad(node: Node) -> Node | None:
     lines = _lines_of(node.operands[0])
     if lines is None:
         return None
-    return _image(m.pad(lines, _each(node, node.arg[0]), node.arg[1]))
+    return _image(m.pad(lines, _behind(node.arg[0]), node.arg[1]))
+
+
+def _through_shear(node: Node) -> Node | None:
+    x = node.operands[0]
+    lines, (axis, by, *rest) = _lines_of(x), node.arg
+    if lines is None:
+        return None
+    return _image(shear(lines, _along(axis, x.ndim), _along(by, x.ndim), *rest))
 
 
 def _through_concat(node: Node) -> Node | None:
-    lines = [_lines_of(x) for x in node.operands]
-    found = [x for x in lines if x is not None]
-    if len(found) < len(lines) or not found:
+    """Parts that are one number everywhere have any order."""
+    found, rank = [], node.ndim
+    for x in node.operands:
+        lines = _lines_of(x)
+        if lines is None and x.op is not m.expand:
+            return None
+        found.append(_as_lines(x, rank) if lines is None else lines)
+    if rank < FEWEST or all(x.op is m.expand for x in node.operands):
         return None
-    return _image(m.concat(found, axis=_order(node.ndim)[node.arg]))
+    return _image(m.concat(found, axis=_along(node.arg, rank)))
 
 
 def _through_reshape(node: Node) -> Node | None:
@@ -93,16 +114,17 @@ def _through_reshape(node: Node) -> Node | None:
     lines = _lines_of(x)
     if lines is None or node.ndim < 3 or node.shape[:2] != x.shape[:2]:
         return None
-    whole = lines.reshape((node.shape[0], *node.shape[2:], node.shape[1]))
-    return _image(whole)
+    return _image(lines.reshape(_behind(node.shape)))
 
 
 ORDERS = (
+    *IN_LINES,
     *(Rule(f"lines-{op}", op, _through_map)
       for op in TABLE.values() if op.kind is Kind.ELEMENTWISE),
     *(Rule(f"lines-{op}", op, _through_reduction) for op in (sum_, max_, min_, prod_)),
     Rule("lines-slice", m.slice_, _through_slice),
     Rule("lines-pad", m.pad, _through_pad),
+    Rule("lines-shear", shear, _through_shear),
     Rule("lines-concat", m.concat, _through_concat),
     Rule("lines-reshape", m.reshape, _through_reshape),
 )  # fmt: skip

@@ -23,6 +23,7 @@ from treadle.backends.cuda.scan import Scan, sizes_of
 from treadle.backends.cuda.sort import Sort
 from treadle.backends.cuda.split import split_reduction, with_parts
 from treadle.backends.cuda.ways import settled_form
+from treadle.backends.cuda.windowed import is_read
 from treadle.base import trace
 from treadle.base.dtypes import bfloat16, float16, int8, uint8
 from treadle.base.target import Takes
@@ -50,7 +51,7 @@ class Plan(Driver):
     within: of a body, the number of the program's step that it is a part of.
     """
 
-    takes = Takes(TEMPLATES, (float16, bfloat16, int8, uint8), ABLE, TEMPLATES)
+    takes = Takes(TEMPLATES, (float16, bfloat16, int8, uint8), ABLE, TEMPLATES, reads=is_read)
     first_leaf = FIRST_LEAF
     ordered = False  # the programs of a grid run in any order: only equal positions share memory
 

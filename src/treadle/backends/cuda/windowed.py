@@ -16,7 +16,7 @@ from treadle.backends.cuda.streamed import Streamed, brought
 from treadle.base.dtypes import float32, int32
 from treadle.base.errors import needed
 from treadle.kernel.index import Axis, Index, Quotient, Remainder
-from treadle.kernel.operands import Place
+from treadle.kernel.operands import Operand, Place, Strided
 from treadle.kernel.steps import ProductStep
 
 LINE = 16  # elements: less of a line is read one by one
@@ -68,19 +68,22 @@ def lies_in_lines(place: Place) -> bool:
     return all(factor % LINE == 0 for _, factor in place[1].terms)
 
 
+def is_read(operand: Operand) -> bool:
+    """Is an operand of 16 bits read quickly where it lies? Of wider ones nothing is asked."""
+    if operand.base.dtype.size > 2 or isinstance(operand, Strided):
+        return True
+    if operand.strides or operand.offset % LINE or operand.base.type.size >= INDEX_LIMIT:
+        return False
+    pairs = (operand.rows, operand.columns), (operand.columns, operand.rows)
+    return any(run_of(one) % LINE == 0 and lies_in_lines(other) for one, other in pairs)
+
+
 def is_windowed(product: ProductStep) -> bool:
     """Does a product of 16 bits read lines at places of their own, and plain lines?"""
     a, b = product.sides()
-    if a.places is None or b.places is not None or product.node.shape[:-2]:
-        return False
     dtypes = {a.operand.base.dtype, b.operand.base.dtype, product.node.dtype}
-    near = max(product.node.type.size, a.operand.base.type.size) < INDEX_LIMIT
-    if len(dtypes) > 1 or not near or a.operand.offset % LINE or 0 in a.shape:
-        return False
-    return any(
-        run_of(one) % LINE == 0 and lies_in_lines(other)
-        for one, other in (a.places, a.places[::-1])
-    )
+    plain = a.places is None or b.places is not None or len(dtypes) > 1
+    return not plain and 0 not in a.shape and is_read(a.operand)
 
 
 class Windowed(Streamed):
