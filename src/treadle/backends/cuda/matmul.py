@@ -225,7 +225,7 @@ class Matmul:
         """Places along an axis: as many as it has, even where all are one."""
 
         def number(value: int) -> str:
-            name = f"x{len(numbers)}"
+            name = f"place{len(numbers)}"
             numbers[name] = value
             return name
 
