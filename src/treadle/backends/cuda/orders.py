@@ -53,16 +53,15 @@ def _as_lines(x: Node, rank: int) -> Node:
 
 
 def _through_map(node: Node) -> Node | None:
-    """Where no other operand has as many elements in another order."""
+    """What meets an image in another order is turned where it is read."""
     lines = [_lines_of(x) if x.shape == node.shape else None for x in node.operands]
     if all(x is None or y.op is m.expand for x, y in zip(lines, node.operands, strict=True)):
         return None
-    operands = []
-    for x, line in zip(node.operands, lines, strict=True):
-        if line is None and x.shape == node.shape and x.op is not m.expand:
-            return None
-        operands.append(_as_lines(x, node.ndim) if line is None else line)
-    return _image(operands[0]._apply(node.op, tuple(operands), node.arg))
+    operands = tuple([
+        _as_lines(x, node.ndim) if line is None else line
+        for x, line in zip(node.operands, lines, strict=True)
+    ])  # fmt: skip
+    return _image(operands[0]._apply(node.op, operands, node.arg))
 
 
 def _through_reduction(node: Node) -> Node | None:
