@@ -101,6 +101,33 @@ def test_windows_are_read_where_they_lie(name):
         assert not windows_of(plan)
 
 
+def lines_roots(size, stride, dilation, padding):
+    """A convolution of lines, as another one leaves them; slopes too."""
+    x, w = n(2, size, size + 1, 32), n(48, 32, 3, 3)
+    image = x.permute((0, 3, 1, 2))
+    y = conv2d(image, w, stride=stride, dilation=dilation, padding=padding)
+    slope = n(*(y.shape[k] for k in (0, 2, 3, 1))).permute((0, 3, 1, 2))
+    return [r.permute((0, 2, 3, 1)) for r in (y, *gradients([y], [image, w], [slope]))]
+
+
+BORDERS = {"one": (7, 1, 1, 1), "stride": (8, 2, 1, 1), "dilation": (9, 1, 2, 2),
+           "none": (7, 1, 1, 0), "wide": (6, 1, 1, 2)}  # fmt: skip
+borders = pytest.mark.parametrize("border", BORDERS)
+
+
+@interpreted
+@borders
+def test_borders_interpreted(border):
+    check(lines_roots(*BORDERS[border]))
+
+
+@borders
+def test_borders_are_never_written(border):
+    plan, _ = plan_of(lines_roots(*BORDERS[border]))
+    assert len(windows_of(plan)) >= 2
+    assert not any("pad" in launch.name for launch in plan.launches)
+
+
 @interpreted
 def test_what_is_not_a_number_stays_where_it_is():
     x = n(2, 32, 7, 6)

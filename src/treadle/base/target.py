@@ -70,4 +70,4 @@ class Takes:
     chains: Ability = Ability()
     separable: tuple[DType, ...] = ()  # products of which one operand may lie anywhere, as windows
     streams: int = 1 << 30  # arrays that tiles are joined with or go to: more than that are slow
-    reads: Callable[[Any], bool] = bool  # is what lies anywhere better read there than copied?
+    reads: Callable[[Any], bool] = lambda x: not x.guards  # of what lies so, what not to copy

@@ -15,8 +15,8 @@ from treadle.backends.cuda.matmul import Tile, index_text
 from treadle.backends.cuda.streamed import Streamed, brought
 from treadle.base.dtypes import float32, int32
 from treadle.base.errors import needed
-from treadle.kernel.index import Axis, Index, Quotient, Remainder
-from treadle.kernel.operands import Operand, Place, Strided
+from treadle.kernel.index import ZERO, Axis, Index, Quotient, Remainder, as_quotient
+from treadle.kernel.operands import Operand, Place, Separable, Strided
 from treadle.kernel.steps import ProductStep
 
 LINE = 16  # elements: less of a line is read one by one
@@ -68,14 +68,53 @@ def lies_in_lines(place: Place) -> bool:
     return all(factor % LINE == 0 for _, factor in place[1].terms)
 
 
+def steady(index: Index, axis: Axis) -> int:
+    """Over how many neighbours along an axis an index stays the same, or 1."""
+    found = 0
+    for atom, _ in index.terms:
+        if isinstance(atom, Quotient) and atom.of.axes() == {axis}:
+            inner = _divided(atom.of, axis)
+            whole = type(atom) is Quotient and inner == 1
+            found = gcd(found, atom.by if whole else (inner or 1))
+        elif atom is axis:
+            return 1
+    return found or axis.extent
+
+
+def part_of(index: Index, axis: Axis) -> Index | None:
+    """The terms of an index that an axis counts; None if there are some that two do."""
+    terms = []
+    for atom, factor in index.terms:
+        axes = {atom} if isinstance(atom, Axis) else as_quotient(atom).of.axes()
+        if len(axes) > 1:
+            return None
+        if axes == {axis}:
+            terms.append((atom, factor))
+    return Index(terms)
+
+
+def block_of(operand: Separable, along: bool) -> int:
+    """How many columns (along), or rows, lie side by side at one tap; 1 if none do."""
+    one, other = (operand.columns, operand.rows) if along else (operand.rows, operand.columns)
+    if not lies_in_lines(other):
+        return 1
+    run = run_of(one)
+    for index, _ in operand.guards:
+        if any(part_of(index, axis) is None for axis in (one[0], other[0])):
+            return 1
+        run = gcd(run, steady(index, one[0]))
+    return run
+
+
 def is_read(operand: Operand) -> bool:
     """Is an operand of 16 bits read quickly where it lies? Of wider ones nothing is asked."""
-    if operand.base.dtype.size > 2 or isinstance(operand, Strided):
+    if isinstance(operand, Strided):
         return True
+    if operand.base.dtype.size > 2:
+        return not operand.guards
     if operand.strides or operand.offset % LINE or operand.base.type.size >= INDEX_LIMIT:
         return False
-    pairs = (operand.rows, operand.columns), (operand.columns, operand.rows)
-    return any(run_of(one) % LINE == 0 and lies_in_lines(other) for one, other in pairs)
+    return any(block_of(operand, along) % LINE == 0 for along in (True, False))
 
 
 def is_windowed(product: ProductStep) -> bool:
@@ -91,9 +130,9 @@ class Windowed(Streamed):
 
     def tiles(self) -> tuple[Tile, ...]:
         """Those whose blocks lie within a tap."""
-        rows, steps = self.places()
-        self.across = run_of(steps) % LINE == 0 and lies_in_lines(rows)
-        run = run_of(steps if self.across else rows)
+        windows, turned = self._windows(), self.a.turned
+        self.across = block_of(windows, not turned) % LINE == 0
+        run = block_of(windows, self.across != turned)
         found = {}
         for tile in ACROSS if self.across else ALONG:
             side = gcd(run, tile.k if self.across else tile.m)
@@ -102,9 +141,9 @@ class Windowed(Streamed):
             found[m, tile.n, k] = Tile(m, tile.n, k, tile.warps, tile.stages, speed)
         return tuple(found.values())
 
-    def places(self) -> tuple[Place, Place]:
-        """Along its rows, and along its depth."""
-        return needed("windows", self.a.places, "places")
+    def _windows(self) -> Separable:
+        operand = self.a.operand
+        return needed("windows", operand if isinstance(operand, Separable) else None, "places")
 
     def choose(self, tiles: Sequence[Tile]) -> Tile:
         """As all do; blocks that do not fit whole are as slow as they are empty."""
@@ -135,13 +174,22 @@ class Windowed(Streamed):
         self._numbers()
         numbers = {"a_offset": self.a.operand.offset, "b_offset": self.b.operand.offset}
         numbers |= dict(zip(("b_k", "b_n"), self.b.strides, strict=True))
-        (rows, down), (steps, along) = self.places()
-        if self.across:
-            self.rows = self._places(down, rows, "am", numbers)
-            self.steps = self._places(along, steps, "start", numbers)
-        else:  # divided at every step: by numbers that the compiler knows
-            self.rows = self._places(down, rows, "(high * BM)", numbers)
-            self.steps = index_text(along, {steps: "k"}, str)
+        (rows, down), (steps, along) = needed("windows", self.a.places, "places")
+        guards = self._windows().guards
+
+        def down_text(index: Index) -> str:
+            return self._places(index, rows, "am" if self.across else "(high * BM)", numbers)
+
+        def along_text(index: Index) -> str:
+            if self.across:
+                return self._places(index, steps, "start", numbers)
+            return index_text(index, {steps: "k"}, str)  # divided often, by known numbers
+
+        self.rows, self.steps = down_text(down), along_text(along)
+        self.checks = {}  # of an index: its text along rows and along the depth
+        for index, _ in guards:
+            high, deep = (part_of(index, axis) or ZERO for axis in (rows, steps))
+            self.checks[index] = down_text(high), along_text(deep + index.constant)
         for name, value in numbers.items():
             add.integer(name, value, self.wide)
 
@@ -157,24 +205,11 @@ class Windowed(Streamed):
         exact, right = self.k % self.tile.k == 0, self._right()
         rows = "m" if self.m % self.tile.m == 0 else "m % M"
         columns = "n" if self.n % self.tile.n == 0 else "n % N"
-        lines = [f"am = {rows}", "acc = tl.zeros((BM, BN), tl.float32)"]
-        if self.across:
-            lines.append(f"rows = tl.multiple_of({self.rows}, ({LINE}, {LINE}))")
-            lines.append("a_at = a + a_offset + rows + tl.arange(0, BK)[None, :]")
-        else:
-            lines.append(f"tap = tl.multiple_of({self.rows}, {LINE})")
-            lines.append("a_at = a + a_offset + tap + tl.arange(0, BM)[None, :]")
+        lines = [f"am = {rows}", "acc = tl.zeros((BM, BN), tl.float32)", *self._before_steps()]
         if right is None:
             lines.append(f"b_at = b + b_offset + ({columns}) * b_n")
         lines.append(f"for start in range({low}, {high}, BK):")
-        if self.across:
-            lines.append(f"    tap = tl.multiple_of({self.steps}, {LINE})")
-            lines.append("    x = tl.load(a_at + tap)")
-        else:
-            lines.append("    k = start + tl.arange(0, BK)[:, None]")
-            lines.append(f"    rows = tl.multiple_of({self.steps}, ({LINE}, {LINE}))")
-            mask = "" if exact else ", mask=k < K, other=0"
-            lines.append(f"    x = tl.trans(tl.load(a_at + rows{mask}))")
+        lines += ["    " + line for line in self._step()]
         if right is not None:
             lines.append(f"    y = tl.trans({brought('b', self.y, 'wide * BN', 'BN')})")
         else:
@@ -182,3 +217,29 @@ class Windowed(Streamed):
             mask = "" if exact else ", mask=by < K, other=0"
             lines.append(f"    y = tl.load(b_at + by * b_k{mask})")
         return [*lines, "    acc = tl.dot(x, y, acc)"]
+
+    def _before_steps(self) -> list[str]:
+        """Where a tile's windows begin."""
+        lines = [f"edge{k} = {down}" for k, (down, _) in enumerate(self.checks.values())]
+        if self.across:
+            lines.append(f"rows = tl.multiple_of({self.rows}, ({LINE}, {LINE}))")
+            return [*lines, "a_at = a + a_offset + rows + tl.arange(0, BK)[None, :]"]
+        lines.append(f"tap = tl.multiple_of({self.rows}, {LINE})")
+        return [*lines, "a_at = a + a_offset + tap + tl.arange(0, BM)[None, :]"]
+
+    def _step(self) -> list[str]:
+        """A block of windows: what is beyond an edge of the image is 0."""
+        lines = [] if self.across else ["k = start + tl.arange(0, BK)[:, None]"]
+        names = {}
+        for k, (index, (_, along)) in enumerate(self.checks.items()):
+            names[index] = f"at{k}"
+            lines.append(f"at{k} = edge{k} + ({along})")
+        checks = [f"({names[index]} >= 0)" if bound is None else f"({names[index]} < {bound})"
+                  for index, bound in self._windows().guards]  # fmt: skip
+        checks += ["(k < K)"] * (not self.across and self.k % self.tile.k != 0)
+        mask = f", mask={' & '.join(checks)}, other=0" if checks else ""
+        if self.across:
+            lines.append(f"tap = tl.multiple_of({self.steps}, {LINE})")
+            return [*lines, f"x = tl.load(a_at + tap{mask})"]
+        lines.append(f"rows = tl.multiple_of({self.steps}, ({LINE}, {LINE}))")
+        return [*lines, f"x = tl.trans(tl.load(a_at + rows{mask}))"]
