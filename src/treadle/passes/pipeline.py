@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 from treadle.base import knobs, trace
 from treadle.ir.graph import toposort
@@ -27,17 +27,12 @@ RULES: tuple[Rule, ...] = (
 )  # fmt: skip
 EXACT = tuple(r for r in RULES if r.exact)
 
-_INDEXED: dict[tuple[int, bool, tuple[Rule, ...]], ByOp] = {}
 
-
-def _rules(more: tuple[Rule, ...]) -> ByOp:
+@lru_cache(maxsize=4)
+def _rules(rows: int, fast: bool, more: tuple[Rule, ...]) -> ByOp:
     """The rules to run, by op: definitions of all rows there are now, and inexact ones if asked."""
-    key = (len(TABLE), bool(knobs.FAST_MATH.value), more)
-    found = _INDEXED.get(key)
-    if found is None:
-        _INDEXED.clear()
-        found = _INDEXED[key] = by_op((*more, *definitions(), *(RULES if key[1] else EXACT)))
-    return found
+    del rows  # as many have definitions
+    return by_op((*more, *definitions(), *(RULES if fast else EXACT)))
 
 
 def simplify(roots: Sequence[Node], more: tuple[Rule, ...] = ()) -> list[Node]:
@@ -45,11 +40,12 @@ def simplify(roots: Sequence[Node], more: tuple[Rule, ...] = ()) -> list[Node]:
 
     more: rules of the device, which go before others.
     """
-    rewriter = Rewriter(_rules(more))
+    rules = _rules(len(TABLE), bool(knobs.FAST_MATH.value), more)
+    rewriter = Rewriter(rules)
     result = rewriter.run(roots)
     if has_regions(rewriter.interned.values()):
         inner = partial(simplify, more=more)
-        result = Rewriter(_rules(more)).run(with_small_regions(result, inner))
+        result = Rewriter(rules).run(with_small_regions(result, inner))
     result = for_chains(result)
     if trace.is_heard():
         trace.tell("rules", dict(rewriter.fired.most_common()))
