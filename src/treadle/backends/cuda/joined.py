@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from treadle.backends.choices import Machine
 from treadle.backends.cuda.launch import Launch
 from treadle.backends.cuda.matmul import Matmul, Tile
 from treadle.backends.cuda.streamed import MOST_PIECES, Streamed
 from treadle.base.dtypes import float32
-from treadle.kernel.steps import ProductStep
 
 TILE = Tile(16, 128, 16, 4, 3, 1.0)  # of what is added up
 
@@ -15,10 +13,8 @@ TILE = Tile(16, 128, 16, 4, 3, 1.0)  # of what is added up
 class Joined(Matmul):
     """The sum of the pieces of a product, always in the same order, and what becomes of it."""
 
-    def __init__(
-        self, product: ProductStep, processors: int, machine: Machine, deep: Streamed
-    ) -> None:
-        super().__init__(product, processors, machine)
+    def __init__(self, deep: Streamed) -> None:
+        super().__init__(deep.product, deep.processors, deep.machine, deep.architecture)
         self.deep, self.pieces, self.work = deep, deep.pieces, ""
 
     def tiles(self) -> tuple[Tile, ...]:
@@ -55,6 +51,6 @@ class Joined(Matmul):
         ]
 
 
-def joined(made: Streamed, product: ProductStep, processors: int, machine: Machine) -> Matmul:
+def joined(made: Streamed) -> Matmul:
     """A product as it is, or with its pieces added up by a kernel of its own if they are many."""
-    return Joined(product, processors, machine, made) if made.pieces > MOST_PIECES else made
+    return Joined(made) if made.pieces > MOST_PIECES else made

@@ -22,12 +22,11 @@ def product_of(
     sizes = [x.operand.base.type.size for x in product.sides()]
     cores = dtype.size == 2 or (dtype is float32 and TF32.value)
     near = max(product.node.type.size, *sizes) < INDEX_LIMIT
+    given = product, processors, machine, architecture
     if architecture < COPIES or not (cores and near):
-        return Matmul(product, processors, machine)
+        return Matmul(*given)
     if dtype.size == 2 and is_windowed(product):
-        return joined(Windowed(product, processors, machine), product, processors, machine)
+        return joined(Windowed(*given))
     if not is_able(product):
-        return Matmul(product, processors, machine)
-    if dtype.size == 2:
-        return joined(Streamed(product, processors, machine), product, processors, machine)
-    return Quick(product, processors, machine)
+        return Matmul(*given)
+    return joined(Streamed(*given)) if dtype.size == 2 else Quick(*given)

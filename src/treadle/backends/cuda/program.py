@@ -13,7 +13,7 @@ from treadle.backends.cuda.chain import ABLE, chain_launch
 from treadle.backends.cuda.emit import Emitter
 from treadle.backends.cuda.forms import Form, block_rows, choose, constants_of, size_of, splits
 from treadle.backends.cuda.launch import Arguments, Launch
-from treadle.backends.cuda.matmul import TEMPLATES
+from treadle.backends.cuda.matmul import SEPARABLE, TEMPLATES
 from treadle.backends.cuda.nest import Nest, Placed
 from treadle.backends.cuda.on_host import HostStep
 from treadle.backends.cuda.orders import ORDERS
@@ -51,7 +51,7 @@ class Plan(Driver):
     within: of a body, the number of the program's step that it is a part of.
     """
 
-    takes = Takes(TEMPLATES, (float16, bfloat16, int8, uint8), ABLE, TEMPLATES, reads=is_read)
+    takes = Takes(TEMPLATES, (float16, bfloat16, int8, uint8), ABLE, SEPARABLE, reads=is_read)
     first_leaf = FIRST_LEAF
     ordered = False  # the programs of a grid run in any order: only equal positions share memory
 

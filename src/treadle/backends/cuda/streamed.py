@@ -83,8 +83,10 @@ def _can_turn(x: Matrix) -> bool:
 class Streamed(Matmul):
     """A product whose operands lie in lines that a copy engine reads."""
 
-    def __init__(self, product: ProductStep, processors: int, machine: Machine) -> None:
-        super().__init__(product, processors, machine)
+    def __init__(
+        self, product: ProductStep, processors: int, machine: Machine, architecture: int
+    ) -> None:
+        super().__init__(product, processors, machine, architecture)
         self.x, self.y = matrices_of(product)
         self.pieces = self._pieces(self.tile)
         self.work = self.counts = ""

@@ -107,10 +107,10 @@ def block_of(operand: Separable, along: bool) -> int:
 
 
 def is_read(operand: Operand) -> bool:
-    """Is an operand of 16 bits read quickly where it lies? Of wider ones nothing is asked."""
+    """Is an operand of 16 bits read quickly where it lies? Of others nothing is asked."""
     if isinstance(operand, Strided):
         return True
-    if operand.base.dtype.size > 2:
+    if operand.base.dtype.size != 2:
         return not operand.guards
     if operand.strides or operand.offset % LINE or operand.base.type.size >= INDEX_LIMIT:
         return False
