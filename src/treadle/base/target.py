@@ -9,6 +9,8 @@ from typing import Any
 
 from treadle.base.dtypes import DType
 
+Reads = Callable[[Any], bool]
+
 
 @dataclass(frozen=True)
 class Target:
@@ -70,4 +72,4 @@ class Takes:
     chains: Ability = Ability()
     separable: tuple[DType, ...] = ()  # products of which one operand may lie anywhere, as windows
     streams: int = 1 << 30  # arrays that tiles are joined with or go to: more than that are slow
-    reads: Callable[[Any], bool] = lambda x: not x.guards  # of what lies so, what not to copy
+    reads: Reads = lambda x: not x.guards  # of what lies so, what is better not copied before

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from treadle.base.dtypes import DType, float32
 from treadle.base.shapes import Shape, strides_of
 from treadle.base.sizes import Size, most
-from treadle.base.target import Takes
+from treadle.base.target import Reads, Takes
 from treadle.ir.node import LEAF, Node
 from treadle.kernel.index import ZERO, Axis, Index, Quotient
 from treadle.kernel.loops import Guard
@@ -117,17 +116,12 @@ def operands_of(product: Node, takes: Takes) -> tuple[Operand, Operand]:
     options: list[tuple[float, tuple[Operand, Operand]]] = [
         (_cost(work, columns, left, right), (left, right))
     ]
-    if (other := _anywhere(product.operands[0], left, takes)) is not None:
+    if _copied(left) and (other := located(product.operands[0], (), takes.reads)):
         options.append((_cost(work, columns, other, right), (other, right)))
-    if (other := _anywhere(product.operands[1], right, takes)) is not None:
+    if _copied(right) and (other := located(product.operands[1], (), takes.reads)):
         stored = CROSS * product.type.size
         options.append((_cost(work, rows, left, other) + stored, (left, other)))
     return min(options, key=lambda option: option[0])[1]
-
-
-def _anywhere(x: Node, otherwise: Operand, takes: Takes) -> Operand | None:
-    """Where x lies, if that is anywhere and better read there than copied."""
-    return located(x, (), takes.reads) if _copied(otherwise) else None
 
 
 def _cost(work: int, columns: int, *operands: Operand) -> float:
@@ -142,9 +136,7 @@ def _copied(operand: Operand) -> int:
     return operand.base.type.size if operand.base.op.kind is Kind.MOVEMENT else 0
 
 
-def located(
-    node: Node, converts: Sequence[DType], reads: Callable[[Any], bool] | None = None
-) -> Operand | None:
+def located(node: Node, converts: Sequence[DType], reads: Reads | None = None) -> Operand | None:
     """Where node's elements lie in the memory of something below its views, if they do.
 
     - **converts**: dtypes that whoever reads them widens to the product's

@@ -36,16 +36,12 @@ def _rules(rows: int, fast: bool, more: tuple[Rule, ...]) -> ByOp:
 
 
 def simplify(roots: Sequence[Node], more: tuple[Rule, ...] = ()) -> list[Node]:
-    """Composites defined, constants folded, views merged, equal nodes shared, dead ones dropped.
-
-    more: rules of the device, which go before others.
-    """
+    """Composites defined, constants folded, views merged, equal ones shared; more: a device's."""
     rules = _rules(len(TABLE), bool(knobs.FAST_MATH.value), more)
     rewriter = Rewriter(rules)
     result = rewriter.run(roots)
     if has_regions(rewriter.interned.values()):
-        inner = partial(simplify, more=more)
-        result = Rewriter(rules).run(with_small_regions(result, inner))
+        result = Rewriter(rules).run(with_small_regions(result, partial(simplify, more=more)))
     result = for_chains(result)
     if trace.is_heard():
         trace.tell("rules", dict(rewriter.fired.most_common()))
