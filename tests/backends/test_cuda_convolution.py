@@ -53,7 +53,7 @@ CASES = {  # op, operands, options; how many products read windows: the result a
     "no batch": (conv2d, ((32, 8, 8), (32, 32, 3, 3)), {"padding": 1}, 3),
     "1x1": (conv2d, ((2, 64, 8, 8), (48, 64, 1, 1)), {}, 0),
     "1x1 stride": (conv2d, ((2, 64, 9, 9), (80, 64, 1, 1)), {"stride": 2}, 0),
-    "few channels": (conv2d, ((2, 3, 16, 16), (32, 3, 5, 5)), {"padding": 2, "stride": 2}, 0),
+    "few channels": (conv2d, ((2, 3, 16, 16), (32, 3, 5, 5)), {"padding": 2, "stride": 2}, 2),
     "odd channels": (conv2d, ((2, 24, 8, 8), (20, 24, 3, 3)), {"padding": 1}, 0),
     "groups": (conv2d, ((2, 32, 8, 8), (32, 16, 3, 3)), {"padding": 1, "groups": 2}, 0),
     "1d": (conv1d, ((2, 32, 40), (48, 32, 5)), {"padding": 2}, 3),
@@ -66,10 +66,12 @@ CASES = {  # op, operands, options; how many products read windows: the result a
 names = pytest.mark.parametrize("name", CASES)
 
 
-def roots_of(name):
-    op, shapes, options, _ = CASES[name]
+def roots_of(name, batches=1):
+    op, (first, *shapes), options, _ = CASES[name]
     kind = {"half": np.float16, "float32": np.float32}.get(name, BF)
-    operands = [n(*shape, kind=kind) for shape in shapes]
+    if name != "no batch":
+        first = (first[0] * batches, *first[1:])
+    operands = [n(*shape, kind=kind) for shape in (first, *shapes)]
     y = op(*operands, **options)
     return [y, *gradients([y], operands, [n(*y.shape, kind=kind)])]
 
@@ -95,7 +97,7 @@ def test_interpreted(name):
 
 @names
 def test_windows_are_read_where_they_lie(name):
-    plan, _ = plan_of(roots_of(name))
+    plan, _ = plan_of(roots_of(name, batches=8))
     assert len(windows_of(plan)) >= CASES[name][3]
     if not CASES[name][3]:
         assert not windows_of(plan)
@@ -124,7 +126,7 @@ def test_borders_interpreted(border):
 @borders
 def test_borders_are_never_written(border):
     plan, _ = plan_of(lines_roots(*BORDERS[border]))
-    assert len(windows_of(plan)) >= 2
+    assert windows_of(plan)
     assert not any("pad" in launch.name for launch in plan.launches)
 
 
@@ -216,4 +218,4 @@ def test_runs_of_places():
     assert run_of((k, index)) == 9 * 32
     assert run_of((k, index * 2)) == 1
     assert run_of((k, index // 3 * 64 + index % 3)) == 3
-    assert run_of((k, index // 32 * 40 + index % 32)) == 1  # lines that begin anywhere
+    assert run_of((k, index // 32 * 36 + index % 32)) == 1  # lines that begin anywhere

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 from treadle.base.shapes import Shape
 from treadle.ops.contract import matrix_product
 from treadle.ops.elementwise import cast
-from treadle.ops.movement import concat, cut, flip, pad, slice_
+from treadle.ops.movement import concat, flip, pad, slice_
 from treadle.ops.reduce import sum_
 from treadle.ops.windows import windows
 
 CHANNELS_LAST = ("cuda",)  # backends whose products want channels side by side
-LINE = 16  # elements: of fewer channels a window is one line, filled up with zeros
+LINE, GRAIN = 16, 8  # elements of the shortest line, and those between which lines begin
 MOST_TAPS = 32  # of a kernel for one channel: more are a reduction
 
 
@@ -141,11 +141,11 @@ def weight_gradient(y: Any, x: Any, weight: Any, strides: Shape, dilations: Shap
             for _, seen in shifted(x, tuple(sizes), strides, dilations)
         ]
         return concat(sums, axis=1).reshape(weight.shape)
+    if groups == 1 and x.device.backend in CHANNELS_LAST:
+        return _by_lines(y, x, weight, strides, dilations)
     seen = windows(x, tuple(sizes), strides, dilations)
     ranges = [(0, n, 1) for n in seen.shape[: -len(sizes)]] + [(0, n, 1) for n in y.shape[2:]]
     seen = seen if seen.shape[-len(sizes) :] == y.shape[2:] else slice_(seen, ranges)
-    if groups == 1 and x.device.backend in CHANNELS_LAST:
-        return _by_lines(y, seen, weight)
     seen = seen.reshape((batch, groups, depth, points))
     y = y.reshape((batch, groups, outputs // groups, points))
     y = y.permute((1, 2, 0, 3)).reshape((groups, outputs // groups, batch * points))
@@ -155,19 +155,40 @@ def weight_gradient(y: Any, x: Any, weight: Any, strides: Shape, dilations: Shap
     return matrix_product(y, seen).reshape(weight.shape)
 
 
-def _by_lines(y: Any, seen: Any, weight: Any) -> Any:
+def _by_lines(y: Any, x: Any, weight: Any, strides: Shape, dilations: Shape) -> Any:
     """The same where taps of a window are whole lines of channels, and sums are as deep as wide."""
     outputs, channels, *sizes = weight.shape
-    count, lines = len(sizes), lines_of(seen, len(sizes))
+    lines, depth = lines_of(x, tuple(sizes), strides, dilations, y.shape[2:])
     y = y.permute((0, *range(2, y.ndim), 1)).reshape((lines.shape[0], outputs))
-    slopes = cut(matrix_product(lines.mT, y), 0, 0, channels * prod(sizes))
-    return slopes.reshape((*sizes, channels, outputs)).permute((count + 1, count, *range(count)))
+    slopes = matrix_product(y.mT, lines).reshape((outputs, *depth))
+    wanted = (outputs, *sizes, channels)
+    slopes = slopes if slopes.shape == wanted else slice_(slopes, [(0, n, 1) for n in wanted])
+    return slopes.permute((0, len(depth), *range(1, len(depth))))
 
 
-def lines_of(seen: Any, count: int) -> Any:
-    """Windows (batch, channels, *sizes, *places) as rows of a matrix, taps of channels each."""
-    shape, places = seen.shape, range(2 + count, 2 + 2 * count)
-    seen = seen.permute((0, *places, *range(2, 2 + count), 1))
-    depth = prod(shape[1 : 2 + count])
-    rows = seen.reshape((shape[0] * prod(shape[2 + count :]), depth))
-    return pad(rows, [(0, 0), (0, -depth % LINE)]) if shape[1] % LINE and count > 1 else rows
+def lines_of(x: Any, sizes: Shape, strides: Shape, dilations: Shape, places: Shape) -> Any:
+    """Windows at places of x (batch, channels, *spatial) as rows of a matrix, and how deep it is.
+
+    A row is taps times channels; where these are few, all taps of a line of the image are one, and
+    both are filled up with what is multiplied by zeros.
+    """
+    batch, channels, *spatial = x.shape
+    count, last = len(sizes), sizes[-1]
+    if channels % LINE and dilations[-1] == 1 and channels < LINE:
+        step, wide = strides[-1], channels
+        wide += next(n for n in range(LINE) if step * (channels + n) % GRAIN == 0)
+        last += next(n for n in range(LINE) if (last + n) * wide % LINE == 0)
+        long = max(spatial[-1], (places[-1] - 1) * step + last)
+        long += next(n for n in range(LINE) if (long + n) * wide % GRAIN == 0)
+        edges = [(0, 0)] * count + [(0, long - spatial[-1]), (0, wide - channels)]
+        x = pad(x.permute((0, *range(2, x.ndim), 1)), edges)
+        x = x.reshape((batch, 1, *spatial[:-1], long * wide))
+        seen = windows(x, (*sizes[:-1], last * wide), (*strides[:-1], step * wide), dilations)
+        channels = wide
+    else:
+        seen = windows(x, sizes, strides, dilations)
+    if seen.shape[-count:] != places:
+        seen = slice_(seen, [(0, n, 1) for n in (*seen.shape[:-count], *places)])
+    seen = seen.permute((0, *range(2 + count, seen.ndim), *range(2, 2 + count), 1))
+    depth = (*sizes[:-1], last, channels)
+    return seen.reshape((batch * prod(places), prod(depth))), depth

@@ -18,7 +18,7 @@ from treadle.ops.convolution import CONVOLUTIONS, edges_of
 from treadle.ops.deconvolution import lines_of
 from treadle.ops.defs import Op
 from treadle.ops.movement import pad
-from treadle.ops.windows import per_axis, spans_of, windows
+from treadle.ops.windows import per_axis, spans_of
 
 
 def _last(x: Node) -> Node:
@@ -52,15 +52,19 @@ def _convolved(
         return define(x, weight, bias, stride, padding, dilation, groups)
     strides = per_axis(row.name, "stride", stride, count, 1)
     dilations = per_axis(row.name, "dilation", dilation, count, 1)
-    outputs, channels, *sizes = weight.shape
+    outputs, _, *sizes = weight.shape
     edges = edges_of(row.name, padding, strides, spans_of(tuple(sizes), dilations))
     wide = x if x.ndim == count + 2 else x.reshape((1, *x.shape))
-    seen = windows(_padded(wide, edges), sizes, strides, dilations)
-    lines, depth = lines_of(seen, count), prod(sizes) * channels
-    kernels = weight.permute((*range(2, weight.ndim), 1, 0)).reshape((depth, outputs))
-    if lines.shape[1] > depth:
-        kernels = pad(kernels, [(0, lines.shape[1] - depth), (0, 0)])
-    y = matrix_product(lines, kernels).reshape((wide.shape[0], *seen.shape[-count:], outputs))
+    image = _padded(wide, edges)
+    axes = zip(image.shape[2:], spans_of(tuple(sizes), dilations), strides, strict=True)
+    places = tuple([(n - span) // step + 1 for n, span, step in axes])
+    lines, depth = lines_of(image, tuple(sizes), strides, dilations, places)
+    kernels = _last(weight)
+    if depth != kernels.shape[1:]:
+        more = [(0, n - have) for n, have in zip(depth, kernels.shape[1:], strict=True)]
+        kernels = pad(kernels, [(0, 0), *more])
+    kernels = kernels.reshape((outputs, prod(depth)))
+    y = matrix_product(lines, kernels.mT).reshape((wide.shape[0], *places, outputs))
     y = _first(y if bias is None else y + bias)
     return y.reshape(y.shape[x.ndim < y.ndim :])
 

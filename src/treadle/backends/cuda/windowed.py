@@ -19,7 +19,7 @@ from treadle.kernel.index import ZERO, Axis, Index, Quotient, Remainder, as_quot
 from treadle.kernel.operands import Operand, Place, Separable, Strided
 from treadle.kernel.steps import ProductStep
 
-LINE = 16  # elements: less of a line is read one by one
+LINE, GRAIN = 16, 8  # elements of the shortest line, and those between which lines begin
 ACROSS = (  # windows are rows of tiles
     Tile(128, 256, 64, 8, 3, 1.0), Tile(128, 128, 64, 4, 3, 0.9), Tile(64, 128, 64, 4, 4, 0.7),
     Tile(128, 64, 64, 4, 4, 0.7), Tile(64, 64, 64, 4, 4, 0.5), Tile(64, 32, 64, 4, 4, 0.28),
@@ -46,7 +46,7 @@ def run_of(place: Place) -> int:
         run = gcd(run, atom.by if inner == 1 else inner)
         if isinstance(atom, Remainder) and inner == 1:
             moving += factor
-        elif factor % LINE:
+        elif factor % GRAIN:
             return 1
     return (run or axis.extent) if moving == 1 and axis.extent > 1 else 1
 
@@ -65,7 +65,7 @@ def _divided(index: Index, axis: Axis) -> int | None:
 
 def lies_in_lines(place: Place) -> bool:
     """Are all places along an axis multiples of what is read at once?"""
-    return all(factor % LINE == 0 for _, factor in place[1].terms)
+    return all(factor % GRAIN == 0 for _, factor in place[1].terms)
 
 
 def steady(index: Index, axis: Axis) -> int:
@@ -112,7 +112,7 @@ def is_read(operand: Operand) -> bool:
         return True
     if operand.base.dtype.size != 2:
         return not operand.guards
-    if operand.strides or operand.offset % LINE or operand.base.type.size >= INDEX_LIMIT:
+    if operand.strides or operand.offset % GRAIN or operand.base.type.size >= INDEX_LIMIT:
         return False
     return any(block_of(operand, along) % LINE == 0 for along in (True, False))
 
@@ -174,24 +174,26 @@ class Windowed(Streamed):
         self._numbers()
         numbers = {"a_offset": self.a.operand.offset, "b_offset": self.b.operand.offset}
         numbers |= dict(zip(("b_k", "b_n"), self.b.strides, strict=True))
-        (rows, down), (steps, along) = needed("windows", self.a.places, "places")
-        guards = self._windows().guards
-
-        def down_text(index: Index) -> str:
-            return self._places(index, rows, "am" if self.across else "(high * BM)", numbers)
-
-        def along_text(index: Index) -> str:
-            if self.across:
-                return self._places(index, steps, "start", numbers)
-            return index_text(index, {steps: "k"}, str)  # divided often, by known numbers
-
-        self.rows, self.steps = down_text(down), along_text(along)
-        self.checks = {}  # of an index: its text along rows and along the depth
-        for index, _ in guards:
-            high, deep = (part_of(index, axis) or ZERO for axis in (rows, steps))
-            self.checks[index] = down_text(high), along_text(deep + index.constant)
         for name, value in numbers.items():
             add.integer(name, value, self.wide)
+        self._write_places()
+
+    def _write_places(self) -> None:
+        """Places as text: they are divided often, so by numbers that the compiler knows."""
+        (rows, down), (steps, along) = needed("windows", self.a.places, "places")
+        names = {rows: "am" if self.across else "(high * BM)", steps: "k"}
+        if self.across:
+            names[steps] = "start"
+
+        def text(index: Index, axis: Axis) -> str:
+            found = index_text(index, names, str)
+            return found if index.terms else f"{names[axis]} * 0 + {found}"
+
+        self.rows, self.steps = text(down, rows), text(along, steps)
+        self.checks: dict[Index, tuple[str, str]] = {}  # along rows, and along the depth
+        for index, _ in self._windows().guards:
+            high, deep = (part_of(index, axis) or ZERO for axis in (rows, steps))
+            self.checks[index] = text(high, rows), text(deep + index.constant, steps)
 
     # ---- text
 
@@ -222,24 +224,29 @@ class Windowed(Streamed):
         """Where a tile's windows begin."""
         lines = [f"edge{k} = {down}" for k, (down, _) in enumerate(self.checks.values())]
         if self.across:
-            lines.append(f"rows = tl.multiple_of({self.rows}, ({LINE}, {LINE}))")
+            lines.append(f"rows = tl.multiple_of({self.rows}, ({GRAIN}, {GRAIN}))")
             return [*lines, "a_at = a + a_offset + rows + tl.arange(0, BK)[None, :]"]
-        lines.append(f"tap = tl.multiple_of({self.rows}, {LINE})")
+        lines.append(f"tap = tl.multiple_of({self.rows}, {GRAIN})")
         return [*lines, "a_at = a + a_offset + tap + tl.arange(0, BM)[None, :]"]
 
     def _step(self) -> list[str]:
         """A block of windows: what is beyond an edge of the image is 0."""
         lines = [] if self.across else ["k = start + tl.arange(0, BK)[:, None]"]
-        names = {}
+        checks = []
         for k, (index, (_, along)) in enumerate(self.checks.items()):
-            names[index] = f"at{k}"
             lines.append(f"at{k} = edge{k} + ({along})")
-        checks = [f"({names[index]} >= 0)" if bound is None else f"({names[index]} < {bound})"
-                  for index, bound in self._windows().guards]  # fmt: skip
+            bounds = [bound for guarded, bound in self._windows().guards if guarded == index]
+            most = [bound for bound in bounds if bound is not None]
+            if None not in bounds:
+                checks.append(f"(at{k} < {min(most)})")
+            elif most:  # what is negative is a large number without a sign
+                checks.append(f"(at{k}.to(tl.uint32, bitcast=True) < {min(most)})")
+            else:
+                checks.append(f"(at{k} >= 0)")
         checks += ["(k < K)"] * (not self.across and self.k % self.tile.k != 0)
         mask = f", mask={' & '.join(checks)}, other=0" if checks else ""
         if self.across:
-            lines.append(f"tap = tl.multiple_of({self.steps}, {LINE})")
+            lines.append(f"tap = tl.multiple_of({self.steps}, {GRAIN})")
             return [*lines, f"x = tl.load(a_at + tap{mask})"]
-        lines.append(f"rows = tl.multiple_of({self.steps}, ({LINE}, {LINE}))")
+        lines.append(f"rows = tl.multiple_of({self.steps}, ({GRAIN}, {GRAIN}))")
         return [*lines, f"x = tl.trans(tl.load(a_at + rows{mask}))"]
