@@ -303,7 +303,7 @@ class Fusion:
         outside = {n: None for c in other.after | cluster.after for n in c.members if n not in own}
         wanted, used = ({read.base for n in x for read in reads_of(n)} for x in (outside, maps))
         touched += sum(own[n] == FULL and (n in wanted or n not in used) for n in own)
-        if touched <= self.takes.streams:
+        if touched <= self.takes.streams or product.operands[0].shape[-1] >= self.takes.depth:
             return True
         self.refused.append((next(iter(other.members)), product, "tiles would meet many arrays"))
         return False
