@@ -6,7 +6,6 @@ tap, so its lines start at one offset for all; places along the other axis are a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import gcd
 
 from treadle.backends.cuda.forms import INDEX_LIMIT
@@ -20,6 +19,7 @@ from treadle.kernel.operands import Operand, Place, Separable, Strided
 from treadle.kernel.steps import ProductStep
 
 LINE, GRAIN = 16, 8  # elements of the shortest line, and those between which lines begin
+HALF = 112 << 10  # bytes of the shared memory of a processor
 ACROSS = (  # windows are rows of tiles
     Tile(128, 256, 64, 8, 3, 1.0), Tile(128, 128, 64, 4, 3, 0.9), Tile(64, 128, 64, 4, 4, 0.7),
     Tile(128, 64, 64, 4, 4, 0.7), Tile(64, 64, 64, 4, 4, 0.5), Tile(64, 32, 64, 4, 4, 0.28),
@@ -145,9 +145,12 @@ class Windowed(Streamed):
         operand = self.a.operand
         return needed("windows", operand if isinstance(operand, Separable) else None, "places")
 
-    def choose(self, tiles: Sequence[Tile]) -> Tile:
-        """As all do; blocks that do not fit whole are as slow as they are empty."""
-        return super().choose(tiles)
+    def _programs(self) -> int:
+        """Two on a processor if there is shared memory for both: one waits while the other works."""
+        t = self.tile
+        nbytes = (t.m + t.n) * t.k * t.stages * self.node.dtype.size
+        each = 2 if nbytes <= HALF else 1
+        return min(self._count(t) * self.pieces, self.processors * each)
 
     def _pieces(self, tile: Tile) -> int:
         return 1 if self.across else super()._pieces(tile)
