@@ -146,7 +146,7 @@ class Windowed(Streamed):
         return needed("windows", operand if isinstance(operand, Separable) else None, "places")
 
     def _programs(self) -> int:
-        """Two on a processor if there is shared memory for both: one waits while the other works."""
+        """Two on a processor if both fit into its shared memory: one waits, the other works."""
         t = self.tile
         nbytes = (t.m + t.n) * t.k * t.stages * self.node.dtype.size
         each = 2 if nbytes <= HALF else 1
