@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from math import gcd
 
+from treadle.backends.cuda.copies import COPIES
 from treadle.backends.cuda.forms import INDEX_LIMIT
 from treadle.backends.cuda.launch import Tensor
 from treadle.backends.cuda.matmul import Tile, index_text
@@ -118,11 +119,10 @@ def is_read(operand: Operand) -> bool:
 
 
 def is_windowed(product: ProductStep) -> bool:
-    """Does a product of 16 bits read lines at places of their own, and plain lines?"""
-    a, b = product.sides()
-    dtypes = {a.operand.base.dtype, b.operand.base.dtype, product.node.dtype}
-    plain = a.places is None or b.places is not None or len(dtypes) > 1
-    return not plain and 0 not in a.shape and is_read(a.operand)
+    """Does a product of 16 bits read lines at places of their own?"""
+    operand = product.sides()[0].operand
+    narrow = isinstance(operand, Separable) and operand.base.dtype.size == 2
+    return narrow and is_read(operand)
 
 
 class Windowed(Streamed):
@@ -156,7 +156,9 @@ class Windowed(Streamed):
         return 1 if self.across else super()._pieces(tile)
 
     def _right(self) -> Tensor | None:
-        """The other operand as the copy engine reads it, if it can."""
+        """The other operand as the copy engine reads it, if there is one and it can."""
+        if self.architecture < COPIES:
+            return None
         return self.y.tensor(self.batch, (self.tile.n, self.tile.k))
 
     def _collect(self) -> None:
