@@ -26,6 +26,7 @@ from treadle.backends.cuda.ways import settled_form
 from treadle.backends.cuda.windowed import is_read
 from treadle.base import trace
 from treadle.base.dtypes import bfloat16, float16, int8, uint8
+from treadle.base.sizes import most
 from treadle.base.target import Takes
 from treadle.ir.graph import toposort
 from treadle.ir.node import Node
@@ -78,7 +79,23 @@ class Plan(Driver):
         for nest in self.work:
             if isinstance(nest, Nest):
                 nest.settle(self.place)
+        for work in self.work:
+            if isinstance(work, Launch):
+                work.touched = self._touched(work)
         self._name()
+
+    def _touched(self, launch: Launch) -> list[tuple[int, bool]] | None:
+        """Of each memory of a launch, its bytes and whether they may be written."""
+        writes, found = set(self.steps[launch.step].writes), []
+        for _, memory in launch.memories():
+            buffer = memory.buffer
+            if isinstance(buffer, Node):
+                found.append((most(buffer.type.nbytes), buffer in writes))
+            elif buffer in self.temporaries:
+                found.append((self.temporaries[buffer][0], True))
+            else:
+                return None
+        return found
 
     def _name(self) -> None:
         """Names for profilers; of what a step is besides its kernels, nothing is known here."""
