@@ -62,14 +62,15 @@ CASES = {  # op, operands, options; how many products read windows: the result a
     "empty": (conv2d, ((0, 32, 7, 7), (32, 32, 3, 3)), {"padding": 1}, 0),
     "transposed": (conv_transpose2d, ((2, 32, 6, 6), (32, 32, 3, 3)), {"stride": 2}, 1),
     "half": (conv2d, ((2, 32, 7, 6), (48, 32, 3, 3)), {"padding": 1}, 3),
-    "float32": (conv2d, ((2, 32, 7, 6), (48, 32, 3, 3)), {"padding": 1}, 0),
+    "float32": (conv2d, ((2, 32, 7, 6), (48, 32, 3, 3)), {"padding": 1}, 3),
+    "float64": (conv2d, ((2, 32, 7, 6), (48, 32, 3, 3)), {"padding": 1}, 0),
 }
 names = pytest.mark.parametrize("name", CASES)
 
 
 def roots_of(name, batches=1):
     op, (first, *shapes), options, _ = CASES[name]
-    kind = {"half": np.float16, "float32": np.float32}.get(name, BF)
+    kind = {"half": np.float16, "float32": np.float32, "float64": np.float64}.get(name, BF)
     if name != "no batch":
         first = (first[0] * batches, *first[1:])
     operands = [n(*shape, kind=kind) for shape in (first, *shapes)]
@@ -93,7 +94,7 @@ def check(roots, tolerance=1e-2):
 @interpreted
 @names
 def test_interpreted(name):
-    check(roots_of(name), 2e-6 if name == "float32" else 1e-2)
+    check(roots_of(name), {"float32": 2e-6, "float64": 1e-14}.get(name, 1e-2))
 
 
 @names
