@@ -28,6 +28,7 @@ from treadle.ops.defs import Kind
 from treadle.ops.movement import permute
 from treadle.ops.normalisation import batch_norm
 from treadle.ops.pooling import avg_pool2d, max_pool2d
+from treadle.ops.reduce import sum_
 
 interpreted = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
 compiled = pytest.mark.skipif(INTERPRETED, reason="needs TRITON_INTERPRET=0")
@@ -61,14 +62,15 @@ CASES = {  # op, operands, options; how many products read windows: the result a
     "empty": (conv2d, ((0, 32, 7, 7), (32, 32, 3, 3)), {"padding": 1}, 0),
     "transposed": (conv_transpose2d, ((2, 32, 6, 6), (32, 32, 3, 3)), {"stride": 2}, 1),
     "half": (conv2d, ((2, 32, 7, 6), (48, 32, 3, 3)), {"padding": 1}, 3),
-    "float32": (conv2d, ((2, 32, 7, 6), (48, 32, 3, 3)), {"padding": 1}, 0),
+    "float32": (conv2d, ((2, 32, 7, 6), (48, 32, 3, 3)), {"padding": 1}, 3),
+    "float64": (conv2d, ((2, 32, 7, 6), (48, 32, 3, 3)), {"padding": 1}, 0),
 }
 names = pytest.mark.parametrize("name", CASES)
 
 
 def roots_of(name, batches=1):
     op, (first, *shapes), options, _ = CASES[name]
-    kind = {"half": np.float16, "float32": np.float32}.get(name, BF)
+    kind = {"half": np.float16, "float32": np.float32, "float64": np.float64}.get(name, BF)
     if name != "no batch":
         first = (first[0] * batches, *first[1:])
     operands = [n(*shape, kind=kind) for shape in (first, *shapes)]
@@ -92,7 +94,7 @@ def check(roots, tolerance=1e-2):
 @interpreted
 @names
 def test_interpreted(name):
-    check(roots_of(name), 2e-6 if name == "float32" else 1e-2)
+    check(roots_of(name), {"float32": 2e-6, "float64": 1e-14}.get(name, 1e-2))
 
 
 @names
@@ -128,6 +130,21 @@ def test_borders_are_never_written(border):
     plan, _ = plan_of(lines_roots(*BORDERS[border]))
     assert windows_of(plan)
     assert not any("pad" in launch.name for launch in plan.launches)
+
+
+@borders
+def test_older_devices_read_windows_too(border):
+    roots = lines_roots(*BORDERS[border])
+    plan, leaves = plan_of(roots, architecture=80)
+    launches = windows_of(plan)
+    assert launches
+    assert not any("tensordesc" in kind for x in launches for _, kind in x.source.types)
+    if not INTERPRETED:
+        assert all(code_of(x.source, 80).shared <= 163 << 10 for x in launches)
+        return
+    found = run_interpreted(plan, [x.buffer.copy() for x in leaves])
+    expected = evaluate(roots, lambda x: x.buffer, precise=True)
+    assert all(error_of(a, b) < 1e-2 for a, b in zip(found, expected, strict=True))
 
 
 @interpreted
@@ -208,6 +225,27 @@ def test_deep_sums_of_few_tiles_are_shared_out():
     joins = [x for x in plan.launches if "pieces" in dict(x.source.types)]
     assert len(joins) == 1
     assert deep.grid[0] > 64
+
+
+def deep():
+    """Few results of many terms: of windows, and of plain rows with a map and a total behind."""
+    x, y = n(1, 73, 72, 16), n(1, 73, 72, 16)
+    image, slope = (a.permute((0, 3, 1, 2)) for a in (x, y))
+    w = n(16, 16, 3, 3)
+    (slopes,) = gradients([conv2d(image, w, padding=1)], [w], [slope])
+    product = relu(n(5, 9216) @ n(9216, 48) + n(48))
+    return [slopes, product, sum_(product, axis=0)]
+
+
+def test_deep_sums_are_left_in_pieces():
+    plan, _ = plan_of(deep())
+    joins = [x for x in plan.launches if "pieces" in dict(x.source.types)]
+    assert len(joins) == 2
+
+
+@interpreted
+def test_deep_sums_interpreted():
+    check(deep())
 
 
 def test_runs_of_places():

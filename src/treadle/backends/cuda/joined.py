@@ -7,7 +7,8 @@ from treadle.backends.cuda.matmul import Matmul, Tile
 from treadle.backends.cuda.streamed import MOST_PIECES, Streamed
 from treadle.base.dtypes import float32
 
-TILE = Tile(16, 128, 16, 4, 3, 1.0)  # of what is added up
+TILE = Tile(16, 32, 16, 4, 3, 1.0)  # of what is added up: small, as each waits for memory
+AT_ONCE = 8  # pieces that are on their way
 
 
 class Joined(Matmul):
@@ -45,7 +46,7 @@ class Joined(Matmul):
 
     def _loop(self) -> list[str]:
         return [
-            "for piece in range(0, pieces):",
+            f"for piece in tl.range(0, pieces, loop_unroll_factor={AT_ONCE}):",
             "    at = work + (piece * M + m) * N + n",
             "    acc += tl.load(at, mask=(m < M) & (n < N), other=0)",
         ]

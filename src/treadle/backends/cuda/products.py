@@ -23,10 +23,8 @@ def product_of(
     cores = dtype.size <= 2 or (dtype is float32 and TF32.value)
     near = max(product.node.type.size, *sizes) < INDEX_LIMIT
     given = product, processors, machine, architecture
-    if architecture < COPIES or not (cores and near):
-        return Matmul(*given)
-    if dtype.size == 2 and is_windowed(product):
+    if is_windowed(product):
         return joined(Windowed(*given))
-    if not is_able(product):
+    if architecture < COPIES or not (cores and near) or not is_able(product):
         return Matmul(*given)
     return joined(Streamed(*given)) if dtype.size == 2 else Quick(*given)

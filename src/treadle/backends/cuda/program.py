@@ -43,6 +43,9 @@ from treadle.passes.regions import has_regions
 
 FORMS = {"map": "", "rows": "rows", "blocks": "columns", "owners": "owners"}  # in names
 UNKNOWN = 1 << 30  # kernels, where nobody knows how many
+STREAMS = 2  # arrays besides a tile: of more, loops over whole rows keep many on their way
+MANY = 1 << 21  # elements: fewer are soon moved
+DEEP = 640  # along k: then it is the product that takes the time
 FIRST_LEAF = 1  # number of the first leaf's base address, after the arena
 
 
@@ -52,7 +55,9 @@ class Plan(Driver):
     within: of a body, the number of the program's step that it is a part of.
     """
 
-    takes = Takes(TEMPLATES, (float16, bfloat16, int8, uint8), ABLE, SEPARABLE, reads=is_read)
+    takes = Takes(
+        TEMPLATES, (float16, bfloat16, int8, uint8), ABLE, SEPARABLE, STREAMS, MANY, DEEP, is_read
+    )
     first_leaf = FIRST_LEAF
     ordered = False  # the programs of a grid run in any order: only equal positions share memory
 

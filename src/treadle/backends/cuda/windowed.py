@@ -6,20 +6,22 @@ tap, so its lines start at one offset for all; places along the other axis are a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import gcd
 
+from treadle.backends.cuda.copies import COPIES
 from treadle.backends.cuda.forms import INDEX_LIMIT
 from treadle.backends.cuda.launch import Tensor
-from treadle.backends.cuda.matmul import Tile, index_text
-from treadle.backends.cuda.streamed import Streamed, brought
+from treadle.backends.cuda.matmul import Tile, index_text, precision_of
+from treadle.backends.cuda.streamed import QUICK, Streamed, brought
 from treadle.base.dtypes import float32, int32
 from treadle.base.errors import needed
+from treadle.base.knobs import TF32
 from treadle.kernel.index import ZERO, Axis, Index, Quotient, Remainder, as_quotient
 from treadle.kernel.operands import Operand, Place, Separable, Strided
 from treadle.kernel.steps import ProductStep
 
 LINE, GRAIN = 16, 8  # elements of the shortest line, and those between which lines begin
+HALF = 112 << 10  # bytes of the shared memory of a processor
 ACROSS = (  # windows are rows of tiles
     Tile(128, 256, 64, 8, 3, 1.0), Tile(128, 128, 64, 4, 3, 0.9), Tile(64, 128, 64, 4, 4, 0.7),
     Tile(128, 64, 64, 4, 4, 0.7), Tile(64, 64, 64, 4, 4, 0.5), Tile(64, 32, 64, 4, 4, 0.28),
@@ -28,6 +30,13 @@ ALONG = (  # windows are added up
     Tile(128, 128, 64, 4, 3, 1.0), Tile(64, 128, 64, 4, 3, 0.8), Tile(64, 64, 64, 4, 4, 0.5),
     Tile(32, 64, 64, 4, 4, 0.28), Tile(16, 64, 64, 4, 4, 0.15),
 )  # fmt: skip
+
+
+SINGLE = (  # float32 that is not rounded
+    Tile(64, 128, 16, 8, 3, 0.9), Tile(64, 64, 16, 4, 3, 0.75), Tile(32, 64, 32, 4, 3, 0.55),
+    Tile(32, 32, 32, 4, 3, 0.4), Tile(16, 32, 32, 2, 3, 0.25),
+)  # fmt: skip
+WIDTHS = (2, 4)  # bytes of an element
 
 
 def run_of(place: Place) -> int:
@@ -107,10 +116,10 @@ def block_of(operand: Separable, along: bool) -> int:
 
 
 def is_read(operand: Operand) -> bool:
-    """Is an operand of 16 bits read quickly where it lies? Of others nothing is asked."""
+    """Is an operand of 16 or 32 bits read quickly where it lies? Of others nothing is asked."""
     if isinstance(operand, Strided):
         return True
-    if operand.base.dtype.size != 2:
+    if operand.base.dtype.size not in WIDTHS:
         return not operand.guards
     if operand.strides or operand.offset % GRAIN or operand.base.type.size >= INDEX_LIMIT:
         return False
@@ -118,11 +127,10 @@ def is_read(operand: Operand) -> bool:
 
 
 def is_windowed(product: ProductStep) -> bool:
-    """Does a product of 16 bits read lines at places of their own, and plain lines?"""
-    a, b = product.sides()
-    dtypes = {a.operand.base.dtype, b.operand.base.dtype, product.node.dtype}
-    plain = a.places is None or b.places is not None or len(dtypes) > 1
-    return not plain and 0 not in a.shape and is_read(a.operand)
+    """Does a product read lines at places of their own?"""
+    operand = product.sides()[0].operand
+    separable = isinstance(operand, Separable) and operand.base.dtype.size in WIDTHS
+    return separable and is_read(operand)
 
 
 class Windowed(Streamed):
@@ -134,7 +142,9 @@ class Windowed(Streamed):
         self.across = block_of(windows, not turned) % LINE == 0
         run = block_of(windows, self.across != turned)
         found = {}
-        for tile in ACROSS if self.across else ALONG:
+        single = QUICK if TF32.value else SINGLE
+        narrow = ACROSS if self.across else ALONG
+        for tile in narrow if self.node.dtype.size == 2 else single:
             side = gcd(run, tile.k if self.across else tile.m)
             k, m = (side, tile.m) if self.across else (tile.k, side)
             speed = tile.speed * side / (tile.k if self.across else tile.m)
@@ -145,15 +155,20 @@ class Windowed(Streamed):
         operand = self.a.operand
         return needed("windows", operand if isinstance(operand, Separable) else None, "places")
 
-    def choose(self, tiles: Sequence[Tile]) -> Tile:
-        """As all do; blocks that do not fit whole are as slow as they are empty."""
-        return super().choose(tiles)
+    def _programs(self) -> int:
+        """Two on a processor if both fit into its shared memory: one waits, the other works."""
+        t = self.tile
+        nbytes = (t.m + t.n) * t.k * t.stages * self.node.dtype.size
+        each = 2 if nbytes <= HALF else 1
+        return min(self._count(t) * self.pieces, self.processors * each)
 
     def _pieces(self, tile: Tile) -> int:
         return 1 if self.across else super()._pieces(tile)
 
     def _right(self) -> Tensor | None:
-        """The other operand as the copy engine reads it, if it can."""
+        """The other operand as the copy engine reads it, if there is one and it can."""
+        if self.architecture < COPIES:
+            return None
         return self.y.tensor(self.batch, (self.tile.n, self.tile.k))
 
     def _collect(self) -> None:
@@ -218,7 +233,7 @@ class Windowed(Streamed):
             lines.append("    by = start + tl.arange(0, BK)[:, None]")
             mask = "" if exact else ", mask=by < K, other=0"
             lines.append(f"    y = tl.load(b_at + by * b_k{mask})")
-        return [*lines, "    acc = tl.dot(x, y, acc)"]
+        return [*lines, f"    acc = tl.dot(x, y, acc{precision_of(self.node.dtype)})"]
 
     def _before_steps(self) -> list[str]:
         """Where a tile's windows begin."""
