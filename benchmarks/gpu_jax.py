@@ -90,6 +90,11 @@ def _convolve(x: Any, w: Any) -> Any:
     return jax.lax.conv_general_dilated(x, w, (1, 1), "SAME")
 
 
+def _conv_last(x: Any, w: Any) -> Any:
+    axes = ("NHWC", "OIHW", "NHWC")
+    return jax.lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=axes)
+
+
 MAKERS: dict[str, Callable[[Row, bool], Made]] = {
     "chain": _function(lambda a, b, c: jnp.tanh(a * b + c) * jax.nn.sigmoid(a) - jnp.abs(b)),
     "softmax": _function(lambda x: jax.nn.softmax(x, -1)),
@@ -100,6 +105,7 @@ MAKERS: dict[str, Callable[[Row, bool], Made]] = {
     "linear": _function(lambda x, w, b: jax.nn.gelu(x @ w + b, approximate=True)),
     "attention": _function(_attention),
     "conv": _function(_convolve),
+    "conv_last": _function(_conv_last),
     "cumsum": _function(jnp.cumsum),
     "sort": _function(jnp.sort),
     "topk": _function(lambda x: jax.lax.top_k(x, 100)[0]),

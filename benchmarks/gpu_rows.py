@@ -55,6 +55,11 @@ ROWS = {
     "conv 3x3 64x128x28 bf16 fb": Row(
         "conv", 1.2, ((64, 128, 28, 28), (128, 128, 3, 3)), BF, backward=True
     ),
+    "conv 3x3, channels last": Row("conv_last", 1.2, ((64, 28, 28, 128), (128, 128, 3, 3)), BF),
+    "conv 3x3, channels last fb": Row(
+        "conv_last", 1.2, ((64, 28, 28, 128), (128, 128, 3, 3)), BF, backward=True
+    ),
+    "resnet-50 step bf16": Row("resnet", 1.2, ((64, 3, 224, 224),), BF),
     "mlp step": Row("mlp", 0.5, ((128, 784),)),
     "gpt-2 step bf16": Row(
         "gpt2", 0.85, ((16, 1024),), BF, more={"memory": 1.0, "first": 0.5, "again": 0.1}

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from benchmarks.gpu_resnet import resnet50
 from benchmarks.gpu_rows import GPT2, MLP_SIZES, Row, arrays, labels
 
 F = nn.functional
@@ -156,6 +157,21 @@ def _gpt2(row: Row, compiled: bool) -> Made:
     return _training(model, tokens, tokens.reshape(-1), optimizer, compiled)
 
 
+def _conv_last(x: Any, w: Any) -> Any:
+    """x (batch, height, width, channels) is a tensor in channels_last as it lies."""
+    w = w.to(memory_format=torch.channels_last)
+    return F.conv2d(x.permute(0, 3, 1, 2), w, padding=1).permute(0, 2, 3, 1)
+
+
+def _resnet(row: Row, compiled: bool) -> Made:
+    torch.backends.cudnn.benchmark = True
+    layout = {"memory_format": torch.channels_last}
+    model = resnet50().cuda().to(getattr(torch, row.dtype)).to(**layout)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, fused=True)
+    y = torch.tensor(labels(row.shapes[0][0], 1000), device="cuda")
+    return _training(model, inputs(row)[0].to(**layout), y, optimizer, compiled)
+
+
 MAKERS: dict[str, Callable[[Row, bool], Made]] = {
     "chain": _function(lambda a, b, c: torch.tanh(a * b + c) * torch.sigmoid(a) - torch.abs(b)),
     "softmax": _function(lambda x: torch.softmax(x, -1)),
@@ -166,10 +182,12 @@ MAKERS: dict[str, Callable[[Row, bool], Made]] = {
     "linear": _function(lambda x, w, b: F.gelu(x @ w + b, approximate="tanh")),
     "attention": _function(_attention),
     "conv": _function(lambda x, w: F.conv2d(x, w, padding=1)),
+    "conv_last": _function(_conv_last),
     "cumsum": _function(lambda x: torch.cumsum(x, 0)),
     "sort": _function(lambda x: torch.sort(x)[0]),
     "topk": _function(lambda x: torch.topk(x, 100)[0]),
     "entropy": _entropy,
     "mlp": _mlp,
     "gpt2": _gpt2,
+    "resnet": _resnet,
 }

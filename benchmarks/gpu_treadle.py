@@ -7,7 +7,7 @@ from typing import Any
 
 import treadle as td
 from benchmarks.gpu_rows import GPT2, MLP_SIZES, Row, arrays, labels
-from treadle.models import gpt2
+from treadle.models import gpt2, resnet
 
 Made = tuple[Callable[[], Any], Callable[[Any], Any]]
 
@@ -115,6 +115,19 @@ def _gpt2(row: Row, _: bool) -> Made:
     return _training(model, tokens, y, optimizer)
 
 
+def _resnet(row: Row, _: bool) -> Made:
+    td.manual_seed(0)
+    model = resnet.resnet50().to("cuda").to(dtype=row.dtype)
+    y = td.tensor(labels(row.shapes[0][0], 1000)).to("cuda")
+    optimizer = td.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    return _training(model, inputs(row)[0], y, optimizer)
+
+
+def _conv_last(x: Any, w: Any) -> Any:
+    """Images lie as PyTorch's in channels_last do, and so does the result."""
+    return td.conv2d(x.permute(0, 3, 1, 2), w, padding=1).permute(0, 2, 3, 1)
+
+
 MAKERS: dict[str, Callable[[Row, bool], Made]] = {
     "chain": _function(lambda a, b, c: td.tanh(a * b + c) * td.sigmoid(a) - td.abs(b)),
     "softmax": _function(lambda x: td.softmax(x, axis=-1)),
@@ -125,10 +138,12 @@ MAKERS: dict[str, Callable[[Row, bool], Made]] = {
     "linear": _function(lambda x, w, b: td.gelu(x @ w + b, approximate="tanh")),
     "attention": _function(_attention),
     "conv": _function(lambda x, w: td.conv2d(x, w, padding=1)),
+    "conv_last": _function(_conv_last),
     "cumsum": _function(lambda x: td.cumsum(x, axis=0)),
     "sort": _function(td.sort),
     "topk": _function(lambda x: td.topk(x, 100)[0]),
     "entropy": _entropy,
     "mlp": _mlp,
     "gpt2": _gpt2,
+    "resnet": _resnet,
 }

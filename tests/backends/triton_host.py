@@ -11,6 +11,7 @@ import numpy as np
 from treadle.backends.arrays import numpy_dtype
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.launch import Memory, Tensor
+from treadle.backends.cuda.orders import ORDERS
 from treadle.backends.cuda.program import Plan
 from treadle.backends.cuda.walk import call_of
 from treadle.backends.reference.eval import evaluate
@@ -126,7 +127,7 @@ def simplified(roots):
     stand_ins = [placeholder(x.type) for x in leaves]
     roots = substitute(roots, dict(zip(leaves, stand_ins, strict=True)))
     roots, places = in_pairs(roots, stand_ins)
-    return simplify(roots), places, leaves
+    return simplify(roots, ORDERS), places, leaves
 
 
 def plan_of(roots, replaces=None, architecture=90):
@@ -231,6 +232,7 @@ class OnHost:
     """The protocol of a backend for rows that read their own values: how many are equal, say."""
 
     name = "cuda"
+    rules = ORDERS
 
     def __init__(self, index):
         self.index = index

@@ -18,6 +18,7 @@ from treadle.ops.elementwise import complex_, conj, detach, imag, real, rerouted
 if TYPE_CHECKING:
     from treadle.backends.watching import Walk
     from treadle.base.target import Target
+    from treadle.ir.pattern import Rule
 
 BACKENDS = {
     "cpu": "treadle.backends.cpu.backend:Cpu",
@@ -59,6 +60,8 @@ class Backend(Protocol):
     """What every kind of device offers."""
 
     name: str
+    rules: tuple[Rule, ...]
+    """How graphs are rewritten for its kind of device alone."""
 
     def target(self) -> Target:
         """What the device can do."""

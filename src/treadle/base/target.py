@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import astuple, dataclass
 from functools import cached_property
+from typing import Any
 
 from treadle.base.dtypes import DType
+
+Reads = Callable[[Any], bool]
 
 
 @dataclass(frozen=True)
@@ -68,3 +72,6 @@ class Takes:
     chains: Ability = Ability()
     separable: tuple[DType, ...] = ()  # products of which one operand may lie anywhere, as windows
     streams: int = 1 << 30  # arrays that tiles are joined with or go to: more than that are slow
+    few: int = 1 << 12  # elements: for fewer, one kernel more costs more than it saves
+    depth: int = 1 << 62  # of products that take longer than any number of arrays
+    reads: Reads = lambda x: not x.guards  # of what lies so, what is better not copied before

@@ -319,27 +319,27 @@ def _first_call(op: Op, operands: tuple[Node, ...], arg: Any) -> Call:
     return Call(op, arg, type_, casts if any(casts) else ())
 
 
-def _define(op: Op, arg: Any, operands: list[Node]) -> Node:
-    """The definition of a composite applied to operands."""
+def _define(op: Op, arg: Any, operands: list[Node], define: Any = None) -> Node:
+    """The definition of a composite, or another one, applied to operands."""
     present, options = arg
     given = iter(operands)
     slots = [next(given) if name in present else None for name in op.operands]
     if op.pairs is not None and operands[0].dtype.is_complex:
         return complex_(*op.pairs(real(operands[0]), imag(operands[0])))
-    result = needed("row", op.define, op)(*slots, **dict(options))
+    result = needed("row", define or op.define, op)(*slots, **dict(options))
     if not isinstance(result, Node):
         raise CompilerError(explain(op.name, "its definition gives no tensor", got=type(result)))
     return result
 
 
-def definition(node: Node) -> Node:
-    """A composite node as its definition; the parts remember the line and name of the whole."""
+def definition(node: Node, define: Callable[..., Any] | None = None) -> Node:
+    """A composite node as its definition, or as another one; parts remember its line and name."""
     site = node.site or ""
     if RECORDING.noted and WITHIN not in site:  # of composites within each other, the user's
         site = f"{site}{WITHIN}{node.op.called(node.arg)}"
     before, RECORDING.site = RECORDING.site, site
     try:
-        return _define(node.op, node.arg, list(node.operands))
+        return _define(node.op, node.arg, list(node.operands), define)
     finally:
         RECORDING.site = before
 

@@ -154,7 +154,7 @@ def _axes(cluster: Cluster) -> tuple[list[Axis], list[Axis]]:
 def _cuts(node: Node, size: int) -> list[Shape]:
     """Shapes under which a node's elements are read: its own, and those below reshapes."""
     found = [node.shape]
-    for x in (node, *node.operands):
+    for x in (node,) if node.op is m.permute else (node, *node.operands):
         while x.op is m.reshape:
             x = x.operands[0]  # noqa: PLW2901
             if x.type.size == size:

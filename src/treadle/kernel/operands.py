@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from treadle.base.dtypes import DType, float32
 from treadle.base.shapes import Shape, strides_of
 from treadle.base.sizes import Size, most
-from treadle.base.target import Takes
+from treadle.base.target import Reads, Takes
 from treadle.ir.node import LEAF, Node
 from treadle.kernel.index import ZERO, Axis, Index, Quotient
+from treadle.kernel.loops import Guard
 from treadle.kernel.lower import Lowering
 from treadle.ops.defs import Kind
 from treadle.ops.elementwise import cast
@@ -35,6 +36,7 @@ class Separable:
     """Element (batch..., i, j) at offset + sum of batch index * stride + rows(i) + columns(j).
 
     So do windows lie: both are sums of anything along their own axis, quotients and remainders too.
+    Where guards do not hold it is 0, and nothing is read.
     """
 
     base: Node
@@ -42,6 +44,7 @@ class Separable:
     strides: tuple[int, ...]  # of the batch axes
     rows: Place
     columns: Place
+    guards: tuple[Guard, ...] = ()
 
 
 Operand = Strided | Separable
@@ -113,9 +116,9 @@ def operands_of(product: Node, takes: Takes) -> tuple[Operand, Operand]:
     options: list[tuple[float, tuple[Operand, Operand]]] = [
         (_cost(work, columns, left, right), (left, right))
     ]
-    if _copied(left) and (other := located(product.operands[0], (), separable=True)):
+    if _copied(left) and (other := located(product.operands[0], (), takes.reads)):
         options.append((_cost(work, columns, other, right), (other, right)))
-    if _copied(right) and (other := located(product.operands[1], (), separable=True)):
+    if _copied(right) and (other := located(product.operands[1], (), takes.reads)):
         stored = CROSS * product.type.size
         options.append((_cost(work, rows, left, other) + stored, (left, other)))
     return min(options, key=lambda option: option[0])[1]
@@ -133,19 +136,19 @@ def _copied(operand: Operand) -> int:
     return operand.base.type.size if operand.base.op.kind is Kind.MOVEMENT else 0
 
 
-def located(node: Node, converts: Sequence[DType], separable: bool = False) -> Operand | None:
+def located(node: Node, converts: Sequence[DType], reads: Reads | None = None) -> Operand | None:
     """Where node's elements lie in the memory of something below its views, if they do.
 
     - **converts**: dtypes that whoever reads them widens to the product's
-    - **separable**: it takes them by rows and columns that lie anywhere
+    - **reads**: which ones it takes by rows and columns that lie anywhere
     """
     for base in _below(node, converts):
         if base.op.kind is Kind.SOURCE and base.op is not LEAF:
             continue
         if base.op in WRITTEN_OUT and most(base.type.size) > most(node.type.size):
             continue  # what is read is less to write out than what it is read from
-        found = _separable(node, base) if separable else _strided(node, base)
-        if found is not None:
+        found = _separable(node, base) if reads else _strided(node, base)
+        if found is not None and (reads is None or reads(found)):
             return found
     return None
 
@@ -174,16 +177,14 @@ def _is_widened(node: Node, converts: Sequence[DType]) -> bool:
     return node.op is cast and node.dtype is float32 and node.operands[0].dtype in converts
 
 
-def _position(node: Node, base: Node) -> tuple[list[Axis], Index] | None:
-    """The axes of node, and where its element lies in the memory of base; None if some do not."""
+def _position(node: Node, base: Node) -> tuple[list[Axis], Index, tuple[Guard, ...]] | None:
+    """The axes of node, where its element lies in the memory of base, and which do not: guards."""
     axes = [Axis(f"a{k}", n) for k, n in enumerate(node.shape)]
     index = tuple(Index([(a, 1)]) if a.extent > 1 else ZERO for a in axes)
     found = Lowering(lambda n: 0 if n is base else None, ZERO, ZERO).at(node, index)
     if found.op == "cast" and found.dtype is node.dtype:
         (found,) = found.args
-    if found.op != "load" or found.data[2]:
-        return None
-    return axes, found.data[1]
+    return (axes, *found.data[1:]) if found.op == "load" else None
 
 
 def _strided(node: Node, base: Node) -> Strided | None:
@@ -191,9 +192,9 @@ def _strided(node: Node, base: Node) -> Strided | None:
     if node is base:
         return plain(node)
     found = _position(node, base)
-    if found is None or not found[1].is_affine():
+    if found is None or found[2] or not found[1].is_affine():
         return None
-    axes, position = found
+    axes, position, _ = found
     strides = tuple(position.coefficient(axis) for axis in axes)
     (rows, columns), (i, j) = node.shape[-2:], strides[-2:]
     if min(strides, default=0) < 0 or not (i == 1 or j == 1 or rows == 1 or columns == 1):
@@ -205,7 +206,7 @@ def _separable(node: Node, base: Node) -> Separable | None:
     found = _position(node, base)
     if found is None:
         return None
-    (*batch, i, j), position = found
+    (*batch, i, j), position, guards = found
     parts: dict[Axis, list[tuple[Axis | Quotient, int]]] = {axis: [] for axis in (*batch, i, j)}
     for atom, factor in position.terms:
         if not isinstance(atom, Axis | Quotient):
@@ -220,4 +221,4 @@ def _separable(node: Node, base: Node) -> Separable | None:
             return None
         strides.append(position.coefficient(axis))
     rows, columns = ((axis, Index(parts[axis])) for axis in (i, j))
-    return Separable(base, position.constant, tuple(strides), rows, columns)
+    return Separable(base, position.constant, tuple(strides), rows, columns, guards)

@@ -60,7 +60,7 @@ def plan_steps(roots: Sequence[Node], replaces: dict[Node, Node], takes: Takes) 
         chains = Chains(order, roots, takes.chains, judge)
         order = chains.order
         inner = set(products).difference(roots)
-        reducible = {p for p in inner if Separable not in map(type, operands[p])}
+        reducible = {p for p in inner if not isinstance(operands[p][1], Separable)}
         fusion = Fusion(order, takes, chains.of, reducible)
         fusion.run()
     trace.tell("refused", [*chains.refused, *fusion.refused])

@@ -44,6 +44,7 @@ def composite(
     aliases: tuple[str, ...] = (),
     check: Callable[..., None] | None = None,
     trace: tuple[str, ...] | None = None,
+    public: bool = True,
 ) -> Callable[[Callable[..., Any]], Op]:
     """A row from a definition; its docstring is the documentation.
 
@@ -60,7 +61,7 @@ def composite(
         return make(
             name, Kind.COMPOSITE, define.__doc__ or "", define=define, arguments=arguments,
             grad=grad, reference=reference, samples=samples, flops=flops, aliases=aliases,
-            trace=trace,
+            trace=trace, public=public,
         )  # fmt: skip
 
     return row

@@ -14,7 +14,13 @@ from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import Shape
 from treadle.ops.composite import composite
 from treadle.ops.contract import matrix_product
-from treadle.ops.deconvolution import MOST_TAPS, shifted, spread, weight_gradient
+from treadle.ops.deconvolution import (
+    CHANNELS_LAST,
+    MOST_TAPS,
+    shifted,
+    spread,
+    weight_gradient,
+)  # fmt: skip
 from treadle.ops.defs import Op, Samples
 from treadle.ops.movement import pad, slice_
 from treadle.ops.reduce import sum_
@@ -110,7 +116,7 @@ def _with_bias(op: str, y: Any, bias: Any, x: Any, spatial: Shape) -> Any:
     return y.reshape((*y.shape[:2], *spatial)[x.ndim < len(spatial) + 2 :])
 
 
-def _edges(op: str, padding: Any, strides: Shape, spans: Shape) -> Pairs:
+def edges_of(op: str, padding: Any, strides: Shape, spans: Shape) -> Pairs:
     """(before, after) for each spatial axis."""
     if padding == "valid":
         return [(0, 0)] * len(spans)
@@ -129,6 +135,9 @@ def _padded(x: Any, edges: Pairs) -> Any:
     """x with zeros around its last axes: memory from which windows are read in place."""
     if not any(n for pair in edges for n in pair):
         return x
+    if x.device.backend in CHANNELS_LAST:
+        lines = x.permute((0, *range(2, x.ndim), 1))
+        return pad(lines, [(0, 0), *edges, (0, 0)]).permute((0, x.ndim - 1, *range(1, x.ndim - 1)))
     return pad(x, [(0, 0)] * (x.ndim - len(edges)) + edges)
 
 
@@ -145,7 +154,7 @@ def _convolve(
     sizes, outputs = weight.shape[2:], weight.shape[0]
     _check_channels(op, x, weight, groups, weight.shape[1] * groups, outputs)
     spans = spans_of(sizes, dilations)
-    edges = _edges(op, padding, strides, spans)
+    edges = edges_of(op, padding, strides, spans)
     padded = [b + n + a for n, (b, a) in zip(x.shape[2:], edges, strict=True)]
     require_room(op, padded, spans, given.shape)
     x = _padded(x, edges)
@@ -207,7 +216,7 @@ def _conv_grad(g: Any, y: Any, x: Any, weight: Any, bias: Any = None) -> tuple[A
     given, count = dict(y.arg[1]), weight.ndim - 2
     strides = per_axis("conv", "stride", given["stride"], count, 1)
     dilations = per_axis("conv", "dilation", given["dilation"], count, 1)
-    edges = _edges("conv", given["padding"], strides, spans_of(weight.shape[2:], dilations))
+    edges = edges_of("conv", given["padding"], strides, spans_of(weight.shape[2:], dilations))
     wide, slope = (a if a.ndim == count + 2 else a.reshape((1, *a.shape)) for a in (x, g))
     options = {"strides": strides, "dilations": dilations, "groups": given["groups"]}
     options["starts"] = tuple([before for before, _ in edges])

@@ -19,6 +19,8 @@ from treadle.ops.movement import concat, flip, pad, slice_
 from treadle.ops.reduce import sum_
 from treadle.ops.windows import windows
 
+CHANNELS_LAST = ("cuda",)  # backends whose products want channels side by side
+LINE, GRAIN = 16, 8  # elements of the shortest line, and those between which lines begin
 MOST_TAPS = 32  # of a kernel for one channel: more are a reduction
 
 
@@ -139,6 +141,8 @@ def weight_gradient(y: Any, x: Any, weight: Any, strides: Shape, dilations: Shap
             for _, seen in shifted(x, tuple(sizes), strides, dilations)
         ]
         return concat(sums, axis=1).reshape(weight.shape)
+    if groups == 1 and x.device.backend in CHANNELS_LAST:
+        return _by_lines(y, x, weight, strides, dilations)
     seen = windows(x, tuple(sizes), strides, dilations)
     ranges = [(0, n, 1) for n in seen.shape[: -len(sizes)]] + [(0, n, 1) for n in y.shape[2:]]
     seen = seen if seen.shape[-len(sizes) :] == y.shape[2:] else slice_(seen, ranges)
@@ -149,3 +153,42 @@ def weight_gradient(y: Any, x: Any, weight: Any, strides: Shape, dilations: Shap
     if groups == 1:
         y, seen = y.reshape(y.shape[1:]), seen.reshape(seen.shape[1:])
     return matrix_product(y, seen).reshape(weight.shape)
+
+
+def _by_lines(y: Any, x: Any, weight: Any, strides: Shape, dilations: Shape) -> Any:
+    """The same where taps of a window are whole lines of channels, and sums are as deep as wide."""
+    outputs, channels, *sizes = weight.shape
+    lines, depth = lines_of(x, tuple(sizes), strides, dilations, y.shape[2:])
+    y = y.permute((0, *range(2, y.ndim), 1)).reshape((lines.shape[0], outputs))
+    slopes = matrix_product(y.mT, lines).reshape((outputs, *depth))
+    wanted = (outputs, *sizes, channels)
+    slopes = slopes if slopes.shape == wanted else slice_(slopes, [(0, n, 1) for n in wanted])
+    return slopes.permute((0, len(depth), *range(1, len(depth))))
+
+
+def lines_of(x: Any, sizes: Shape, strides: Shape, dilations: Shape, places: Shape) -> Any:
+    """Windows at places of x (batch, channels, *spatial) as rows of a matrix, and how deep it is.
+
+    A row is taps times channels; where these are few, all taps of a line of the image are one, and
+    both are filled up with what is multiplied by zeros.
+    """
+    batch, channels, *spatial = x.shape
+    count, last = len(sizes), sizes[-1]
+    if channels % LINE and dilations[-1] == 1 and channels < LINE:
+        step, wide = strides[-1], channels
+        wide += next(n for n in range(LINE) if step * (channels + n) % GRAIN == 0)
+        last += next(n for n in range(LINE) if (last + n) * wide % LINE == 0)
+        long = max(spatial[-1], (places[-1] - 1) * step + last)
+        long += next(n for n in range(LINE) if (long + n) * wide % GRAIN == 0)
+        edges = [(0, 0)] * count + [(0, long - spatial[-1]), (0, wide - channels)]
+        x = pad(x.permute((0, *range(2, x.ndim), 1)), edges)
+        x = x.reshape((batch, 1, *spatial[:-1], long * wide))
+        seen = windows(x, (*sizes[:-1], last * wide), (*strides[:-1], step * wide), dilations)
+        channels = wide
+    else:
+        seen = windows(x, sizes, strides, dilations)
+    if seen.shape[-count:] != places:
+        seen = slice_(seen, [(0, n, 1) for n in (*seen.shape[:-count], *places)])
+    seen = seen.permute((0, *range(2 + count, seen.ndim), *range(2, 2 + count), 1))
+    depth = (*sizes[:-1], last, channels)
+    return seen.reshape((batch * prod(places), prod(depth))), depth

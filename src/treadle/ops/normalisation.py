@@ -13,6 +13,7 @@ from treadle.base.shapes import axis_in
 from treadle.ops.composite import as_float, composite, mean, precisely
 from treadle.ops.defs import Samples
 from treadle.ops.elementwise import maximum, sqrt
+from treadle.ops.rules import refuse_complex
 from treadle.ops.totals import norm
 
 
@@ -27,10 +28,30 @@ def _scaled(y: Any, weight: Any, bias: Any, name: str) -> Any:
     return y if bias is None else y + bias.reshape(shape)
 
 
-def _standard(x: Any, axes: Sequence[int], eps: float) -> Any:
-    """x with mean 0 and variance 1 along axes."""
+def _centred(x: Any, axes: Sequence[int], eps: float) -> tuple[Any, Any]:
+    """x less its mean along axes, and what it is divided by to have variance 1."""
     centred = x - mean(x, axis=axes, keepdims=True)
-    return centred / sqrt(mean(centred * centred, axis=axes, keepdims=True) + eps)
+    return centred, sqrt(mean(centred * centred, axis=axes, keepdims=True) + eps)
+
+
+def _standard_grad(g: Any, y: Any, x: Any) -> tuple[Any]:
+    """By two means of the cotangent, which are taken together."""
+    axes, eps = (dict(y.arg[1])[name] for name in ("axes", "eps"))
+    parts = [mean(part, axis=axes, keepdims=True) for part in (g, g * y)]
+    return ((g - parts[0] - y * parts[1]) / _centred(x, axes, eps)[1],)
+
+
+@composite(
+    lambda np, x, axes, eps=1e-5: (x - x.mean(axes, keepdims=True))
+    / np.sqrt(x.var(axes, keepdims=True) + eps),
+    Samples(cases=(((3, 5), {"axes": (1,)}), ((4, 3, 6), {"axes": (0, 2), "eps": 0.1}))),
+    grad=_standard_grad, public=False,
+)  # fmt: skip
+def standard(x: Any, /, axes: Sequence[int], eps: float = 1e-5) -> Any:
+    """x with mean 0 and variance 1 along axes."""
+    refuse_complex("standard", (x.dtype,), "not of complex numbers", "take x.real or abs(x)")
+    centred, root = _centred(x, axes, eps)
+    return centred / root
 
 
 def _channels(name: str, x: Any, least: int) -> None:
@@ -79,7 +100,7 @@ def group_norm(
 
     def define(x: Any, weight: Any, bias: Any) -> Any:
         size = math.prod(x.shape[1:]) // num_groups
-        y = _standard(x.reshape((x.shape[0], num_groups, size)), (2,), eps)
+        y = standard(x.reshape((x.shape[0], num_groups, size)), (2,), eps)
         return _scaled(y.reshape(x.shape), weight, bias, "group_norm")
 
     return _each((x, weight, bias), ("x", "weight", "bias"), define)
@@ -136,7 +157,7 @@ def batch_norm(
 
     def define(x: Any, centre: Any, spread: Any, weight: Any, bias: Any) -> Any:
         if centre is None:
-            y = _standard(x, (0, *range(2, x.ndim)), eps)
+            y = standard(x, (0, *range(2, x.ndim)), eps)
         else:
             y = _scaled(x, None, -centre, "batch_norm")
             y = _scaled(y, 1.0 / sqrt(spread + eps), None, "batch_norm")

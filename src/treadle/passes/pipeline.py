@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache, partial
 
 from treadle.base import knobs, trace
 from treadle.ir.graph import toposort
@@ -26,25 +27,21 @@ RULES: tuple[Rule, ...] = (
 )  # fmt: skip
 EXACT = tuple(r for r in RULES if r.exact)
 
-_INDEXED: dict[tuple[int, bool], ByOp] = {}
 
-
-def _rules() -> ByOp:
+@lru_cache(maxsize=4)
+def _rules(rows: int, fast: bool, more: tuple[Rule, ...]) -> ByOp:
     """The rules to run, by op: definitions of all rows there are now, and inexact ones if asked."""
-    key = (len(TABLE), bool(knobs.FAST_MATH.value))
-    found = _INDEXED.get(key)
-    if found is None:
-        _INDEXED.clear()
-        found = _INDEXED[key] = by_op((*definitions(), *(RULES if key[1] else EXACT)))
-    return found
+    del rows  # as many have definitions
+    return by_op((*more, *definitions(), *(RULES if fast else EXACT)))
 
 
-def simplify(roots: Sequence[Node]) -> list[Node]:
-    """Composites defined, constants folded, views merged, equal nodes shared, dead ones dropped."""
-    rewriter = Rewriter(_rules())
+def simplify(roots: Sequence[Node], more: tuple[Rule, ...] = ()) -> list[Node]:
+    """Composites defined, constants folded, views merged, equal ones shared; more: a device's."""
+    rules = _rules(len(TABLE), bool(knobs.FAST_MATH.value), more)
+    rewriter = Rewriter(rules)
     result = rewriter.run(roots)
     if has_regions(rewriter.interned.values()):
-        result = Rewriter(_rules()).run(with_small_regions(result, simplify))
+        result = Rewriter(rules).run(with_small_regions(result, partial(simplify, more=more)))
     result = for_chains(result)
     if trace.is_heard():
         trace.tell("rules", dict(rewriter.fired.most_common()))

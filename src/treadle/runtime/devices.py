@@ -43,7 +43,7 @@ def _for_one(roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[int, 
         simple = put_in_place(roots, replaced) if replaced else list(roots)
         backend = backend_of(simple[0].device)
         if not Type.paired or backend.name != "reference":  # NumPy knows complex numbers
-            simple = simplify(simple)
+            simple = simplify(simple, backend.rules)
         if WATCH.on:
             trace.tell("simplified", graph_text(simple))
     taken = {simple[r]: leaves[k] for r, k in replaces.items()}

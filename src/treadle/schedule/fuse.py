@@ -38,7 +38,6 @@ from treadle.schedule.clusters import (
 )  # fmt: skip
 
 MOST_NODES = 150  # of a kernel: longer ones compile slowly and spill registers
-FEW = 1 << 12  # elements: for fewer, one kernel more costs more than it saves
 COLUMN_ROWS = 64  # fewer rows than this are summed lane by lane, without partial sums
 
 
@@ -294,7 +293,7 @@ class Fusion:
     def _has_streams(self, other: Cluster, product: Node, cluster: Cluster) -> bool:
         """Few enough arrays for tiles to come by? A loop over whole rows goes through many."""
         size = most(other.size)
-        if size < FEW or cluster.kind != "product":
+        if size < self.takes.few or cluster.kind != "product":
             return True
         own = cluster.members | other.members
         maps = [n for n in own if n is not product]
@@ -303,7 +302,7 @@ class Fusion:
         outside = {n: None for c in other.after | cluster.after for n in c.members if n not in own}
         wanted, used = ({read.base for n in x for read in reads_of(n)} for x in (outside, maps))
         touched += sum(own[n] == FULL and (n in wanted or n not in used) for n in own)
-        if touched <= self.takes.streams:
+        if touched <= self.takes.streams or product.operands[0].shape[-1] >= self.takes.depth:
             return True
         self.refused.append((next(iter(other.members)), product, "tiles would meet many arrays"))
         return False

@@ -30,6 +30,7 @@ class Cpu:
     """Backend of device "cpu"."""
 
     name = "cpu"
+    rules = ()
 
     def target(self) -> Target:
         """The machine this runs on."""

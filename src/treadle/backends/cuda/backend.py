@@ -13,6 +13,7 @@ from treadle.backends.arrays import numpy_dtype
 from treadle.backends.cuda.beside import Beside
 from treadle.backends.cuda.driver import Buffer, Loan, gpu
 from treadle.backends.cuda.execute import Program
+from treadle.backends.cuda.orders import ORDERS
 from treadle.backends.cuda.pinned import holds
 from treadle.backends.cuda.shared import Shared
 from treadle.backends.cuda.timing import step_seconds
@@ -30,6 +31,7 @@ class Cuda:
     """Backend of one device "cuda:<index>"."""
 
     name = "cuda"
+    rules = ORDERS
 
     def __init__(self, index: int = 0) -> None:
         self.gpu = gpu(index)

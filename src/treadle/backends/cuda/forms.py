@@ -13,6 +13,7 @@ TILE = 1024
 SMALL_TILE = 128  # one element per thread: long kernels have no registers for more
 LONG = 100  # expressions
 CHUNK = 4096
+MORE = 3  # programs for small tiles where larger ones need one; SHORT is still more than they are
 SHORT = 1024  # rows that are summed up by column in one go
 SCAN = 1024  # entries of a scatter whose indices are compared at once
 INDEX_LIMIT = (1 << 31) - (1 << 20)
@@ -88,7 +89,7 @@ def choose(loops: Loops, split: bool = False) -> Form:
 def _row_tile(loops: Loops, rows: int, columns: int) -> tuple[int, int, bool]:
     full = power_of_two(max(1, columns))
     if loops.across:
-        r = min(64, power_of_two(rows))
+        r = min(max(64, TILE // full), power_of_two(rows))
         whole = full * r <= WHOLE // 2
         return r, full if whole else CHUNK // r, whole
     if full > WHOLE:
@@ -134,7 +135,10 @@ def block_rows(loops: Loops, form: Form, processors: int) -> int:
     """How many rows make a block of column sums: as many blocks as keep all processors busy."""
     rows, columns = size_of(loops.outer), size_of(loops.inner)
     alone = form.whole or any(step.reduces for step in loops.passes)  # for all columns
-    programs = 2 * processors if alone else max(1, 4 * processors * form.columns // columns)
+    few = MORE if form.rows * form.columns <= TILE else 1  # elements that are on their way at once
+    programs = few * 2 * processors
+    if not alone:
+        programs = max(1, 4 * processors * form.columns // columns)
     each = -(-rows // max(1, min(-(-rows // form.rows), programs)))
     return -(-each // form.rows) * form.rows
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -41,7 +41,7 @@ class Tile:
 
 
 BYTES = (
-    Tile(128, 128, 128, 8, 4, 1.0), Tile(64, 128, 128, 4, 4, 0.7), Tile(64, 64, 128, 4, 4, 0.5),
+    Tile(128, 128, 128, 4, 4, 1.0), Tile(64, 128, 128, 4, 4, 0.7), Tile(64, 64, 128, 4, 4, 0.5),
     Tile(32, 64, 128, 4, 4, 0.3), Tile(16, 64, 128, 4, 4, 0.17),
 )  # fmt: skip
 NARROW = (  # 16-bit operands
@@ -78,7 +78,7 @@ class Matmul:
         self, product: ProductStep, processors: int, machine: Machine, architecture: int
     ) -> None:
         self.product, self.node, self.processors = product, product.node, processors
-        self.architecture = architecture
+        self.machine, self.architecture = machine, architecture
         self.a, self.b = product.sides()
         self.m, self.k = self.a.shape[-2:]
         self.n = self.b.shape[-1]
@@ -247,29 +247,14 @@ class Matmul:
 
     def _places(self, index: Index, axis: Axis, name: str, numbers: dict[str, int]) -> str:
         """Places along an axis: as many as it has, even where all are one."""
-        text = self._index(index, {axis: name}, numbers)
-        return text if index.terms else f"{name} * 0 + {text}"
-
-    def _index(self, index: Index, names: dict[Axis, str], numbers: dict[str, int]) -> str:
-        """An index as text; its numbers become arguments."""
 
         def number(value: int) -> str:
-            name = f"x{len(numbers)}"
+            name = f"place{len(numbers)}"
             numbers[name] = value
             return name
 
-        parts = []
-        for atom, factor in index.terms:
-            if isinstance(atom, Axis):
-                text = names[atom]
-            else:
-                part = as_quotient(atom)
-                sign = "%" if isinstance(part, Remainder) else "//"
-                text = f"({self._index(part.of, names, numbers)}) {sign} {number(part.by)}"
-            parts.append(text if factor == 1 else f"({text}) * {number(factor)}")
-        if index.constant or not parts:
-            parts.append(number(index.constant))
-        return " + ".join(parts)
+        text = index_text(index, {axis: name}, number)
+        return text if index.terms else f"{name} * 0 + {text}"
 
     def _finish(self) -> list[str]:
         row = "batch * M + m" if self.batch else "m"
@@ -305,6 +290,22 @@ class Matmul:
         kind = self.node.dtype
         value = stored("acc", kind) if kind in FLOAT8 else "acc"
         return [f"    tl.store(c + ({row}) * N + n, {value}{option})"]
+
+
+def index_text(index: Index, names: dict[Axis, str], number: Callable[[int], str]) -> str:
+    """An index as text, its numbers as they are to be written."""
+    parts = []
+    for atom, factor in index.terms:
+        if isinstance(atom, Axis):
+            text = names[atom]
+        else:
+            part = as_quotient(atom)
+            sign = "%" if isinstance(part, Remainder) else "//"
+            text = f"({index_text(part.of, names, number)}) {sign} {number(part.by)}"
+        parts.append(text if factor == 1 else f"({text}) * {number(factor)}")
+    if index.constant or not parts:
+        parts.append(number(index.constant))
+    return " + ".join(parts)
 
 
 def _sliced(name: str, width: int, count: int) -> tuple[list[str], list[str]]:

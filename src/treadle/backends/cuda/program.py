@@ -16,12 +16,14 @@ from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.matmul import SEPARABLE, TEMPLATES
 from treadle.backends.cuda.nest import Nest, Placed
 from treadle.backends.cuda.on_host import HostStep
+from treadle.backends.cuda.orders import ORDERS
 from treadle.backends.cuda.primitives import RUNNING
+from treadle.backends.cuda.products import product_of
 from treadle.backends.cuda.scan import Scan, sizes_of
 from treadle.backends.cuda.sort import Sort
 from treadle.backends.cuda.split import split_reduction, with_parts
-from treadle.backends.cuda.streamed import product_of
 from treadle.backends.cuda.ways import settled_form
+from treadle.backends.cuda.windowed import is_read
 from treadle.base import trace
 from treadle.base.dtypes import bfloat16, float16, int8, uint8
 from treadle.base.sizes import most
@@ -41,6 +43,9 @@ from treadle.passes.regions import has_regions
 
 FORMS = {"map": "", "rows": "rows", "blocks": "columns", "owners": "owners"}  # in names
 UNKNOWN = 1 << 30  # kernels, where nobody knows how many
+STREAMS = 2  # arrays besides a tile: of more, loops over whole rows keep many on their way
+MANY = 1 << 21  # elements: fewer are soon moved
+DEEP = 640  # along k: then it is the product that takes the time
 FIRST_LEAF = 1  # number of the first leaf's base address, after the arena
 
 
@@ -50,7 +55,9 @@ class Plan(Driver):
     within: of a body, the number of the program's step that it is a part of.
     """
 
-    takes = Takes(TEMPLATES, (float16, bfloat16, int8, uint8), ABLE, SEPARABLE)
+    takes = Takes(
+        TEMPLATES, (float16, bfloat16, int8, uint8), ABLE, SEPARABLE, STREAMS, MANY, DEEP, is_read
+    )
     first_leaf = FIRST_LEAF
     ordered = False  # the programs of a grid run in any order: only equal positions share memory
 
@@ -283,6 +290,6 @@ def _with_few_branches(
     """The graph with cheap branches all computed: to choose one, the host would have to wait."""
     if not has_regions(toposort(roots)):
         return roots, leaves, replaces
-    plain = simplify(chosen(roots))
+    plain = simplify(chosen(roots), ORDERS)
     same = dict(zip(roots, plain, strict=True))
     return plain, leaves, {same[root]: leaf for root, leaf in replaces.items()}

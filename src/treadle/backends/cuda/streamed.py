@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from treadle.backends.choices import Machine
-from treadle.backends.cuda.copies import COPIES, GRAIN, tensor_of
-from treadle.backends.cuda.forms import INDEX_LIMIT
+from treadle.backends.cuda.copies import GRAIN, tensor_of
 from treadle.backends.cuda.launch import Arguments, Launch, Tensor
-from treadle.backends.cuda.matmul import Matmul, Tile, precision_of
-from treadle.backends.cuda.narrow import memory_type
+from treadle.backends.cuda.matmul import BYTES, Matmul, Tile, precision_of
+from treadle.backends.cuda.narrow import FLOAT8, stored
 from treadle.backends.cuda.ops import with_helpers
 from treadle.base.dtypes import DType, float32, int32
-from treadle.base.knobs import TF32
 from treadle.base.shapes import Shape
 from treadle.kernel.steps import ProductStep
 
@@ -29,7 +27,8 @@ QUICK = (  # float32 by tensor cores
 LITTLE = 8  # expressions of an epilogue that are computed for a whole tile
 HELD = 32  # elements of a tile in each thread: more leave no registers for what becomes of them
 FEWEST_STEPS = 8  # along k, of a piece
-MOST_PIECES = 8
+MOST_PIECES = 8  # that the last one adds up; more are left for a kernel of its own
+DEEP = 4096
 LEAVING = 600  # steps along k that take as long as to leave a piece and to add it up
 FULL = 64  # rows that the tensor cores take at once: of fewer the transposed product is computed
 SIDE = 64  # of a square that is turned
@@ -66,21 +65,7 @@ def matrices_of(product: ProductStep) -> tuple[Matrix, Matrix]:
     return a, replace(b, extents=b.extents[::-1], strides=b.strides[::-1])
 
 
-def product_of(
-    product: ProductStep, processors: int, machine: Machine, architecture: int
-) -> Matmul:
-    """A product in the form that suits it."""
-    dtype = product.node.dtype
-    sizes = [x.operand.base.type.size for x in product.sides()]
-    cores = dtype.size == 2 or (dtype is float32 and TF32.value)
-    near = max(product.node.type.size, *sizes) < INDEX_LIMIT
-    if architecture < COPIES or not (cores and near) or not _is_able(product):
-        return Matmul(product, processors, machine, architecture)
-    made = Streamed if dtype.size == 2 else Quick
-    return made(product, processors, machine, architecture)
-
-
-def _is_able(product: ProductStep) -> bool:
+def is_able(product: ProductStep) -> bool:
     """Can both operands be brought, or be turned first?"""
     items = product.node.shape[:-2]
     return all(
@@ -92,7 +77,8 @@ def _is_able(product: ProductStep) -> bool:
 
 
 def _can_turn(x: Matrix) -> bool:
-    return x.dtype is float32 and x.strides[0] == 1 and not any(x.batch) and min(x.extents) > 0
+    wanted = x.dtype is float32 or x.dtype in FLOAT8
+    return wanted and x.strides[0] == 1 and not any(x.batch) and min(x.extents) > 0
 
 
 class Streamed(Matmul):
@@ -105,6 +91,11 @@ class Streamed(Matmul):
         self.x, self.y = matrices_of(product)
         self.pieces = self._pieces(self.tile)
         self.work = self.counts = ""
+        self.loose = False  # pieces are left for another kernel to add up
+
+    def left_in(self, work: str, pieces: int) -> None:
+        """Leave so many pieces in memory, one after the other."""
+        self.work, self.pieces, self.loose = work, pieces, True
 
     def tiles(self) -> tuple[Tile, ...]:
         """Those that keep the copy engine and the tensor cores busy."""
@@ -131,7 +122,8 @@ class Streamed(Matmul):
 
     def _pieces(self, tile: Tile) -> int:
         """How many pieces k is cut into."""
-        most = min(MOST_PIECES, self.k // (tile.k * FEWEST_STEPS))
+        most = MOST_PIECES if self.batch or self.k < DEEP else FULL
+        most = min(most, self.k // (tile.k * FEWEST_STEPS))
         most = most if self._count(tile) < 2 * self.processors else 1
         return min(range(1, max(1, most) + 1), key=lambda pieces: self._part(tile, pieces))
 
@@ -158,16 +150,22 @@ class Streamed(Matmul):
     def _collect(self) -> None:
         add, dtype, t = self.arguments, self.node.dtype, self.tile
         left, right = self.x.tensor(self.batch, (t.m, t.k)), self.y.tensor(self.batch, (t.n, t.k))
-        for name, tensor in (("a", left), ("b", right), ("c", self._result())):
+        result = None if self.loose else self._result()
+        for name, tensor in (("a", left), ("b", right), ("c", result)):
             if tensor is not None:
                 add.tensor(name, dtype, tensor)
-        if self.product.epilogue:
+        if self.product.epilogue and not self.loose:
             add.loops(self.product.epilogue, self._signature(), self.wide)
-        elif self._result() is None:
+        elif result is None and not self.loose:
             add.memory("c", dtype, self.node)
         if self.pieces > 1:
             add.memory("work", float32, self.work)
+        if self.pieces > 1 and not self.loose:
             add.memory("finished", int32, self.counts)
+        self._numbers()
+
+    def _numbers(self) -> None:
+        add, t = self.arguments, self.tile
         numbers = {"M": self.m, "N": self.n, "K": self.k}
         numbers |= {"span": -(-self.k // (t.k * self.pieces)) * t.k} if self.pieces > 1 else {}
         numbers |= {f"g{d}": size for d, size in enumerate(self.batch)}
@@ -181,11 +179,12 @@ class Streamed(Matmul):
         tiles = " * ".join(["down", "along", *(f"g{d}" for d in range(len(self.batch)))])
         tiles += f" * {self.pieces}" * (self.pieces > 1)
         lines.append(f"for program in tl.range(tl.program_id(0), {tiles}, tl.num_programs(0)):")
-        several, finish = self.pieces > 1, self._finish()
+        several = self.pieces > 1
+        finish = ["    " + line for line in self._left()] if self.loose else self._finish()
         cut = [f"piece = program % {self.pieces}", f"program = program // {self.pieces}",
                "tile = program"] if several else []  # fmt: skip
         inside = [*cut, *self._place(), *self._items(), *self._loop()]
-        if several:
+        if several and not self.loose:
             inside += PIECES.format(pieces=self.pieces).strip().splitlines()
             finish = ["    " + line for line in finish]
         lines += ["    " + line for line in inside]
@@ -207,22 +206,27 @@ class Streamed(Matmul):
         return [
             f"acc = tl.zeros(({'BN, BM' if swapped else 'BM, BN'}), tl.float32)",
             f"for start in range({low}, {high}, BK):",
-            f"    x = {_brought('a', self.x, 'high * BM', 'BM')}",
-            f"    y = {_brought('b', self.y, 'wide * BN', 'BN')}",
+            f"    x = {self._operand(brought('a', self.x, 'high * BM', 'BM'), self.x.dtype)}",
+            f"    y = {self._operand(brought('b', self.y, 'wide * BN', 'BN'), self.y.dtype)}",
             f"    acc = tl.dot({sides}, acc{precision_of(self.node.dtype)})",
             *["acc = tl.trans(acc)"] * swapped,
         ]
 
+    def _left(self) -> list[str]:
+        """A piece of a tile, in memory."""
+        places = "work + (piece * M + m) * N + n"
+        return [f"tl.store({places}, acc, mask=(m < M) & (n < N))"]
+
     def _stored(self, row: str, option: str) -> list[str]:
         if self._result() is None:
             return super()._stored(row, option)
-        value, places = f"acc.to({memory_type(self.node.dtype)})", "high * BM, wide * BN"
+        value, places = stored("acc", self.node.dtype), "high * BM, wide * BN"
         if self.batch:
             value, places = f"{value}.reshape(1, BM, BN)", f"batch, {places}"
         return [f"    c.store([{places}], {value})"]
 
 
-def _brought(name: str, matrix: Matrix, place: str, length: str) -> str:
+def brought(name: str, matrix: Matrix, place: str, length: str) -> str:
     """A block of an operand: so many lines at a place, along k."""
     places, shape = [place, "start"], [length, "BK"]
     along = matrix.strides[1] == 1
@@ -265,11 +269,14 @@ def _zeros(buffer: str, count: int) -> Launch:
 
 
 class Quick(Streamed):
-    """A float32 product by tensor cores, which read both operands along k: others are turned."""
+    """A product by tensor cores that read both operands along k: others are turned.
+
+    They do so with floats of 32 and of 8 bits.
+    """
 
     def tiles(self) -> tuple[Tile, ...]:
-        """Those of elements twice as wide."""
-        return QUICK
+        """Those of wider or narrower elements."""
+        return QUICK if self.node.dtype is float32 else BYTES
 
     def before(self, step: int) -> tuple[list[Launch], dict[str, int]]:
         """What has to be done before, and memory for it."""

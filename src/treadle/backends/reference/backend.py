@@ -64,6 +64,7 @@ class Reference:
     """Backend of device "reference"."""
 
     name = "reference"
+    rules = ()
 
     def target(self) -> Target:
         """Nothing to tune."""

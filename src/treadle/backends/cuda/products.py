@@ -1,0 +1,30 @@
+"""Which form a product takes."""
+
+from __future__ import annotations
+
+from treadle.backends.choices import Machine
+from treadle.backends.cuda.copies import COPIES
+from treadle.backends.cuda.forms import INDEX_LIMIT
+from treadle.backends.cuda.joined import joined
+from treadle.backends.cuda.matmul import Matmul
+from treadle.backends.cuda.streamed import Quick, Streamed, is_able
+from treadle.backends.cuda.windowed import Windowed, is_windowed
+from treadle.base.dtypes import float32
+from treadle.base.knobs import TF32
+from treadle.kernel.steps import ProductStep
+
+
+def product_of(
+    product: ProductStep, processors: int, machine: Machine, architecture: int
+) -> Matmul:
+    """A product in the form that suits it."""
+    dtype = product.node.dtype
+    sizes = [x.operand.base.type.size for x in product.sides()]
+    cores = dtype.size <= 2 or (dtype is float32 and TF32.value)
+    near = max(product.node.type.size, *sizes) < INDEX_LIMIT
+    given = product, processors, machine, architecture
+    if is_windowed(product):
+        return joined(Windowed(*given))
+    if architecture < COPIES or not (cores and near) or not is_able(product):
+        return Matmul(*given)
+    return joined(Streamed(*given)) if dtype.size == 2 else Quick(*given)
