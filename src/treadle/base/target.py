@@ -49,6 +49,7 @@ class Ability:
     - **dtypes**: of products; **widest**: most columns of a sink's result
     - **balance**: operations that take the device as long as moving a byte
     - **whole**: depths of products and widths of results are multiples of it
+    - **fewest**: rows of tiles that a block may have, where no more share what streams by
     - **both**: may one kernel fill sinks of both directions, item after item?
     """
 
@@ -56,6 +57,7 @@ class Ability:
     balance: int = 0
     widest: int = 1 << 40
     whole: int = 1
+    fewest: int = 1 << 40
     both: bool = False
 
 

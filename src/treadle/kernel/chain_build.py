@@ -15,8 +15,7 @@ from treadle.kernel.chain import (
     Consumer,
     Frame,
     Sweep,
-    frame_of,
-    operands_of,
+    framed,
     pitch,
 )  # fmt: skip
 from treadle.kernel.index import ZERO, Axis, Index, of_axis, ravel, unravel
@@ -100,15 +99,13 @@ class ChainBuilder:
 
     def __init__(
         self, chain: Chain, nodes: Iterable[Node], stored: frozenset[Node],
-        in_place: Mapping[Node, Strided | None],
+        in_place: Mapping[Node, Strided | None], fewest: int,
     ) -> None:  # fmt: skip
         self.chain, self.stored = chain, stored
-        frame = frame_of(chain)
-        found = frame if isinstance(frame, str) else operands_of(chain, frame, in_place)
-        if isinstance(frame, str) or isinstance(found, str):
+        found = framed(chain, in_place, fewest)
+        if isinstance(found, str):
             raise CompilerError(explain("chain", f"it cannot be: {found}"))
-        self.frame = frame
-        self.producers, self.fed = found
+        self.frame, self.producers, self.fed = found
         self.wide = chain.producers[0].dtype.compute
         self.writes = [node for node in nodes if node in stored]
         hidden = {*chain.space.members} - {*chain.loaded}
@@ -134,6 +131,8 @@ class ChainBuilder:
         dtype = self.producers[0].lane.base.dtype
         made = Chained(self.frame, dtype, self.producers, self._first(), sweeps, last)
         made.locals, made.limits, made.end, made.sums = self.locals, common, end, self.sums
+        tops = ((t, self._name(t.scaled) if t.scaled else "") for t in self.made.values())
+        made.totals = {self._name(t): (t.kind, top) for t, top in tops}
         return made
 
     def _program(self) -> Program:
@@ -326,19 +325,18 @@ def _count(shape: Sequence[int]) -> int:
 
 
 def judged(
-    chain: Chain, order: Iterable[Node], in_place: Mapping[Node, Strided | None]
+    chain: Chain, order: Iterable[Node], in_place: Mapping[Node, Strided | None], fewest: int
 ) -> tuple[str, int]:
     """Why a chain cannot be, or nothing and its runs over the stream."""
-    frame = frame_of(chain)
-    found = frame if isinstance(frame, str) else operands_of(chain, frame, in_place)
+    found = framed(chain, in_place, fewest)
     if isinstance(found, str):
         return found, 0
-    return "", ChainBuilder(chain, (), frozenset(order), in_place).runs.count
+    return "", ChainBuilder(chain, (), frozenset(order), in_place, fewest).runs.count
 
 
 def build_chain(
     chain: Chain, nodes: Iterable[Node], stored: frozenset[Node],
-    in_place: Mapping[Node, Strided | None],
+    in_place: Mapping[Node, Strided | None], fewest: int,
 ) -> Chained:  # fmt: skip
     """The step of a chain."""
-    return ChainBuilder(chain, nodes, stored, in_place).build()
+    return ChainBuilder(chain, nodes, stored, in_place, fewest).build()

@@ -56,7 +56,8 @@ def plan_steps(roots: Sequence[Node], replaces: dict[Node, Node], takes: Takes) 
     operands = {product: operands_of(product, takes) for product in products}
     in_chains = _in_chains(products) if takes.chains.dtypes else {}
     with trace.stage("fuse"):
-        judge = partial(judged, order=order, in_place=in_chains)
+        fewest = takes.chains.fewest
+        judge = partial(judged, order=order, in_place=in_chains, fewest=fewest)
         chains = Chains(order, roots, takes.chains, judge)
         order = chains.order
         inner = set(products).difference(roots)
@@ -77,7 +78,7 @@ def plan_steps(roots: Sequence[Node], replaces: dict[Node, Node], takes: Takes) 
              if c.kind != "chain" and any(n in stored for n in c.members)}  # fmt: skip
     for chain, cluster in fusion.chains.items():
         writes = [node for node in cluster.members if node in stored]
-        built = build_chain(chain, list(cluster.members), stored, in_chains)
+        built = build_chain(chain, list(cluster.members), stored, in_chains, fewest)
         steps[cluster] = ChainStep(cluster, writes, built)
     for node in stored:
         if node not in fusion.of:

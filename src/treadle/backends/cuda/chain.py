@@ -28,7 +28,9 @@ from treadle.kernel.limits import conditions_of
 from treadle.kernel.parser import parse
 from treadle.kernel.signature import Signature
 
-ABLE = Ability((float16, bfloat16, float32, float64), balance=160, widest=256, whole=16)
+ABLE = Ability(
+    (float16, bfloat16, float32, float64), balance=160, widest=256, whole=16, fewest=1
+)
 """Others would be padded. On an H200, Triton 3.6 got gradients of depth 24 and width 40 wrong."""
 TOGETHER = 8  # items at most
 FEW_LANES = 16  # what a product of tiles has at least

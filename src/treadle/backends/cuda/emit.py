@@ -280,8 +280,8 @@ class Emitter:
         axes = s.position.axes
         pointer = self._pointer(s.buffer, s.position)
         mask = self._mask(axes, only=self.value(s.only) if s.only else "")
-        if self.tile and not (axes & self.outer and axes & self.inner):
-            pointer += f" + tl.zeros({self.tile_shape}, tl.int32)"  # one row or column is stored
+        if spread := self._spread(axes):
+            pointer += f" + tl.zeros({spread}, tl.int32)"
             mask = mask_of([self.row_mask, self.column_mask])
         if s.mode in ("set", "over"):
             self.line(f"tl.store({pointer}, {stored(value, d)}{mask})")
@@ -291,6 +291,11 @@ class Emitter:
             before = self.name(loaded(f"tl.load({pointer}{mask})", d))
             total = PRIMITIVES[s.mode](d, d, [before, value])
             self.line(f"tl.store({pointer}, {stored(total, d)}{mask})")
+
+    def _spread(self, axes: frozenset[Axis]) -> str:
+        """The shape of a tile of which one row or column is all there is to store."""
+        part = self.tile and not (axes & self.outer and axes & self.inner)
+        return self.tile_shape if part else ""
 
     def add_partial(self, s: Store, value: str) -> None:
         """A value for each column joins the sums of this block of rows."""
