@@ -423,6 +423,24 @@ def chained_groups():
     return [y, *gradients([y], [q, k, v], [r(*y.shape)])]
 
 
+@case(3e-3)
+def chained_one_query_half():
+    """A block of one lane, and a second kernel that joins the parts of a cut stream."""
+    q, k, v = (r(4, 4, n, 16, kind=np.float16) for n in (1, 4200, 4200))
+    return [neural.scaled_dot_product_attention(q, k, v)]
+
+
+@case(1e-5)
+def chained_few_queries():
+    """Lanes are those of heads that share keys; some see nothing in a part, some nothing at all."""
+    q, k, v = r(4, 4, 3, 16), r(4, 2, 1500, 16), r(4, 2, 1500, 16)
+    mask = np.random.default_rng(0).random((4, 1, 3, 1500)) > 0.5
+    mask[1, :, :, 100:], mask[3, :, 1] = False, False
+    s = q.reshape(4, 2, 6, 16) @ k.mT
+    y = neural.scaled_dot_product_attention(q, k, v, node_of(mask))
+    return [y, neural.softmax(s) @ v, s.max(-1), s.sum(-1, keepdims=True)]
+
+
 @case(1e-5)
 def chained_window():
     q, k, v = r(2, 200, 16), r(2, 220, 16), r(2, 220, 16)

@@ -24,6 +24,7 @@ from treadle.backends.cuda.naming import PLACE
 from treadle.base.knobs import override
 from treadle.ops.neural import (
     layer_norm,
+    scaled_dot_product_attention,
     softmax,
 )
 
@@ -33,6 +34,7 @@ names = pytest.mark.parametrize("name", CASES)
 FORMS = [
     "chain", "long_sums", "softmaxes", "scatter", "product_with_epilogue", "bfloat_product",
     "windows_in_place", "chained_attention_half", "chained_window",
+    "chained_one_query_half",
 ]  # fmt: skip
 """One of each kind of kernel."""
 
@@ -77,6 +79,15 @@ def test_gradients_read_one_number_of_a_row():
         chains = [x.source for x in plan.launches if "# a chain" in x.source.text]
         rows.append([sum(name.startswith("b1_") for name, _ in x.types) for x in chains])
     assert rows == [[0, 2, 2], [0, 3, 3]]
+
+
+def test_few_blocks_of_lanes_are_cut_along_the_stream():
+    grids = []
+    for heads, rows in ((4, 1), (4, 40), (64, 1)):
+        q, k = (node_of(np.zeros((4, heads, n, 16), np.float32)) for n in (rows, 4096))
+        plan, _ = plan_of([scaled_dot_product_attention(q, k, k)])
+        grids.append([launch.grid for launch in plan.launches])
+    assert grids == [[(16, 8), (16, 1)], [(32, 4), (32, 1)], [(256, 1)]]
 
 
 def test_one_structure_has_one_text():

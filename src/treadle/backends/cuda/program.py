@@ -9,7 +9,8 @@ from functools import lru_cache
 from treadle.backends import choices, facts
 from treadle.backends.choices import Machine
 from treadle.backends.cuda import owners
-from treadle.backends.cuda.chain import ABLE, chain_launch
+from treadle.backends.cuda.chain import ABLE
+from treadle.backends.cuda.chain_split import chain_launches
 from treadle.backends.cuda.emit import Emitter
 from treadle.backends.cuda.forms import Form, block_rows, choose, constants_of, size_of, splits
 from treadle.backends.cuda.launch import Arguments, Launch
@@ -163,9 +164,12 @@ class Plan(Driver):
         return made.tile.m, made.tile.n // made.slices()
 
     def add_chain(self, step: ChainStep, number: int) -> None:
-        """Chained products as a kernel."""
+        """Chained products as a kernel, or two where few programs would stream for long."""
         self._begin(number)
-        self.work.append(chain_launch(step.chain, self.machine, self.architecture))
+        device = self.processors, self.machine, self.architecture
+        launches, sizes = chain_launches(step.chain, number, *device)
+        self.reserve(sizes, number)
+        self.work += launches
         self._mark(number)
 
     def add_routine(self, routine: RoutineStep, step: int) -> None:
