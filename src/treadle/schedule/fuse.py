@@ -14,7 +14,7 @@ from itertools import pairwise
 from treadle.base import trace
 from treadle.base.sizes import Size, most
 from treadle.base.target import Takes
-from treadle.ir.node import CONST, IOTA, Node
+from treadle.ir.node import CONST, IOTA, LEAF, Node
 from treadle.ir.region import PROJECT
 from treadle.ops.defs import Kind
 from treadle.ops.reduce import sum_
@@ -299,11 +299,12 @@ class Fusion:
         own = cluster.members | other.members
         maps = [n for n in own if n is not product]
         arrays = {array for n in maps for array in _arrays(n) if array not in own}
-        touched = sum(2 * most(array.type.size) > size for array in arrays)
+        large = [array for array in arrays if 2 * most(array.type.size) > size]
+        touched, given = len(large), sum(array.op is LEAF for array in large)
         outside = {n: None for c in other.after | cluster.after for n in c.members if n not in own}
         wanted, used = ({read.base for n in x for read in reads_of(n)} for x in (outside, maps))
         touched += sum(own[n] == FULL and (n in wanted or n not in used) for n in own)
-        if touched <= self.takes.streams:
+        if touched <= self.takes.streams and given <= self.takes.given:
             return True
         self.refused.append((next(iter(other.members)), product, "tiles would meet many arrays"))
         return False
