@@ -244,6 +244,18 @@ def scatter_out_of_range():
 
 
 @case()
+def scatter_at_known_places():
+    x, values = r(50, 24), r(20, 24)
+    rows = values.iota_like(0)
+    whole = [op(x, rows, values, axis=0) for op in SCATTERS]
+    return [
+        *whole,
+        scatter_add(x, 49 - rows, values, axis=0),
+        scatter_add(x, rows // 2, values, axis=0),
+    ]
+
+
+@case()
 def products_along_axes():
     x = r(7, 9)
     return [prod_(x), prod_(x, axis=0), prod_(x, axis=1), prod_(integers(5, 40, 9), axis=1)]

@@ -166,7 +166,7 @@ class Emitter:
             for s in sums:
                 kind = register_type(self.kernel.arguments[s.buffer].dtype)
                 self.partial[s] = self.name(f"tl.zeros({self.shape}, {kind})", "sum")
-        with self.block("for begin in range(first, last, ROWS):"):
+        with self.block(f"for begin in tl.range(first, last, ROWS, num_stages={form.stages}):"):
             self._row_tile("begin", "last")
             self._passes("0", "columns")
         for s in sums if not form.in_memory else []:

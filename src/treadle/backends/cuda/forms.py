@@ -22,7 +22,7 @@ INDEX_LIMIT = (1 << 31) - (1 << 20)
 class Form:
     """Choices that change the text of a kernel but not its meaning."""
 
-    kind: str  # "map", "rows", "blocks": rows one after the other for column sums, or "owners"
+    kind: str  # "map", "rows", "blocks": rows one after the other for column sums, or of scatters
     rows: int  # of a tile
     columns: int  # of a tile
     whole: bool  # a tile holds whole rows
@@ -32,6 +32,7 @@ class Form:
     split: bool = False  # the first outer axis counts parts of the inner axes
     wide: bool = False  # indices need 64 bits
     in_memory: bool = False  # column sums too long for registers
+    stages: int = 1  # blocks of rows that are on their way at once
 
 
 def constants_of(form: Form) -> dict[str, int]:
@@ -57,6 +58,27 @@ def is_map(loops: Loops) -> bool:
     return all(s.mode == "set" for s in loops.passes[0].stores)
 
 
+def updates_apart(loops: Loops) -> bool:
+    """Does every element change a place of its own, so that none waits for another?"""
+    stores = loops.stores()
+    if len(loops.passes) != 1 or loops.passes[0].reduces or len(stores) != 1:
+        return False
+    axes = [axis for axis in (*loops.outer, *loops.inner) if axis.extent > 1]
+    return _is_apart(stores[0].position, axes)
+
+
+def _is_apart(position: Index, axes: list[Axis]) -> bool:
+    """Is each step along an axis longer than all shorter ones together reach?"""
+    if not position.is_affine():
+        return False
+    reach = 0
+    for step, extent in sorted((abs(position.coefficient(a)), a.extent) for a in axes):
+        if step <= reach:
+            return False
+        reach += step * (extent - 1)
+    return True
+
+
 def is_wide(loops: Loops) -> bool:
     """Can an index leave 32 bits?"""
     indices = [index for ex in loops.order() for index in indices_of(ex)]
@@ -69,7 +91,7 @@ def choose(loops: Loops, split: bool = False) -> Form:
     """The form of a kernel."""
     rows, columns = size_of(loops.outer[split:]), size_of(loops.inner)
     wide = is_wide(loops)
-    if is_map(loops):
+    if is_map(loops) or updates_apart(loops):
         r, c = _map_tile(loops, rows, columns)
         return Form("map", r, c, False, 4, rows % r == 0, columns % c == 0, wide=wide)
     stores = [s for step in loops.passes for s in step.stores]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -12,7 +12,15 @@ from treadle.backends.cuda import owners
 from treadle.backends.cuda.chain import ABLE
 from treadle.backends.cuda.chain_split import chain_launches
 from treadle.backends.cuda.emit import Emitter
-from treadle.backends.cuda.forms import Form, block_rows, choose, constants_of, size_of, splits
+from treadle.backends.cuda.forms import (
+    SCAN,
+    Form,
+    block_rows,
+    choose,
+    constants_of,
+    size_of,
+    splits,
+)  # fmt: skip
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.matmul import TEMPLATES
 from treadle.backends.cuda.nest import Nest, Placed
@@ -24,7 +32,7 @@ from treadle.backends.cuda.split import split_reduction, with_parts
 from treadle.backends.cuda.streamed import product_of
 from treadle.backends.cuda.ways import settled_form
 from treadle.base import trace
-from treadle.base.dtypes import bfloat16, float16, int8, uint8
+from treadle.base.dtypes import bfloat16, float16, int8, int32, uint8
 from treadle.base.target import Takes
 from treadle.ir.graph import toposort
 from treadle.ir.node import Node
@@ -39,7 +47,8 @@ from treadle.passes.branches import chosen
 from treadle.passes.pipeline import simplify
 from treadle.passes.regions import has_regions
 
-FORMS = {"map": "", "rows": "rows", "blocks": "columns", "owners": "owners"}  # in names
+FORMS = {"map": "", "rows": "rows", "blocks": "columns"}  # in names, if not as they are
+EMITTERS = {"owners": owners.Owners, "marks": owners.Marks}
 GIVEN = 2  # what an optimizer keeps beside its parameters is more: tiles would wait for it
 UNKNOWN = 1 << 30  # kernels, where nobody knows how many
 FIRST_LEAF = 1  # number of the first leaf's base address, after the arena
@@ -144,10 +153,12 @@ class Plan(Driver):
         self._begin(step)
         self.reserve(built.join(), step)
         parts = splits(built.loops, self.processors)
+        form = self._form(built)
         if parts > 1:
             self._add_split(built, step, parts)
+        elif form.kind == "owners":
+            self._add_owners(built, step, form)
         else:
-            form = self._form(built)
             rows = block_rows(built.loops, form, self.processors) if form.kind == "blocks" else 1
             built.loops = replace(built.loops, rows_per_block=rows)
             self._launch(built, form)
@@ -226,13 +237,23 @@ class Plan(Driver):
         self._launch(first, form, span)
         self._launch(built, choose(built.loops))
 
+    def _add_owners(self, built: Built, step: int, form: Form) -> None:
+        """Entries of a scatter that mark what they are the first of, then are added up."""
+        clear, marks = owners.marks_of(built.loops, f"entries{len(self.work)}")
+        self.reserve(marks, step)
+        self.work.append(clear)
+        exact = size_of(built.loops.inner) % SCAN == 0
+        block = replace(form, kind="marks", columns=SCAN, exact_columns=exact)
+        for each in (block, form):
+            self._launch(built, each, marks=marks)
+
     def _mark(self, step: int) -> None:
         """The newest work belongs to a step."""
         for work in self.work[self.marked :]:
             work.step = step
         self.marked = len(self.work)
 
-    def _launch(self, built: Built, form: Form, span: int = 0) -> None:
+    def _launch(self, built: Built, form: Form, span: int = 0, marks: Iterable[str] = ()) -> None:
         loops = built.loops
         form = settled_form(self.machine, loops, form)
         signature = Signature(loops)
@@ -251,18 +272,23 @@ class Plan(Driver):
             second = loops.outer[0].extent
         elif form.kind == "owners":
             programs, second = columns, programs
+        elif form.kind == "marks":
+            programs = -(-columns // SCAN)
+        for name, buffer in zip(owners.MARKS, marks, strict=False):
+            arguments.memory(name, int32, buffer)
         text = kernel_text(signature.text, form)
         source = arguments.source(text, constants_of(form), form.warps)
         grid = programs, second
-        launch = Launch(source, grid, arguments.values, loops.size, form=FORMS[form.kind])
+        launch = Launch(
+            source, grid, arguments.values, loops.size, form=FORMS.get(form.kind, form.kind)
+        )
         self.work.append(launch)
 
 
 @lru_cache(maxsize=1024)
 def kernel_text(text: str, form: Form) -> str:
     """The Triton module of the kernel that a signature's text describes."""
-    emitter = owners.Owners if form.kind == "owners" else Emitter
-    return emitter(parse(text), form).text()
+    return EMITTERS.get(form.kind, Emitter)(parse(text), form).text()
 
 
 def _with_few_branches(
