@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 
+from treadle.backends.cuda.coarse import precision
 from treadle.backends.cuda.forms import Form, constants_of
 from treadle.backends.cuda.narrow import loaded, stored
 from treadle.backends.cuda.ops import (
@@ -187,7 +189,8 @@ class Emitter:
     def _columns(self, start: str, limit: str = "columns", size: str = "COLUMNS") -> None:
         side = "[:, None]" if self.kernel.across else "[None, :]"
         c = self.name(f"{start} + tl.arange(0, {size}){side}", "c")
-        self.column_mask = "" if self.form.exact_columns else self.name(f"{c} < {limit}", "m")
+        exact = self.form.exact_columns or not limit
+        self.column_mask = "" if exact else self.name(f"{c} < {limit}", "m")
         self.known[-1]["columns"] = c
         self._split_axes(c, self.kernel.inner)
 
@@ -224,11 +227,15 @@ class Emitter:
             d = accumulator(r.dtype)
             first = number(r.start, d)
             sums.append(self.name(f"{first} + tl.zeros({self.shape}, {register_type(d)})", "sum"))
-        with self.block(f"for start in range({low}, {high}, COLUMNS):"):
-            self._columns("start", high)
-            for r, total in zip(step.reduces, sums, strict=True):
-                self.line(f"{total} = {joined(r.kind, total, self._masked(r))}")
-            self._stores(step.stores)
+        ends = [low, high]
+        if not self.form.exact_columns:  # no mask but for the last
+            ends[1:] = [self.name(f"{low} + ({high} - {low}) // COLUMNS * COLUMNS", "end"), high]
+        for first, last in pairwise(ends):
+            with self.block(f"for start in range({first}, {last}, COLUMNS):"):
+                self._columns("start", high if last == high else "")
+                for r, total in zip(step.reduces, sums, strict=True):
+                    self.line(f"{total} = {joined(r.kind, total, self._masked(r))}")
+                self._stores(step.stores)
         for r, total in zip(step.reduces, sums, strict=True):
             self.known[-1][r] = self._finished(r, reduced(r.kind, total, self.axis))
 
@@ -334,7 +341,8 @@ class Emitter:
         if ex.op == "tile":
             return self.tile
         first = ex.args[1] if ex.op == "where" else ex.args[0]
-        return PRIMITIVES[ex.op](first.dtype, ex.dtype, [self.value(arg) for arg in ex.args])
+        values = [self.value(arg) for arg in ex.args]
+        return PRIMITIVES[ex.op](precision(ex.op, first), ex.dtype, values)
 
     def _load(self, ex: Ex) -> str:
         buffer, position, guards = ex.data
