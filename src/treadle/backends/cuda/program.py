@@ -22,7 +22,7 @@ from treadle.backends.cuda.forms import (
     splits,
 )  # fmt: skip
 from treadle.backends.cuda.launch import Arguments, Launch
-from treadle.backends.cuda.matmul import TEMPLATES
+from treadle.backends.cuda.matmul import SEPARABLE, TEMPLATES
 from treadle.backends.cuda.nest import Nest, Placed
 from treadle.backends.cuda.on_host import HostStep
 from treadle.backends.cuda.primitives import RUNNING
@@ -60,7 +60,7 @@ class Plan(Driver):
     within: of a body, the number of the program's step that it is a part of.
     """
 
-    takes = Takes(TEMPLATES, (float16, bfloat16, int8, uint8), ABLE, TEMPLATES, given=GIVEN)
+    takes = Takes(TEMPLATES, (float16, bfloat16, int8, uint8), ABLE, SEPARABLE, given=GIVEN)
     first_leaf = FIRST_LEAF
     ordered = False  # the programs of a grid run in any order: only equal positions share memory
 
