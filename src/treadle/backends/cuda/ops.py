@@ -360,6 +360,7 @@ PRIMITIVES: dict[str, Primitive] = {
     "log1p": _in_wide("log1p_of"), "atan": _in_wide("atan_of"),
     "after": lambda d, r, x: x[0],
 }  # fmt: skip
+BRIEF = ("exp", "sigmoid", "tanh")  # have a form that is worth it where operands are coarse
 
 
 # ---- reductions
