@@ -13,6 +13,7 @@ TILE = 1024
 SMALL_TILE = 128  # one element per thread: long kernels have no registers for more
 LONG = 100  # expressions
 CHUNK = 4096
+FEW_LANES = 4096  # rows side by side that leave most processors idle
 SHORT = 1024  # rows that are summed up by column in one go
 SCAN = 1024  # entries of a scatter whose indices are compared at once
 INDEX_LIMIT = (1 << 31) - (1 << 20)
@@ -110,7 +111,8 @@ def choose(loops: Loops, split: bool = False) -> Form:
 def _row_tile(loops: Loops, rows: int, columns: int) -> tuple[int, int, bool]:
     full = power_of_two(max(1, columns))
     if loops.across:
-        r = min(64, power_of_two(rows))
+        few = rows < FEW_LANES and columns < SHORT  # sums of parts: all that counts is to be done
+        r = min(16 if few else 64, power_of_two(rows))
         whole = full * r <= WHOLE // 2
         return r, full if whole else CHUNK // r, whole
     if full > WHOLE:

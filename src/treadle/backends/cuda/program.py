@@ -30,6 +30,7 @@ from treadle.backends.cuda.scan import Scan, sizes_of
 from treadle.backends.cuda.sort import Sort
 from treadle.backends.cuda.split import split_reduction, with_parts
 from treadle.backends.cuda.streamed import product_of
+from treadle.backends.cuda.together import together, together_form, updates_last
 from treadle.backends.cuda.ways import settled_form
 from treadle.base import trace
 from treadle.base.dtypes import bfloat16, float16, int8, int32, uint8
@@ -42,7 +43,7 @@ from treadle.kernel.names import name_of
 from treadle.kernel.parser import parse
 from treadle.kernel.places import Place
 from treadle.kernel.signature import Signature
-from treadle.kernel.steps import ChainStep, ProductStep, RegionStep, RoutineStep
+from treadle.kernel.steps import ChainStep, ProductStep, RegionStep, RoutineStep, Step
 from treadle.passes.branches import chosen
 from treadle.passes.pipeline import simplify
 from treadle.passes.regions import has_regions
@@ -70,20 +71,37 @@ class Plan(Driver):
         within: int | None = None,
     ) -> None:  # fmt: skip
         graph = roots, leaves, replaces
+        self.within, self.updates = within, 0
         super().__init__(*(_with_few_branches(*graph) if within is None else graph))
         self.refused = trace.recall("refused") or ()
         self.architecture = architecture
-        self.processors, self.machine, self.within = processors, machine, within
+        self.processors, self.machine = processors, machine
         self.work: list[Launch | HostStep | Nest] = []
         self.marked = 0
         self.lower()
         self.work = [x for x in self.work if not isinstance(x, Launch) or all(x.grid)]
+        self._join_updates()
         self.found = self.places.settle(self.temporaries)
         self.layout, self.outputs = self.places.layout, self.places.outputs
         for nest in self.work:
             if isinstance(nest, Nest):
                 nest.settle(self.place)
         self._name()
+
+    def arranged(self, steps: list[Step]) -> list[Step]:
+        """Updates at the end."""
+        if self.within is None:
+            steps, self.updates = updates_last(steps, self.roots, self.replaces)
+        return steps
+
+    def _is_update(self, step: int) -> bool:
+        return step >= len(self.steps) - self.updates
+
+    def _join_updates(self) -> None:
+        """Those of one text in one launch."""
+        updates = [x for x in self.work if isinstance(x, Launch) and self._is_update(x.step)]
+        others = [x for x in self.work if x not in updates]
+        self.work = [*others, *together(updates)]
 
     def _name(self) -> None:
         """Names for profilers; of what a step is besides its kernels, nothing is known here."""
@@ -154,6 +172,8 @@ class Plan(Driver):
         self.reserve(built.join(), step)
         parts = splits(built.loops, self.processors)
         form = self._form(built)
+        if self._is_update(step) and not built.loops.outer:
+            form = together_form(form)
         if parts > 1:
             self._add_split(built, step, parts)
         elif form.kind == "owners":
