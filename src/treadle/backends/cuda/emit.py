@@ -342,7 +342,7 @@ class Emitter:
             return self.tile
         first = ex.args[1] if ex.op == "where" else ex.args[0]
         values = [self.value(arg) for arg in ex.args]
-        return PRIMITIVES[ex.op](precision(ex.op, first), ex.dtype, values)
+        return PRIMITIVES[ex.op](precision(ex.op, first, self.inner), ex.dtype, values)
 
     def _load(self, ex: Ex) -> str:
         buffer, position, guards = ex.data
