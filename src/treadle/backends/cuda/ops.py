@@ -165,6 +165,11 @@ def smaller(x, y):
 def times(x, y):
     return x * y
 """,
+    "near": """
+def near(x):
+    there = (x > -2147483648) & (x <= 2147483647)
+    return tl.where(there, x, -2147483648).to(tl.int32)
+""",
     "clamped": """
 def clamped(x, size):
     x = tl.where(x < 0, x + size, x)

@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from treadle.backends.cuda.emit import Emitter, mask_of
+from treadle.backends.cuda.emit import Emitter
 from treadle.backends.cuda.forms import SCAN, Form, power_of_two, size_of
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.narrow import loaded, stored
 from treadle.backends.cuda.ops import accumulator, register_type, with_helpers
+from treadle.backends.cuda.values import mask_of
 from treadle.base.dtypes import int32
 from treadle.kernel.abstract import Looked, Store
 from treadle.kernel.index import Looked as LookedIndex
