@@ -130,7 +130,7 @@ class Streamed(Matmul):
         return min(tiles, key=time)
 
     def _after(self, tile: Tile) -> float:
-        """What becomes of a tile, in the time to multiply it; another program may do so meanwhile."""
+        """What becomes of a tile, by the time to multiply it; two programs do so in turns."""
         epilogue = self.product.epilogue
         count = len(epilogue.loops.order()) if epilogue else 0
         return (AFTER if _is_alone(tile) else AFTER / 2) * max(0, count - LITTLE) / max(1, self.k)
