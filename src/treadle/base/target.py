@@ -71,3 +71,4 @@ class Takes:
     separable: tuple[DType, ...] = ()  # products of which one operand may lie anywhere, as windows
     streams: int = 1 << 30  # arrays that tiles are joined with or go to: more than that are slow
     given: int = 1 << 30  # of these, such as the program is given
+    after: float = 1e9  # flops for an element of a large narrow product's tiles

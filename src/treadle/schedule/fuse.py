@@ -38,6 +38,7 @@ from treadle.schedule.clusters import (
 )  # fmt: skip
 
 MOST_NODES = 150  # of a kernel: longer ones compile slowly and spill registers
+LARGE = 1 << 20  # elements: a kernel of their own is worth while
 FEW = 1 << 12  # elements: for fewer, one kernel more costs more than it saves
 COLUMN_ROWS = 64  # fewer rows than this are summed lane by lane, without partial sums
 
@@ -304,9 +305,14 @@ class Fusion:
         outside = {n: None for c in other.after | cluster.after for n in c.members if n not in own}
         wanted, used = ({read.base for n in x for read in reads_of(n)} for x in (outside, maps))
         touched += sum(own[n] == FULL and (n in wanted or n not in used) for n in own)
+        why = "tiles would meet many arrays"
         if touched <= self.takes.streams and given <= self.takes.given:
-            return True
-        self.refused.append((next(iter(other.members)), product, "tiles would meet many arrays"))
+            flops = sum(n.op.flops for n, span in other.members.items() if span == FULL)
+            narrow = product.dtype.is_storage and size >= LARGE
+            if not narrow or flops <= self.takes.after:
+                return True
+            why = "there is much to do with tiles"
+        self.refused.append((next(iter(other.members)), product, why))
         return False
 
     def _reads_only(self, other: Cluster, node: Node, cluster: Cluster) -> bool:

@@ -13,6 +13,8 @@ TILE = 1024
 SMALL_TILE = 128  # one element per thread: long kernels have no registers for more
 LONG = 100  # expressions
 CHUNK = 4096
+STRIP = 2048  # elements of a few rows that are added up by column
+AHEAD = 64 << 10  # bytes that may be on their way to a program
 FEW_LANES = 4096  # rows side by side that leave most processors idle
 SHORT = 1024  # rows that are summed up by column in one go
 SCAN = 1024  # entries of a scatter whose indices are compared at once
@@ -142,23 +144,44 @@ def _runs_along(index: Index, axis: Axis, inner: list[Axis]) -> bool:
 
 
 def _blocks(loops: Loops, rows: int, columns: int, wide: bool) -> Form:
+    """Small blocks of rows, four programs a processor; of long rows one program has it all."""
     reduces = any(step.reduces for step in loops.passes)
     full = power_of_two(max(1, columns))
-    whole = full <= WHOLE // 2
-    c = full if whole else CHUNK if reduces else TILE
+    whole = reduces and full <= WHOLE // 2
     in_memory = reduces and not whole
-    r = 1 if in_memory else min(power_of_two(max(1, rows)), max(1, TILE // c))
+    c = full if whole else CHUNK if reduces else _even(columns)
+    r = 1 if in_memory else min(power_of_two(max(1, rows)), max(1, STRIP // c))
     exact = columns % c == 0 and (not whole or columns == c)
+    warps = 4 if r * c <= STRIP else 16
+    stages = 1 if in_memory else _stages(loops, r * c, 3 if warps == 4 else 4)
     return Form(
-        "blocks", r, c, whole, _warps(r * c), rows % r == 0, exact, wide=wide, in_memory=in_memory
-    )
+        "blocks", r, c, whole, warps, rows % r == 0, exact, wide=wide, in_memory=in_memory,
+        stages=stages,
+    )  # fmt: skip
+
+
+def _even(columns: int) -> int:
+    """Columns of a tile that leaves no rest, if there is one."""
+    even = columns & -columns
+    return min(TILE, even if even >= SMALL_TILE else power_of_two(max(1, columns)))
+
+
+def _stages(loops: Loops, elements: int, most: int) -> int:
+    """Blocks on their way at once: what is read for them has to fit into shared memory."""
+    outer, inner = set(loops.outer), set(loops.inner)
+    each = sum(
+        loops.arguments[ex.data[0]].dtype.size for ex in loops.order()
+        if ex.op == "load" and ex.axes & outer and ex.axes & inner
+    )  # fmt: skip
+    return max(1, min(most, 1 + AHEAD // max(1, each * elements)))
 
 
 def block_rows(loops: Loops, form: Form, processors: int) -> int:
     """How many rows make a block of column sums: as many blocks as keep all processors busy."""
     rows, columns = size_of(loops.outer), size_of(loops.inner)
     alone = form.whole or any(step.reduces for step in loops.passes)  # for all columns
-    programs = 2 * processors if alone else max(1, 4 * processors * form.columns // columns)
+    programs = (4 if form.warps == 4 else 1) * processors
+    programs = programs if alone else max(1, programs * form.columns // columns)
     each = -(-rows // max(1, min(-(-rows // form.rows), programs)))
     return -(-each // form.rows) * form.rows
 

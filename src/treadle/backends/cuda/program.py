@@ -50,6 +50,7 @@ from treadle.passes.regions import has_regions
 
 FORMS = {"map": "", "rows": "rows", "blocks": "columns"}  # in names, if not as they are
 EMITTERS = {"owners": owners.Owners, "marks": owners.Marks}
+AFTER = 8.0  # while tiles are looked at, nothing is multiplied
 GIVEN = 2  # what an optimizer keeps beside its parameters is more: tiles would wait for it
 UNKNOWN = 1 << 30  # kernels, where nobody knows how many
 FIRST_LEAF = 1  # number of the first leaf's base address, after the arena
@@ -61,7 +62,9 @@ class Plan(Driver):
     within: of a body, the number of the program's step that it is a part of.
     """
 
-    takes = Takes(TEMPLATES, (float16, bfloat16, int8, uint8), ABLE, SEPARABLE, given=GIVEN)
+    takes = Takes(
+        TEMPLATES, (float16, bfloat16, int8, uint8), ABLE, SEPARABLE, given=GIVEN, after=AFTER
+    )
     first_leaf = FIRST_LEAF
     ordered = False  # the programs of a grid run in any order: only equal positions share memory
 
