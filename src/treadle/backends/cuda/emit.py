@@ -101,7 +101,7 @@ class Emitter(Values):
             for s in sums:
                 kind = register_type(self.kernel.arguments[s.buffer].dtype)
                 self.partial[s] = self.name(f"tl.zeros({self.shape}, {kind})", "sum")
-        with self.block(f"for begin in tl.range(first, last, ROWS, num_stages={form.stages}):"):
+        with self.block(f"for begin in {self._range('first', 'last', 'ROWS')}:"):
             self._row_tile("begin", "last")
             self._passes("0", "columns")
         for s in sums if not form.in_memory else []:
@@ -164,13 +164,20 @@ class Emitter(Values):
         if not self.form.exact_columns:  # no mask but for the last
             ends[1:] = [self.name(f"{low} + ({high} - {low}) // COLUMNS * COLUMNS", "end"), high]
         for first, last in pairwise(ends):
-            with self.block(f"for start in range({first}, {last}, COLUMNS):"):
+            many = first == low  # what is left at the end is one chunk
+            with self.block(f"for start in {self._range(first, last, 'COLUMNS', many)}:"):
                 self._columns("start", high if last == high else "")
                 for r, total in zip(step.reduces, sums, strict=True):
                     self.line(f"{total} = {joined(r.kind, total, self._masked(r))}")
                 self._stores(step.stores)
         for r, total in zip(step.reduces, sums, strict=True):
             self.known[-1][r] = self._finished(r, reduced(r.kind, total, self.axis))
+
+    def _range(self, first: str, last: str, step: str, many: bool = True) -> str:
+        """What a loop goes over; of many, what they read comes before its turn."""
+        if self.form.stages == 1 or not many:
+            return f"range({first}, {last}, {step})"
+        return f"tl.range({first}, {last}, {step}, num_stages={self.form.stages})"
 
     def _needed(self, step: Pass) -> list[Ex]:
         """Expressions of a pass, operands first."""

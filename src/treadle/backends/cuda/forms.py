@@ -17,6 +17,7 @@ STRIP = 2048  # elements of a few rows that are added up by column
 AHEAD = 64 << 10  # bytes that may be on their way to a program
 FEW_LANES = 4096  # rows side by side that leave most processors idle
 SHORT = 1024  # rows that are summed up by column in one go
+FOR_ROWS = 6  # expressions
 SCAN = 1024  # entries of a scatter whose indices are compared at once
 INDEX_LIMIT = (1 << 31) - (1 << 20)
 
@@ -35,7 +36,7 @@ class Form:
     split: bool = False  # the first outer axis counts parts of the inner axes
     wide: bool = False  # indices need 64 bits
     in_memory: bool = False  # column sums too long for registers
-    stages: int = 1  # blocks of rows that are on their way at once
+    stages: int = 1  # blocks of rows, or chunks of one, that are on their way at once
 
 
 def constants_of(form: Form) -> dict[str, int]:
@@ -107,7 +108,10 @@ def choose(loops: Loops, split: bool = False) -> Form:
     if split:
         whole, c = False, min(c, CHUNK // r)
     exact = columns % c == 0 and (not whole or columns == c)
-    return Form("rows", r, c, whole, _warps(r * c), rows % r == 0, exact, split, wide)
+    stages = 1 if whole or loops.across else _stages(loops, r * c, 3)
+    return Form(
+        "rows", r, c, whole, _warps(r * c), rows % r == 0, exact, split, wide, stages=stages
+    )
 
 
 def _row_tile(loops: Loops, rows: int, columns: int) -> tuple[int, int, bool]:
@@ -128,9 +132,15 @@ def _map_tile(loops: Loops, rows: int, columns: int) -> tuple[int, int]:
     if last is not None and any(_runs_along(i, last, loops.inner) for i in _positions(loops)):
         side = 8 if long else 64  # a transposition: square tiles
         return min(power_of_two(rows), side), min(power_of_two(columns), side)
-    tile = SMALL_TILE if long else TILE
+    tile = SMALL_TILE if long else 2 * TILE if _is_by_rows(loops) else TILE
     c = min(power_of_two(max(1, columns)), tile)
     return min(power_of_two(max(1, rows)), tile // c), c
+
+
+def _is_by_rows(loops: Loops) -> bool:
+    """Is much of it the same for a whole row, and better computed for many columns at once?"""
+    inner = set(loops.inner)
+    return sum(bool(ex.axes) and not ex.axes & inner for ex in loops.order()) >= FOR_ROWS
 
 
 def _positions(loops: Loops) -> list[Index]:
