@@ -31,7 +31,6 @@ HELD = 32  # elements of a tile in each thread: more leave no registers for what
 FEWEST_STEPS = 8  # along k, of a piece
 MOST_PIECES = 8
 LEAVING = 600  # steps along k that take as long as to leave a piece and to add it up
-AFTER = 64  # steps along k that take as long as an expression of an epilogue
 FULL = 64  # rows that the tensor cores take at once: of fewer the transposed product is computed
 SIDE = 64  # of a square that is turned
 SMALL = 128 * 128  # elements of a tile: two programs fit on a processor
@@ -123,17 +122,7 @@ class Streamed(Matmul):
 
     def choose(self, tiles: Sequence[Tile]) -> Tile:
         """The tile of least estimated time, cut along k where that gives all something to do."""
-
-        def time(t: Tile) -> float:
-            return self._part(t, self._pieces(t)) * t.m * t.n * (1 / t.speed + self._after(t))
-
-        return min(tiles, key=time)
-
-    def _after(self, tile: Tile) -> float:
-        """What becomes of a tile, by the time to multiply it; two programs do so in turns."""
-        epilogue = self.product.epilogue
-        count = len(epilogue.loops.order()) if epilogue else 0
-        return (AFTER if _is_alone(tile) else AFTER / 2) * max(0, count - LITTLE) / max(1, self.k)
+        return min(tiles, key=lambda t: self._part(t, self._pieces(t)) * t.m * t.n / t.speed)
 
     def _part(self, tile: Tile, pieces: int) -> float:
         """Waves of programs in pieces, as many whole tiles."""
@@ -164,7 +153,7 @@ class Streamed(Matmul):
 
     def _programs(self) -> int:
         tiles, t = self._count(self.tile) * self.pieces, self.tile
-        return min(tiles, self.processors * (1 if _is_alone(t) else 2))
+        return min(tiles, self.processors * (2 if t.m * t.n <= SMALL and t.warps <= 4 else 1))
 
     def _collect(self) -> None:
         add, dtype, t = self.arguments, self.node.dtype, self.tile
@@ -231,11 +220,6 @@ class Streamed(Matmul):
         if self.batch:
             value, places = f"{value}.reshape(1, BM, BN)", f"batch, {places}"
         return [f"    c.store([{places}], {value})"]
-
-
-def _is_alone(tile: Tile) -> bool:
-    """Does a program have a processor to itself?"""
-    return tile.m * tile.n > SMALL or tile.warps > 4
 
 
 def _brought(name: str, matrix: Matrix, place: str, length: str) -> str:
