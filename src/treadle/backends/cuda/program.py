@@ -34,6 +34,7 @@ from treadle.backends.cuda.together import together, together_form, updates_last
 from treadle.backends.cuda.ways import settled_form
 from treadle.base import trace
 from treadle.base.dtypes import bfloat16, float16, int8, int32, uint8
+from treadle.base.sizes import most
 from treadle.base.target import Takes
 from treadle.ir.graph import toposort
 from treadle.ir.node import Node
@@ -89,6 +90,9 @@ class Plan(Driver):
         for nest in self.work:
             if isinstance(nest, Nest):
                 nest.settle(self.place)
+        for work in self.work:
+            if isinstance(work, Launch):
+                work.touched = self._touched(work)
         self._name()
 
     def arranged(self, steps: list[Step]) -> list[Step]:
@@ -105,6 +109,22 @@ class Plan(Driver):
         updates = [x for x in self.work if isinstance(x, Launch) and self._is_update(x.step)]
         others = [x for x in self.work if x not in updates]
         self.work = [*others, *together(updates)]
+
+    def _touched(self, launch: Launch) -> list[tuple[int, bool]] | None:
+        """Of each memory of a launch, its bytes and whether they may be written."""
+        steps = (
+            self.steps[launch.step :] if self._is_update(launch.step) else [self.steps[launch.step]]
+        )
+        writes, found = {node for step in steps for node in step.writes}, []
+        for _, memory in launch.memories():
+            buffer = memory.buffer
+            if isinstance(buffer, Node):
+                found.append((most(buffer.type.nbytes), buffer in writes))
+            elif buffer in self.temporaries:
+                found.append((self.temporaries[buffer][0], True))
+            else:
+                return None
+        return found
 
     def _name(self) -> None:
         """Names for profilers; of what a step is besides its kernels, nothing is known here."""
