@@ -185,20 +185,15 @@ def pitch(columns: int) -> int:
 def framed(
     chain: Chain, in_place: Mapping[Node, Strided | None], fewest: int
 ) -> tuple[Frame, list[Producer], list[Operand]] | str:
-    """The axes of a chain and operands along them, or why there are none.
-
-    Lanes are fewer than `SHORTEST` only if more would not share what streams by.
-    """
-    why, tried = "", 0
-    least = SHORTEST if chain.turned else min(SHORTEST, fewest)
-    for lanes in range(SHORTEST, least - 1, -1):
+    """The axes of a chain and operands along them; few lanes if more do not share the stream."""
+    least, whys = SHORTEST if chain.turned else min(SHORTEST, fewest), []
+    for lanes in (SHORTEST, *(n for n in (8, 4, 2, 1) if n >= least)):
         frame = _frame_of(chain, lanes)
-        if isinstance(frame, str) or frame.lane.extent != tried:
-            found = frame if isinstance(frame, str) else _operands_of(chain, frame, in_place)
-            if not isinstance(found, str) and not isinstance(frame, str):
-                return frame, *found
-            why, tried = why or str(found), 0 if isinstance(frame, str) else frame.lane.extent
-    return why
+        found = frame if isinstance(frame, str) else _operands_of(chain, frame, in_place)
+        if not isinstance(frame, str) and not isinstance(found, str):
+            return frame, *found
+        whys.append(str(found))
+    return whys[0]
 
 
 def _frame_of(chain: Chain, least: int) -> Frame | str:

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import prod
 
 from treadle.base.dtypes import DType, bool_
 from treadle.base.errors import CompilerError, explain
 from treadle.ir.node import Node
 from treadle.kernel.build import Builder, Built, passes_of
-from treadle.kernel.chain import (
-    LANES,
-    ONES,
-    Chained,
-    Consumer,
-    Frame,
-    Sweep,
-    framed,
-    pitch,
-)  # fmt: skip
+from treadle.kernel.chain import LANES, ONES, Chained, Consumer, Frame, Sweep, framed, pitch
 from treadle.kernel.index import ZERO, Axis, Index, of_axis, ravel, unravel
 from treadle.kernel.limits import limits_of
 from treadle.kernel.loops import Ex, Loops, Reduce, Store
@@ -292,7 +284,7 @@ class ChainBuilder:
             place = of_axis(frame.lane) * pitch(columns) + of_axis(axis)
         else:
             self._give_all(program)
-        shape = (*product.shape[:-2], frame.rows_count // max(1, _count(product.shape[:-2])))
+        shape = (*product.shape[:-2], frame.rows_count // max(1, prod(product.shape[:-2])))
         *batch, row = unravel(frame.rows, shape)
         own = of_axis(frame.lane) if sink.turned else row
         index = (*batch, own, of_axis(axis)) if sink.left else (*batch, of_axis(axis), own)
@@ -315,13 +307,6 @@ class ChainBuilder:
                 elif x in self.own or x.op.kind is Kind.MOVEMENT:
                     stack.append(x)
         return found if node not in self.chain.stats and node not in self.products else set()
-
-
-def _count(shape: Sequence[int]) -> int:
-    total = 1
-    for n in shape:
-        total *= n
-    return total
 
 
 def judged(

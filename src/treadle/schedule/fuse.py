@@ -305,13 +305,11 @@ class Fusion:
         outside = {n: None for c in other.after | cluster.after for n in c.members if n not in own}
         wanted, used = ({read.base for n in x for read in reads_of(n)} for x in (outside, maps))
         touched += sum(own[n] == FULL and (n in wanted or n not in used) for n in own)
-        why = "tiles would meet many arrays"
-        if touched <= self.takes.streams and given <= self.takes.given:
-            flops = sum(n.op.flops for n, span in other.members.items() if span == FULL)
-            narrow = product.dtype.is_storage and size >= LARGE
-            if not narrow or flops <= self.takes.after:
-                return True
-            why = "there is much to do with tiles"
+        flops = sum(n.op.flops for n, span in other.members.items() if span == FULL)
+        slow = product.dtype.is_storage and size >= LARGE and flops > self.takes.after
+        if touched <= self.takes.streams and given <= self.takes.given and not slow:
+            return True
+        why = "tiles would meet many arrays or take long"
         self.refused.append((next(iter(other.members)), product, why))
         return False
 
