@@ -132,8 +132,10 @@ def _map_tile(loops: Loops, rows: int, columns: int) -> tuple[int, int]:
     if last is not None and any(_runs_along(i, last, loops.inner) for i in _positions(loops)):
         side = 8 if long else 64  # a transposition: square tiles
         return min(power_of_two(rows), side), min(power_of_two(columns), side)
-    tile = SMALL_TILE if long else 2 * TILE if _is_by_rows(loops) else TILE
-    c = min(power_of_two(max(1, columns)), tile)
+    by_rows = _is_by_rows(loops)
+    more = by_rows or 0 < _bytes_read(loops) <= 2
+    tile = SMALL_TILE if long else 2 * TILE if more else TILE
+    c = min(power_of_two(max(1, columns)), tile if by_rows or columns % tile == 0 else TILE, tile)
     return min(power_of_two(max(1, rows)), tile // c), c
 
 
@@ -162,7 +164,7 @@ def _blocks(loops: Loops, rows: int, columns: int, wide: bool) -> Form:
     c = full if whole else CHUNK if reduces else _even(columns)
     r = 1 if in_memory else min(power_of_two(max(1, rows)), max(1, STRIP // c))
     exact = columns % c == 0 and (not whole or columns == c)
-    warps = 4 if r * c <= STRIP else 16
+    warps = 4 if r * c <= STRIP else 8 if in_memory or _bytes_read(loops) <= 4 else 16
     stages = 1 if in_memory else _stages(loops, r * c, 3 if warps == 4 else 4)
     return Form(
         "blocks", r, c, whole, warps, rows % r == 0, exact, wide=wide, in_memory=in_memory,
@@ -178,20 +180,24 @@ def _even(columns: int) -> int:
 
 def _stages(loops: Loops, elements: int, most: int) -> int:
     """Blocks on their way at once: what is read for them has to fit into shared memory."""
+    return max(1, min(most, 1 + AHEAD // max(1, _bytes_read(loops) * elements)))
+
+
+def _bytes_read(loops: Loops) -> int:
+    """For every element; what is the same for all rows, or all columns, does not count."""
     outer, inner = set(loops.outer), set(loops.inner)
-    each = sum(
+    return sum(
         loops.arguments[ex.data[0]].dtype.size for ex in loops.order()
-        if ex.op == "load" and ex.axes & outer and ex.axes & inner
+        if ex.op == "load" and ex.axes & inner and (not outer or ex.axes & outer)
     )  # fmt: skip
-    return max(1, min(most, 1 + AHEAD // max(1, each * elements)))
 
 
 def block_rows(loops: Loops, form: Form, processors: int) -> int:
     """How many rows make a block of column sums: as many blocks as keep all processors busy."""
     rows, columns = size_of(loops.outer), size_of(loops.inner)
     alone = form.whole or any(step.reduces for step in loops.passes)  # for all columns
-    programs = (4 if form.warps == 4 else 1) * processors
-    programs = programs if alone else max(1, programs * form.columns // columns)
+    programs = (4 if form.warps == 4 else 2 if form.in_memory else 1) * processors
+    programs = programs if alone else max(1, 6 * processors * form.columns // columns)
     each = -(-rows // max(1, min(-(-rows // form.rows), programs)))
     return -(-each // form.rows) * form.rows
 
