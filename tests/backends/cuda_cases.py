@@ -244,6 +244,18 @@ def scatter_out_of_range():
 
 
 @case()
+def scatter_at_known_places():
+    x, values = r(50, 24), r(20, 24)
+    rows = values.iota_like(0)
+    whole = [op(x, rows, values, axis=0) for op in SCATTERS]
+    return [
+        *whole,
+        scatter_add(x, 49 - rows, values, axis=0),
+        scatter_add(x, rows // 2, values, axis=0),
+    ]
+
+
+@case()
 def products_along_axes():
     x = r(7, 9)
     return [prod_(x), prod_(x, axis=0), prod_(x, axis=1), prod_(integers(5, 40, 9), axis=1)]
@@ -421,6 +433,24 @@ def chained_groups():
     q, k, v = r(1, 4, 100, 16), r(1, 2, 220, 16), r(1, 2, 220, 16)
     y = neural.scaled_dot_product_attention(q, k, v, is_causal=True)
     return [y, *gradients([y], [q, k, v], [r(*y.shape)])]
+
+
+@case(3e-3)
+def chained_one_query_half():
+    """A block of one lane, and a second kernel that joins the parts of a cut stream."""
+    q, k, v = (r(4, 4, n, 16, kind=np.float16) for n in (1, 4200, 4200))
+    return [neural.scaled_dot_product_attention(q, k, v)]
+
+
+@case(1e-5)
+def chained_few_queries():
+    """Lanes are those of heads that share keys; some see nothing in a part, some nothing at all."""
+    q, k, v = r(4, 4, 3, 16), r(4, 2, 1500, 16), r(4, 2, 1500, 16)
+    mask = np.random.default_rng(0).random((4, 1, 3, 1500)) > 0.5
+    mask[1, :, :, 100:], mask[3, :, 1] = False, False
+    s = q.reshape(4, 2, 6, 16) @ k.mT
+    y = neural.scaled_dot_product_attention(q, k, v, node_of(mask))
+    return [y, neural.softmax(s) @ v, s.max(-1), s.sum(-1, keepdims=True)]
 
 
 @case(1e-5)

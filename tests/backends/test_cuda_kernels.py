@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -21,9 +22,13 @@ from triton_host import (
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.launch import Memory
 from treadle.backends.cuda.naming import PLACE
+from treadle.base.dtypes import float32
 from treadle.base.knobs import override
+from treadle.ops.activations import gelu
+from treadle.ops.elementwise import cast, maximum, sqrt
 from treadle.ops.neural import (
     layer_norm,
+    scaled_dot_product_attention,
     softmax,
 )
 
@@ -33,6 +38,7 @@ names = pytest.mark.parametrize("name", CASES)
 FORMS = [
     "chain", "long_sums", "softmaxes", "scatter", "product_with_epilogue", "bfloat_product",
     "windows_in_place", "chained_attention_half", "chained_window",
+    "chained_one_query_half",
 ]  # fmt: skip
 """One of each kind of kernel."""
 
@@ -77,6 +83,30 @@ def test_gradients_read_one_number_of_a_row():
         chains = [x.source for x in plan.launches if "# a chain" in x.source.text]
         rows.append([sum(name.startswith("b1_") for name, _ in x.types) for x in chains])
     assert rows == [[0, 2, 2], [0, 3, 3]]
+
+
+def test_few_blocks_of_lanes_are_cut_along_the_stream():
+    grids = []
+    for heads, rows in ((4, 1), (4, 40), (64, 1)):
+        q, k = (node_of(np.zeros((4, heads, n, 16), np.float32)) for n in (rows, 4096))
+        plan, _ = plan_of([scaled_dot_product_attention(q, k, k)])
+        grids.append([launch.grid for launch in plan.launches])
+    assert grids == [[(16, 8), (16, 1)], [(32, 4), (32, 1)], [(256, 1)]]
+
+
+def test_tiles_of_products_do_little_and_meet_few_arrays():
+    """A kernel of its own is quicker than tiles that wait, for memory or for what takes long."""
+    x, y = (node_of(np.zeros((1024, 1024), ml_dtypes.bfloat16)) for _ in range(2))
+    p, m, v = (node_of(np.zeros((1024, 1024), np.float32)) for _ in range(3))
+    slope = cast(x.mT @ y, float32)
+    steps = {
+        "relu": [maximum(x @ y, 0.0)],
+        "gelu": [gelu(x @ y)],
+        "plain": [p - slope * 0.1],
+        "adam": [p - (m + slope) / (sqrt(v + slope * slope) + 1.0)],
+    }
+    found = {name: len(plan_of(roots)[0].steps) for name, roots in steps.items()}
+    assert found == {"relu": 1, "gelu": 2, "plain": 1, "adam": 2}
 
 
 def test_one_structure_has_one_text():

@@ -12,7 +12,7 @@ from triton_host import INTERPRETED, check, node_of, plan_of
 from treadle.backends.cpu.ops import PRIMITIVES as CPU_ROWS
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.ops import PRIMITIVES
-from treadle.base.dtypes import dtype
+from treadle.base.dtypes import dtype, float32
 from treadle.base.errors import DtypeError
 from treadle.ops.defs import TABLE, Kind
 from treadle.ops.elementwise import bitcast, cast, maximum, minimum, threefry, where
@@ -91,6 +91,21 @@ def test_functions_at_their_edges():
     odd = node_of(np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, 88.0, -110.0], np.float32))
     check([TABLE[name](odd) for name in ("exp", "tanh", "sigmoid", "sqrt", "erf", "floor")])
     check([TABLE["log"](odd)])
+
+
+@interpreted
+@pytest.mark.parametrize("scale", [1e-3, 0.3, 8.0])
+def test_brief_functions_are_as_exact_as_what_is_stored(scale):
+    x = np.random.default_rng(3).uniform(-scale, scale, 999).astype(np.float16)
+    x[:3] = np.nan, np.inf, -np.inf
+    names = ("tanh", "exp", "sigmoid")
+    check([TABLE[name](node_of(x)) for name in names], 1e-3)
+    x[:3] = 0, scale, -scale
+    wide = cast(node_of(x), float32)
+    check([TABLE[name](wide) for name in names], 1e-5)
+    exact = wide + node_of(np.ones(x.shape, np.float32))
+    texts = [plan_of([TABLE["exp"](y)])[0].launches[0].source.text for y in (wide, exact)]
+    assert ["exp_brief" in text for text in texts] == [True, False]
 
 
 @interpreted

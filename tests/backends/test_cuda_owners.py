@@ -29,6 +29,12 @@ def outside():
     return [scatter_add(normal(5, 6), index, normal(84, 6), axis=0)]
 
 
+def said_otherwise():
+    """The same places from the front and from the back: still one owner each."""
+    index = np.random.default_rng(4).integers(-9, 9, (90, 1))
+    return [scatter_add(normal(9, 6), node_of(index).expand(90, 6), normal(90, 6), axis=0)]
+
+
 def lines():
     """One number for an index, and no other axis."""
     return [scatter_add(normal(40), integers(40, 300), normal(300), axis=0)]
@@ -40,6 +46,7 @@ CASES = {
     "more than are compared at once": lambda: rows(2100, 30, 4, 30),
     "one": lambda: rows(100, 3, 5, 1),
     "out of range": outside,
+    "said otherwise": said_otherwise,
     "lines": lines,
 }
 names = pytest.mark.parametrize("name", CASES)

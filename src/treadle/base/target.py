@@ -53,6 +53,7 @@ class Ability:
     - **dtypes**: of products; **widest**: most columns of a sink's result
     - **balance**: operations that take the device as long as moving a byte
     - **whole**: depths of products and widths of results are multiples of it
+    - **fewest**: rows of tiles that a block may have, where no more share what streams by
     - **both**: may one kernel fill sinks of both directions, item after item?
     """
 
@@ -60,6 +61,7 @@ class Ability:
     balance: int = 0
     widest: int = 1 << 40
     whole: int = 1
+    fewest: int = 1 << 40
     both: bool = False
 
 
@@ -75,3 +77,5 @@ class Takes:
     few: int = 1 << 12  # elements: for fewer, one kernel more costs more than it saves
     depth: int = 1 << 62  # of products that take longer than any number of arrays
     reads: Reads = lambda x: not x.guards  # of what lies so, what is better not copied before
+    given: int = 1 << 30  # arrays for tiles such as the program is given
+    after: float = 1e9  # flops for an element of a large narrow product's tiles

@@ -30,7 +30,7 @@ from treadle.schedule.chains import Chain
 
 LANES = 64  # rows of tiles in a block: a few vectors on any processor
 ONES = "ones"  # a local row: the factor of sums that are never scaled
-SHORTEST = 16  # lanes of a block that is worth it
+SHORTEST = 16  # lanes of a block that is worth it anywhere
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,8 @@ class Chained:
     locals: dict[str, int] = field(default_factory=dict)
     limits: list[tuple[int, int, int]] = field(default_factory=list)
     """Tiles matter only where lane * a + stream * b + c >= 0 for each."""
+    totals: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """By piece of scratch: how two parts are joined, and the maximum they are relative to."""
 
     @property
     def size(self) -> int:
@@ -180,16 +182,30 @@ def pitch(columns: int) -> int:
     return -(-columns // LANES) * LANES
 
 
-def frame_of(chain: Chain) -> Frame | str:
-    """The axes of a chain, or why it has none."""
+def framed(
+    chain: Chain, in_place: Mapping[Node, Strided | None], fewest: int
+) -> tuple[Frame, list[Producer], list[Operand]] | str:
+    """The axes of a chain and operands along them; few lanes if more do not share the stream."""
+    least, whys = SHORTEST if chain.turned else min(SHORTEST, fewest), []
+    for lanes in (SHORTEST, *(n for n in (8, 4, 2, 1) if n >= least)):
+        frame = _frame_of(chain, lanes)
+        found = frame if isinstance(frame, str) else _operands_of(chain, frame, in_place)
+        if not isinstance(frame, str) and not isinstance(found, str):
+            return frame, *found
+        whys.append(str(found))
+    return whys[0]
+
+
+def _frame_of(chain: Chain, least: int) -> Frame | str:
+    """Its axes, with as many lanes if rows of tiles can be told apart so."""
     space = chain.space
     shapes = [node.shape[:-1] for node in chain.members]
     inside = {_rows_of(sink.product.shape, space.rows) for sink in chain.sinks}
     shapes += inside
     extents = refined(shapes, space.rows) or [space.rows]
+    extents += [1] if all(shape[-1:] == (1,) for shape in inside) and inside else []
     if prod(extents) != space.rows:
         return "rows of tiles are cut in many ways"
-    least = SHORTEST
     if chain.turned:
         least = max([least, *(shape[-1] for shape in inside)])
     while len(extents) > 1 and extents[-1] < least:
@@ -212,7 +228,7 @@ def _rows_of(shape: Shape, rows: int) -> Shape:
     return (*batch, rows // max(1, prod(batch)))
 
 
-def operands_of(
+def _operands_of(
     chain: Chain, frame: Frame, in_place: Mapping[Node, Strided | None]
 ) -> tuple[list[Producer], list[Operand]] | str:
     """The operands of producers and sinks along the frame's axes, or why they do not lie so."""

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import prod
 
 from treadle.base.dtypes import DType, bool_
 from treadle.base.errors import CompilerError, explain
 from treadle.ir.node import Node
 from treadle.kernel.build import Builder, Built, passes_of
-from treadle.kernel.chain import (
-    LANES,
-    ONES,
-    Chained,
-    Consumer,
-    Frame,
-    Sweep,
-    frame_of,
-    operands_of,
-    pitch,
-)  # fmt: skip
+from treadle.kernel.chain import LANES, ONES, Chained, Consumer, Frame, Sweep, framed, pitch
 from treadle.kernel.index import ZERO, Axis, Index, of_axis, ravel, unravel
 from treadle.kernel.limits import limits_of
 from treadle.kernel.loops import Ex, Loops, Reduce, Store
@@ -100,15 +91,13 @@ class ChainBuilder:
 
     def __init__(
         self, chain: Chain, nodes: Iterable[Node], stored: frozenset[Node],
-        in_place: Mapping[Node, Strided | None],
+        in_place: Mapping[Node, Strided | None], fewest: int,
     ) -> None:  # fmt: skip
         self.chain, self.stored = chain, stored
-        frame = frame_of(chain)
-        found = frame if isinstance(frame, str) else operands_of(chain, frame, in_place)
-        if isinstance(frame, str) or isinstance(found, str):
+        found = framed(chain, in_place, fewest)
+        if isinstance(found, str):
             raise CompilerError(explain("chain", f"it cannot be: {found}"))
-        self.frame = frame
-        self.producers, self.fed = found
+        self.frame, self.producers, self.fed = found
         self.wide = chain.producers[0].dtype.compute
         self.writes = [node for node in nodes if node in stored]
         hidden = {*chain.space.members} - {*chain.loaded}
@@ -134,6 +123,8 @@ class ChainBuilder:
         dtype = self.producers[0].lane.base.dtype
         made = Chained(self.frame, dtype, self.producers, self._first(), sweeps, last)
         made.locals, made.limits, made.end, made.sums = self.locals, common, end, self.sums
+        tops = ((t, self._name(t.scaled) if t.scaled else "") for t in self.made.values())
+        made.totals = {self._name(t): (t.kind, top) for t, top in tops}
         return made
 
     def _program(self) -> Program:
@@ -293,7 +284,7 @@ class ChainBuilder:
             place = of_axis(frame.lane) * pitch(columns) + of_axis(axis)
         else:
             self._give_all(program)
-        shape = (*product.shape[:-2], frame.rows_count // max(1, _count(product.shape[:-2])))
+        shape = (*product.shape[:-2], frame.rows_count // max(1, prod(product.shape[:-2])))
         *batch, row = unravel(frame.rows, shape)
         own = of_axis(frame.lane) if sink.turned else row
         index = (*batch, own, of_axis(axis)) if sink.left else (*batch, of_axis(axis), own)
@@ -318,27 +309,19 @@ class ChainBuilder:
         return found if node not in self.chain.stats and node not in self.products else set()
 
 
-def _count(shape: Sequence[int]) -> int:
-    total = 1
-    for n in shape:
-        total *= n
-    return total
-
-
 def judged(
-    chain: Chain, order: Iterable[Node], in_place: Mapping[Node, Strided | None]
+    chain: Chain, order: Iterable[Node], in_place: Mapping[Node, Strided | None], fewest: int
 ) -> tuple[str, int]:
     """Why a chain cannot be, or nothing and its runs over the stream."""
-    frame = frame_of(chain)
-    found = frame if isinstance(frame, str) else operands_of(chain, frame, in_place)
+    found = framed(chain, in_place, fewest)
     if isinstance(found, str):
         return found, 0
-    return "", ChainBuilder(chain, (), frozenset(order), in_place).runs.count
+    return "", ChainBuilder(chain, (), frozenset(order), in_place, fewest).runs.count
 
 
 def build_chain(
     chain: Chain, nodes: Iterable[Node], stored: frozenset[Node],
-    in_place: Mapping[Node, Strided | None],
+    in_place: Mapping[Node, Strided | None], fewest: int,
 ) -> Chained:  # fmt: skip
     """The step of a chain."""
-    return ChainBuilder(chain, nodes, stored, in_place).build()
+    return ChainBuilder(chain, nodes, stored, in_place, fewest).build()

@@ -43,7 +43,7 @@ class Driver(ABC):
         self.leaves = list(leaves)
         self.temporaries: dict[object, Temporary] = {}
         with trace.stage("plan"):
-            self.steps = plan_steps(self.roots, self.replaces, self.takes)
+            self.steps = self.arranged(plan_steps(self.roots, self.replaces, self.takes))
         self.places = Places(
             self.steps, self.roots, self.leaves, self.replaces, self.first_leaf, self.ordered
         )
@@ -51,6 +51,10 @@ class Driver(ABC):
             s.over_base() if isinstance(s, ScatterStep) and self.places.is_over(s) else s
             for s in self.steps
         ]
+
+    def arranged(self, steps: list[Step]) -> list[Step]:
+        """The steps in an order that suits the backend as well."""
+        return steps
 
     def lower(self) -> None:
         """Kernels for every step, in order."""

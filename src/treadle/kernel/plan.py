@@ -9,12 +9,7 @@ from treadle.base import trace
 from treadle.base.target import Takes
 from treadle.ir.graph import toposort
 from treadle.ir.node import LEAF, Node
-from treadle.kernel.build import (
-    build_cluster,
-    build_copies,
-    build_product,
-    build_scatter,
-)  # fmt: skip
+from treadle.kernel.build import build_cluster, build_copies, build_product, build_scatter
 from treadle.kernel.chain import widened
 from treadle.kernel.chain_build import build_chain, judged
 from treadle.kernel.epilogue import build_after, build_epilogue
@@ -56,7 +51,7 @@ def plan_steps(roots: Sequence[Node], replaces: dict[Node, Node], takes: Takes) 
     operands = {product: operands_of(product, takes) for product in products}
     in_chains = _in_chains(products) if takes.chains.dtypes else {}
     with trace.stage("fuse"):
-        judge = partial(judged, order=order, in_place=in_chains)
+        judge = partial(judged, order=order, in_place=in_chains, fewest=takes.chains.fewest)
         chains = Chains(order, roots, takes.chains, judge)
         order = chains.order
         inner = set(products).difference(roots)
@@ -77,7 +72,7 @@ def plan_steps(roots: Sequence[Node], replaces: dict[Node, Node], takes: Takes) 
              if c.kind != "chain" and any(n in stored for n in c.members)}  # fmt: skip
     for chain, cluster in fusion.chains.items():
         writes = [node for node in cluster.members if node in stored]
-        built = build_chain(chain, list(cluster.members), stored, in_chains)
+        built = build_chain(chain, [*cluster.members], stored, in_chains, takes.chains.fewest)
         steps[cluster] = ChainStep(cluster, writes, built)
     for node in stored:
         if node not in fusion.of:

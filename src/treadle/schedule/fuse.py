@@ -14,7 +14,7 @@ from itertools import pairwise
 from treadle.base import trace
 from treadle.base.sizes import Size, most
 from treadle.base.target import Takes
-from treadle.ir.node import CONST, IOTA, Node
+from treadle.ir.node import CONST, IOTA, LEAF, Node
 from treadle.ir.region import PROJECT
 from treadle.ops.defs import Kind
 from treadle.ops.reduce import sum_
@@ -38,6 +38,7 @@ from treadle.schedule.clusters import (
 )  # fmt: skip
 
 MOST_NODES = 150  # of a kernel: longer ones compile slowly and spill registers
+LARGE = 1 << 20  # elements: a kernel of their own is worth while
 COLUMN_ROWS = 64  # fewer rows than this are summed lane by lane, without partial sums
 
 
@@ -298,13 +299,18 @@ class Fusion:
         own = cluster.members | other.members
         maps = [n for n in own if n is not product]
         arrays = {array for n in maps for array in _arrays(n) if array not in own}
-        touched = sum(2 * most(array.type.size) > size for array in arrays)
+        large = [array for array in arrays if 2 * most(array.type.size) > size]
+        touched, given = len(large), sum(array.op is LEAF for array in large)
         outside = {n: None for c in other.after | cluster.after for n in c.members if n not in own}
         wanted, used = ({read.base for n in x for read in reads_of(n)} for x in (outside, maps))
         touched += sum(own[n] == FULL and (n in wanted or n not in used) for n in own)
-        if touched <= self.takes.streams or product.operands[0].shape[-1] >= self.takes.depth:
+        flops = sum(n.op.flops for n, span in other.members.items() if span == FULL)
+        slow = product.dtype.is_storage and size >= LARGE and flops > self.takes.after
+        few = touched <= self.takes.streams or product.operands[0].shape[-1] >= self.takes.depth
+        if few and given <= self.takes.given and not slow:
             return True
-        self.refused.append((next(iter(other.members)), product, "tiles would meet many arrays"))
+        why = "tiles would meet many arrays or take long"
+        self.refused.append((next(iter(other.members)), product, why))
         return False
 
     def _reads_only(self, other: Cluster, node: Node, cluster: Cluster) -> bool:

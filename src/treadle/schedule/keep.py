@@ -25,6 +25,7 @@ from treadle.schedule.clusters import (
 
 MOST_FLOPS = 60.0  # per element: more is not computed twice
 MOST_LOADS = 2  # elements read to compute one again; keeping it costs a write and a read
+ONE_FLOPS = 30.0  # the same for a single number, which every block of a reader would compute
 FREE_FLOPS = 200.0  # what may be spent where nothing is read at all, as for random bits
 FEW = 8  # elements side by side: more are a vector
 MOST_PARTS = 8  # of a concat: whoever reads it where it stands looks for the part of each element
@@ -108,7 +109,8 @@ def _is_cheap(node: Node, times: int, cost: float, reads: Reads) -> bool:
     if not large:
         return cost * times <= FREE_FLOPS
     more = (large - 1) * times
-    return cost * times <= MOST_FLOPS and large <= MOST_LOADS and more <= MOST_LOADS
+    enough = ONE_FLOPS if size == 1 else MOST_FLOPS
+    return cost * times <= enough and large <= MOST_LOADS and more <= MOST_LOADS
 
 
 def _weaves(node: Node) -> bool:

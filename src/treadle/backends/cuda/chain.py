@@ -12,7 +12,6 @@ from math import prod
 from treadle.backends.choices import Machine
 from treadle.backends.cuda.chain_operands import DEEP, Operands, masked, times, width_of
 from treadle.backends.cuda.chain_parts import COMPARED, Part
-from treadle.backends.cuda.copies import COPIES
 from treadle.backends.cuda.forms import INDEX_LIMIT, is_wide
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.narrow import memory_type
@@ -28,7 +27,7 @@ from treadle.kernel.limits import conditions_of
 from treadle.kernel.parser import parse
 from treadle.kernel.signature import Signature
 
-ABLE = Ability((float16, bfloat16, float32, float64), balance=160, widest=256, whole=16)
+ABLE = Ability((float16, bfloat16, float32, float64), balance=160, widest=256, whole=16, fewest=1)
 """Others would be padded. On an H200, Triton 3.6 got gradients of depth 24 and width 40 wrong."""
 TOGETHER = 8  # items at most
 FEW_LANES = 16  # what a product of tiles has at least
@@ -107,22 +106,31 @@ class ChainKernel:
             self.arguments.integer(f"g{k}", axis.extent, self.wide)
         self._place()
         self.lines += self._emitter(self._bound(chain.first), 1).run()
-        for k, producer in enumerate(chain.producers):
-            self._lane_operand(k, producer)
-        for sweep in chain.sweeps:
-            self._sweep(sweep)
-        for built in chain.last:
-            inner = built.loops.inner
-            columns = inner[0].extent if inner else 0
-            self.lines += self._emitter(self._bound(built), 1, columns).run()
+        self._stream()
+        self._finish()
         names = [name for name, _ in self.arguments.types]
         names += [f"{name}: tl.constexpr" for name in self.constants]
         body = "\n".join(self.lines)
         text = with_helpers(f"# a chain\n@triton.jit\ndef kernel({', '.join(names)}):\n{body}\n")
         source = self.arguments.source(text, self.constants, self.cut.warps, self.cut.stages)
-        items = prod(axis.extent for axis in frame.batch)
-        programs = -(-frame.lane.extent // self.cut.lanes) * items
-        return Launch(source, (programs, 1), self.arguments.values, chain.size)
+        return Launch(source, self._grid(), self.arguments.values, chain.size)
+
+    def _grid(self) -> tuple[int, int]:
+        return programs_of(self.chain, self.cut), 1
+
+    def _stream(self) -> None:
+        """Everything that streams by."""
+        for k, producer in enumerate(self.chain.producers):
+            self._lane_operand(k, producer)
+        for sweep in self.chain.sweeps:
+            self._sweep(sweep)
+
+    def _finish(self) -> None:
+        """What becomes of totals."""
+        for built in self.chain.last:
+            inner = built.loops.inner
+            columns = inner[0].extent if inner else 0
+            self.lines += self._emitter(self._bound(built), 1, columns).run()
 
     def line(self, text: str, depth: int = 1) -> None:
         """One line."""
@@ -155,7 +163,7 @@ class ChainKernel:
         for name, rows in self.chain.locals.items():
             if name.startswith("acc"):
                 kind = self.kind if self.chain.dtype is float64 else "tl.float32"
-                self.line(f"{_variable(name)} = tl.zeros((BM, {width_of(rows)}), {kind})")
+                self.line(f"{variable(name)} = tl.zeros((BM, {width_of(rows)}), {kind})")
 
     def _together(self) -> int:
         """Items whose lanes come in turns: as many as the second cache holds the streams of."""
@@ -220,17 +228,16 @@ class ChainKernel:
             k = shared.get(consumer.operand, -1)
             lines = self._consumed(consumer, f"z{bound.number}_{j}", k, edges)
             if consumer.factor == ONES:
-                part.then.setdefault(_variable(consumer.feed), []).extend(lines)
+                part.then.setdefault(variable(consumer.feed), []).extend(lines)
             else:
                 late += lines  # a factor is there at the end
         self.lines += part.run() + late
 
     def _ranges(self, number: int) -> list[tuple[str, str, bool]]:
         """Stream positions that masks leave something of; tiles in the middle they leave whole."""
-        self.line("low = 0")
-        self.line("high = N")
-        self.line("free_low = 0")
-        self.line("free_high = N")
+        self._ends()
+        self.line("free_low = low")
+        self.line("free_high = high")
         for k, (a, b, c) in enumerate(self.chain.limits):
             stem = f"limit{number}_{k}"
             self.arguments.integer(f"{stem}_lane", a, self.wide)
@@ -256,6 +263,11 @@ class ChainKernel:
         before = [("low", "tl.minimum(free_low, high)", False)] if True in signs else []
         after = [("free_high", "high", False)] if False in signs else []
         return [*before, ("free_low", "free_high", True), *after]
+
+    def _ends(self) -> None:
+        """The stream that this program has, if nothing is masked."""
+        self.line("low = 0")
+        self.line("high = N")
 
     def _produced(self, k: int, edges: bool, shared: bool) -> list[str]:
         """The lines that make a tile."""
@@ -294,7 +306,7 @@ class ChainKernel:
 
     def _consumed(self, consumer: Consumer, name: str, shared: int, edges: bool) -> list[str]:
         """The lines that add what a tile is fed to."""
-        into, kind = _variable(consumer.into), memory_type(self.chain.dtype)
+        into, kind = variable(consumer.into), memory_type(self.chain.dtype)
         lines = []
         rows = f"rows{shared}"
         if shared < 0:
@@ -302,8 +314,8 @@ class ChainKernel:
             given = name, consumer.operand, consumer.columns, "BN", edge
             lines, rows = [f"other = {self.operands.tile(*given)}"], "other"
         if consumer.factor != ONES:
-            lines.append(f"{into} = {into} * {_variable(consumer.factor)}")
-        feed = f"{_variable(consumer.feed)}.to({kind})"
+            lines.append(f"{into} = {into} * {variable(consumer.factor)}")
+        feed = f"{variable(consumer.feed)}.to({kind})"
         lines.append(f"{into} = tl.dot({feed}, {rows}, {into}{self._precision()})")
         return ["        " + line for line in lines]
 
@@ -327,7 +339,7 @@ class ChainKernel:
             zip(built.loops.arguments, built.buffers, strict=True)
         ):
             if argument.local:
-                names[k] = _variable(str(buffer))
+                names[k] = variable(str(buffer))
             else:
                 self.arguments.memory(f"b{number}_{k}", argument.dtype, buffer)
         for k, (dtype, value) in enumerate(signature.values):
@@ -364,14 +376,24 @@ class ChainKernel:
         return part
 
 
-def _variable(name: str) -> str:
+def variable(name: str) -> str:
+    """The name that a piece of scratch has in the kernel."""
     return "local_" + name.replace("-", "_") if not name.startswith("tile") else name
 
 
-def chain_launch(chain: Chained, machine: Machine, architecture: int) -> Launch:
-    """The launch that computes a chain."""
+def programs_of(chain: Chained, cut: Cut) -> int:
+    """Blocks of lanes, of all items."""
+    items = prod(axis.extent for axis in chain.frame.batch)
+    return -(-chain.frame.lane.extent // cut.lanes) * items
+
+
+def settled_cut(chain: Chained, machine: Machine) -> Cut:
+    """The tile of a chain, searched for or not."""
     cut = choose_cut(chain)
-    cut = settled(machine, lambda: of_chain(chain), cut, OTHER_CUTS, "lanes", "stream")
+    return settled(machine, lambda: of_chain(chain), cut, OTHER_CUTS, "lanes", "stream")
+
+
+def is_wide_chain(chain: Chained) -> bool:
+    """Does it need indices of 64 bits?"""
     sizes = [operand.base.type.size for operand in chain.operands()]
-    wide = max(sizes) >= INDEX_LIMIT or any(is_wide(built.loops) for built in chain.programs())
-    return ChainKernel(chain, wide, cut, architecture >= COPIES).launch()
+    return max(sizes) >= INDEX_LIMIT or any(is_wide(built.loops) for built in chain.programs())

@@ -8,7 +8,7 @@ from math import inf, isfinite
 
 from treadle.backends.cuda.emit import Emitter
 from treadle.backends.cuda.forms import Form
-from treadle.kernel.abstract import Ex, Kernel, Reduce, Slot, Store
+from treadle.kernel.abstract import Axis, Ex, Kernel, Reduce, Slot, Store
 
 COMPARED = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 LOG2_E = "1.4426950408889634"
@@ -169,6 +169,9 @@ class Part(Emitter):
 
     def _is_local(self, s: Store) -> bool:
         return self.kernel.arguments[s.buffer].local
+
+    def _spread(self, axes: frozenset[Axis]) -> str:
+        return "" if axes & self.outer else "(BM, 1)"
 
     def _store(self, s: Store) -> None:
         if not self._is_local(s):

@@ -8,93 +8,28 @@ what the form adds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from itertools import pairwise
 
-from treadle.backends.cuda.forms import Form, constants_of
+from treadle.backends.cuda.forms import constants_of
 from treadle.backends.cuda.narrow import loaded, stored
 from treadle.backends.cuda.ops import (
     PRIMITIVES,
     accumulator,
     joined,
     number,
-    parameter,
     reduced,
     register_type,
     with_helpers,
 )  # fmt: skip
+from treadle.backends.cuda.values import Values, mask_of, text_of
 from treadle.base.dtypes import bool_, float32, float64, int32, int64
-from treadle.base.errors import CompilerError, explain
-from treadle.kernel.abstract import (
-    Atom,
-    Axis,
-    Ex,
-    Factor,
-    Guard,
-    Kernel,
-    Looked,
-    Pass,
-    Reduce,
-    Slot,
-    Store,
-    Sum,
-)
+from treadle.kernel.abstract import Axis, Ex, Pass, Reduce, Store
 
 ATOMIC = (float32, float64, int32, int64)
 
 
-class Emitter:
+class Emitter(Values):
     """One kernel on its way to text."""
-
-    def __init__(self, kernel: Kernel, form: Form) -> None:
-        self.kernel, self.form = kernel, form
-        self.lines: list[str] = []
-        self.indent = 1
-        self.count = 0
-        self.known: list[dict[object, str]] = [{}]  # what has a name, by nesting
-        self.outer = frozenset(kernel.outer[form.split :])
-        self.inner = frozenset(kernel.inner)
-        self.row_mask = self.column_mask = ""
-        self.tile, self.tile_shape = "", "(BM, BN)"
-        self.partial: dict[Store, str] = {}
-        self.axis = 0 if kernel.across else 1  # of a tile: where columns run
-        self.shape = "(COLUMNS, ROWS)" if kernel.across else "(ROWS, COLUMNS)"
-
-    # ---- lines and names
-
-    def line(self, text: str) -> None:
-        """One line at the current depth."""
-        self.lines.append("    " * self.indent + text)
-
-    def name(self, text: str, stem: str = "v") -> str:
-        """A fresh name for an expression."""
-        self.count += 1
-        self.line(f"{stem}{self.count} = {text}")
-        return f"{stem}{self.count}"
-
-    @contextmanager
-    def block(self, head: str) -> Iterator[None]:
-        """A loop; names made inside are not known after it."""
-        self.line(head)
-        self.indent += 1
-        self.known.append({})
-        yield
-        self.known.pop()
-        self.indent -= 1
-
-    def find(self, key: object) -> str | None:
-        """The name of something computed before."""
-        for names in reversed(self.known):
-            if key in names:
-                return names[key]
-        return None
-
-    def there(self, key: object) -> str:
-        """The same, where it must have been."""
-        found = self.find(key)
-        if found is None:
-            raise CompilerError(explain("emit", "used before it is there", what=type(key).__name__))
-        return found
 
     # ---- the function
 
@@ -166,7 +101,7 @@ class Emitter:
             for s in sums:
                 kind = register_type(self.kernel.arguments[s.buffer].dtype)
                 self.partial[s] = self.name(f"tl.zeros({self.shape}, {kind})", "sum")
-        with self.block("for begin in range(first, last, ROWS):"):
+        with self.block(f"for begin in {self._range('first', 'last', 'ROWS')}:"):
             self._row_tile("begin", "last")
             self._passes("0", "columns")
         for s in sums if not form.in_memory else []:
@@ -187,7 +122,8 @@ class Emitter:
     def _columns(self, start: str, limit: str = "columns", size: str = "COLUMNS") -> None:
         side = "[:, None]" if self.kernel.across else "[None, :]"
         c = self.name(f"{start} + tl.arange(0, {size}){side}", "c")
-        self.column_mask = "" if self.form.exact_columns else self.name(f"{c} < {limit}", "m")
+        exact = self.form.exact_columns or not limit
+        self.column_mask = "" if exact else self.name(f"{c} < {limit}", "m")
         self.known[-1]["columns"] = c
         self._split_axes(c, self.kernel.inner)
 
@@ -224,13 +160,24 @@ class Emitter:
             d = accumulator(r.dtype)
             first = number(r.start, d)
             sums.append(self.name(f"{first} + tl.zeros({self.shape}, {register_type(d)})", "sum"))
-        with self.block(f"for start in range({low}, {high}, COLUMNS):"):
-            self._columns("start", high)
-            for r, total in zip(step.reduces, sums, strict=True):
-                self.line(f"{total} = {joined(r.kind, total, self._masked(r))}")
-            self._stores(step.stores)
+        ends = [low, high]
+        if not self.form.exact_columns:  # no mask but for the last
+            ends[1:] = [self.name(f"{low} + ({high} - {low}) // COLUMNS * COLUMNS", "end"), high]
+        for first, last in pairwise(ends):
+            many = first == low  # what is left at the end is one chunk
+            with self.block(f"for start in {self._range(first, last, 'COLUMNS', many)}:"):
+                self._columns("start", high if last == high else "")
+                for r, total in zip(step.reduces, sums, strict=True):
+                    self.line(f"{total} = {joined(r.kind, total, self._masked(r))}")
+                self._stores(step.stores)
         for r, total in zip(step.reduces, sums, strict=True):
             self.known[-1][r] = self._finished(r, reduced(r.kind, total, self.axis))
+
+    def _range(self, first: str, last: str, step: str, many: bool = True) -> str:
+        """What a loop goes over; of many, what they read comes before its turn."""
+        if self.form.stages == 1 or not many:
+            return f"range({first}, {last}, {step})"
+        return f"tl.range({first}, {last}, {step}, num_stages={self.form.stages})"
 
     def _needed(self, step: Pass) -> list[Ex]:
         """Expressions of a pass, operands first."""
@@ -259,11 +206,6 @@ class Emitter:
 
     # ---- memory
 
-    def _mask(self, axes: frozenset[Axis], guards: Sequence[Guard] = (), only: str = "") -> str:
-        parts = [self.row_mask] if axes & self.outer else []
-        parts += [self.column_mask] if axes & self.inner else []
-        return mask_of([*parts, self.inside(guards) if guards else only])
-
     def _stores(self, stores: list[Store]) -> None:
         """All values first: what is stored may take the place of what another one is made of."""
         for s in stores:
@@ -280,8 +222,8 @@ class Emitter:
         axes = s.position.axes
         pointer = self._pointer(s.buffer, s.position)
         mask = self._mask(axes, only=self.value(s.only) if s.only else "")
-        if self.tile and not (axes & self.outer and axes & self.inner):
-            pointer += f" + tl.zeros({self.tile_shape}, tl.int32)"  # one row or column is stored
+        if spread := self._spread(axes):
+            pointer += f" + tl.zeros({spread}, tl.int32)"
             mask = mask_of([self.row_mask, self.column_mask])
         if s.mode in ("set", "over"):
             self.line(f"tl.store({pointer}, {stored(value, d)}{mask})")
@@ -291,6 +233,11 @@ class Emitter:
             before = self.name(loaded(f"tl.load({pointer}{mask})", d))
             total = PRIMITIVES[s.mode](d, d, [before, value])
             self.line(f"tl.store({pointer}, {stored(total, d)}{mask})")
+
+    def _spread(self, axes: frozenset[Axis]) -> str:
+        """The shape of a tile of which one row or column is all there is to store."""
+        part = self.tile and not (axes & self.outer and axes & self.inner)
+        return self.tile_shape if part else ""
 
     def add_partial(self, s: Store, value: str) -> None:
         """A value for each column joins the sums of this block of rows."""
@@ -304,83 +251,3 @@ class Emitter:
         later = mask_of([self.column_mask, "(begin > first)"])
         before = self.name(f"tl.load({pointer}{later}, other=0)")
         self.line(f"tl.store({pointer}, {before} + {value}{mask_of([self.column_mask])})")
-
-    # ---- values
-
-    def value(self, ex: Ex) -> str:
-        """The name of an expression, computed here if it is not known yet."""
-        found = self.find(ex)
-        if found is None:
-            reduced = ex.op == "reduced"
-            found = self.there(ex.data) if reduced else self.name(self._make(ex))
-            self.known[-1][ex] = found
-        return found
-
-    def _make(self, ex: Ex) -> str:
-        if ex.op == "load":
-            return self._load(ex)
-        if ex.op == "const":
-            given = isinstance(ex.data, Slot)
-            return parameter(text_of(ex.data), ex.dtype) if given else number(ex.data, ex.dtype)
-        if ex.op == "index":
-            return f"({self.index(ex.data)} + tl.zeros((1, 1), tl.int32)).to(tl.int64)"
-        if ex.op == "inside":
-            return self.inside(ex.data)
-        if ex.op == "tile":
-            return self.tile
-        first = ex.args[1] if ex.op == "where" else ex.args[0]
-        return PRIMITIVES[ex.op](first.dtype, ex.dtype, [self.value(arg) for arg in ex.args])
-
-    def _load(self, ex: Ex) -> str:
-        buffer, position, guards = ex.data
-        mask = self._mask(ex.axes, guards)
-        other = ", other=0" if mask else ""
-        return loaded(f"tl.load({self._pointer(buffer, position)}{mask}{other})", ex.dtype)
-
-    def _pointer(self, buffer: int, position: Sum) -> str:
-        """Addresses, as a tile even if there is one alone."""
-        single = not position.axes & (self.outer | self.inner)
-        return f"b{buffer} + {self.index(position)}" + " + tl.zeros((1, 1), tl.int32)" * single
-
-    def inside(self, guards: Sequence[Guard]) -> str:
-        """Where every guard holds."""
-        parts = []
-        for guard in guards:
-            at = self.index(guard.index)
-            parts.append(f"({at} < {text_of(guard.bound)})" if guard.bound else f"({at} >= 0)")
-        return self.name(" & ".join(parts), "g")
-
-    # ---- indices
-
-    def index(self, index: Sum) -> str:
-        """The name of an index expression."""
-        found = self.find(index)
-        if found is None:
-            parts = [
-                self._atom(atom) + ("" if factor == 1 else f" * {text_of(factor)}")
-                for atom, factor in index.terms
-            ]
-            if index.offset:
-                parts.append(text_of(index.offset))
-            text = " + ".join(parts) or "0"
-            found = text if text.isidentifier() or text == "0" else self.name(text, "x")
-            self.known[-1][index] = found
-        return found
-
-    def _atom(self, atom: Atom) -> str:
-        if isinstance(atom, Axis):
-            return self.there(atom)
-        if isinstance(atom, Looked):
-            value = f"clamped({self.value(atom.value)}, {text_of(atom.size)})"
-            return value if self.form.wide else f"{value}.to(tl.int32)"
-        return f"({self.index(atom.of)} {'%' if atom.remains else '//'} {text_of(atom.by)})"
-
-
-def text_of(number: Factor) -> str:
-    """A number of the text, or the argument that holds it."""
-    return f"p{number.number}" if isinstance(number, Slot) else str(number)
-
-
-def mask_of(parts: list[str]) -> str:
-    text = " & ".join(part for part in parts if part)
-    return f", mask={text}" if text else ""

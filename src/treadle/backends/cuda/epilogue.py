@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from treadle.backends.cuda.emit import Emitter, mask_of, text_of
+from treadle.backends.cuda.emit import Emitter
 from treadle.backends.cuda.forms import Form
 from treadle.backends.cuda.ops import reduced, register_type
+from treadle.backends.cuda.values import mask_of, text_of
 from treadle.kernel.abstract import Kernel, Store
 
 

@@ -13,8 +13,11 @@ TILE = 1024
 SMALL_TILE = 128  # one element per thread: long kernels have no registers for more
 LONG = 100  # expressions
 CHUNK = 4096
-MORE = 3  # programs for small tiles where larger ones need one; SHORT is still more than they are
+STRIP = 2048  # elements of a few rows that are added up by column
+AHEAD = 64 << 10  # bytes that may be on their way to a program
+FEW_LANES = 4096  # rows side by side that leave most processors idle
 SHORT = 1024  # rows that are summed up by column in one go
+FOR_ROWS = 6  # expressions
 SCAN = 1024  # entries of a scatter whose indices are compared at once
 INDEX_LIMIT = (1 << 31) - (1 << 20)
 
@@ -23,7 +26,7 @@ INDEX_LIMIT = (1 << 31) - (1 << 20)
 class Form:
     """Choices that change the text of a kernel but not its meaning."""
 
-    kind: str  # "map", "rows", "blocks": rows one after the other for column sums, or "owners"
+    kind: str  # "map", "rows", "blocks": rows one after the other for column sums, or of scatters
     rows: int  # of a tile
     columns: int  # of a tile
     whole: bool  # a tile holds whole rows
@@ -33,6 +36,7 @@ class Form:
     split: bool = False  # the first outer axis counts parts of the inner axes
     wide: bool = False  # indices need 64 bits
     in_memory: bool = False  # column sums too long for registers
+    stages: int = 1  # blocks of rows, or chunks of one, that are on their way at once
 
 
 def constants_of(form: Form) -> dict[str, int]:
@@ -58,6 +62,27 @@ def is_map(loops: Loops) -> bool:
     return all(s.mode == "set" for s in loops.passes[0].stores)
 
 
+def updates_apart(loops: Loops) -> bool:
+    """Does every element change a place of its own, so that none waits for another?"""
+    stores = loops.stores()
+    if len(loops.passes) != 1 or loops.passes[0].reduces or len(stores) != 1:
+        return False
+    axes = [axis for axis in (*loops.outer, *loops.inner) if axis.extent > 1]
+    return _is_apart(stores[0].position, axes)
+
+
+def _is_apart(position: Index, axes: list[Axis]) -> bool:
+    """Is each step along an axis longer than all shorter ones together reach?"""
+    if not position.is_affine():
+        return False
+    reach = 0
+    for step, extent in sorted((abs(position.coefficient(a)), a.extent) for a in axes):
+        if step <= reach:
+            return False
+        reach += step * (extent - 1)
+    return True
+
+
 def is_wide(loops: Loops) -> bool:
     """Can an index leave 32 bits?"""
     indices = [index for ex in loops.order() for index in indices_of(ex)]
@@ -70,7 +95,7 @@ def choose(loops: Loops, split: bool = False) -> Form:
     """The form of a kernel."""
     rows, columns = size_of(loops.outer[split:]), size_of(loops.inner)
     wide = is_wide(loops)
-    if is_map(loops):
+    if is_map(loops) or updates_apart(loops):
         r, c = _map_tile(loops, rows, columns)
         return Form("map", r, c, False, 4, rows % r == 0, columns % c == 0, wide=wide)
     stores = [s for step in loops.passes for s in step.stores]
@@ -83,13 +108,17 @@ def choose(loops: Loops, split: bool = False) -> Form:
     if split:
         whole, c = False, min(c, CHUNK // r)
     exact = columns % c == 0 and (not whole or columns == c)
-    return Form("rows", r, c, whole, _warps(r * c), rows % r == 0, exact, split, wide)
+    stages = 1 if whole or loops.across else _stages(loops, r * c, 3)
+    return Form(
+        "rows", r, c, whole, _warps(r * c), rows % r == 0, exact, split, wide, stages=stages
+    )
 
 
 def _row_tile(loops: Loops, rows: int, columns: int) -> tuple[int, int, bool]:
     full = power_of_two(max(1, columns))
     if loops.across:
-        r = min(max(64, TILE // full), power_of_two(rows))
+        few = rows < FEW_LANES and columns < SHORT  # sums of parts: all that counts is to be done
+        r = min(16 if few else max(64, TILE // full), power_of_two(rows))
         whole = full * r <= WHOLE // 2
         return r, full if whole else CHUNK // r, whole
     if full > WHOLE:
@@ -103,9 +132,17 @@ def _map_tile(loops: Loops, rows: int, columns: int) -> tuple[int, int]:
     if last is not None and any(_runs_along(i, last, loops.inner) for i in _positions(loops)):
         side = 8 if long else 64  # a transposition: square tiles
         return min(power_of_two(rows), side), min(power_of_two(columns), side)
-    tile = SMALL_TILE if long else TILE
-    c = min(power_of_two(max(1, columns)), tile)
+    by_rows = _is_by_rows(loops)
+    more = by_rows or 0 < _bytes_read(loops) <= 2
+    tile = SMALL_TILE if long else 2 * TILE if more else TILE
+    c = min(power_of_two(max(1, columns)), tile if by_rows or columns % tile == 0 else TILE, tile)
     return min(power_of_two(max(1, rows)), tile // c), c
+
+
+def _is_by_rows(loops: Loops) -> bool:
+    """Is much of it the same for a whole row, and better computed for many columns at once?"""
+    inner = set(loops.inner)
+    return sum(bool(ex.axes) and not ex.axes & inner for ex in loops.order()) >= FOR_ROWS
 
 
 def _positions(loops: Loops) -> list[Index]:
@@ -119,26 +156,48 @@ def _runs_along(index: Index, axis: Axis, inner: list[Axis]) -> bool:
 
 
 def _blocks(loops: Loops, rows: int, columns: int, wide: bool) -> Form:
+    """Small blocks of rows, four programs a processor; of long rows one program has it all."""
     reduces = any(step.reduces for step in loops.passes)
     full = power_of_two(max(1, columns))
-    whole = full <= WHOLE // 2
-    c = full if whole else CHUNK if reduces else TILE
+    whole = reduces and full <= WHOLE // 2
     in_memory = reduces and not whole
-    r = 1 if in_memory else min(power_of_two(max(1, rows)), max(1, TILE // c))
+    c = full if whole else CHUNK if reduces else _even(columns)
+    r = 1 if in_memory else min(power_of_two(max(1, rows)), max(1, STRIP // c))
     exact = columns % c == 0 and (not whole or columns == c)
+    warps = 4 if r * c <= STRIP else 8 if in_memory or _bytes_read(loops) <= 4 else 16
+    stages = 1 if in_memory else _stages(loops, r * c, 3 if warps == 4 else 4)
     return Form(
-        "blocks", r, c, whole, _warps(r * c), rows % r == 0, exact, wide=wide, in_memory=in_memory
-    )
+        "blocks", r, c, whole, warps, rows % r == 0, exact, wide=wide, in_memory=in_memory,
+        stages=stages,
+    )  # fmt: skip
+
+
+def _even(columns: int) -> int:
+    """Columns of a tile that leaves no rest, if there is one."""
+    even = columns & -columns
+    return min(TILE, even if even >= SMALL_TILE else power_of_two(max(1, columns)))
+
+
+def _stages(loops: Loops, elements: int, most: int) -> int:
+    """Blocks on their way at once: what is read for them has to fit into shared memory."""
+    return max(1, min(most, 1 + AHEAD // max(1, _bytes_read(loops) * elements)))
+
+
+def _bytes_read(loops: Loops) -> int:
+    """For every element; what is the same for all rows, or all columns, does not count."""
+    outer, inner = set(loops.outer), set(loops.inner)
+    return sum(
+        loops.arguments[ex.data[0]].dtype.size for ex in loops.order()
+        if ex.op == "load" and ex.axes & inner and (not outer or ex.axes & outer)
+    )  # fmt: skip
 
 
 def block_rows(loops: Loops, form: Form, processors: int) -> int:
     """How many rows make a block of column sums: as many blocks as keep all processors busy."""
     rows, columns = size_of(loops.outer), size_of(loops.inner)
     alone = form.whole or any(step.reduces for step in loops.passes)  # for all columns
-    few = MORE if form.rows * form.columns <= TILE else 1  # elements that are on their way at once
-    programs = few * 2 * processors
-    if not alone:
-        programs = max(1, 4 * processors * form.columns // columns)
+    programs = (4 if form.warps == 4 else 2 if form.in_memory else 1) * processors
+    programs = programs if alone else max(1, 6 * processors * form.columns // columns)
     each = -(-rows // max(1, min(-(-rows // form.rows), programs)))
     return -(-each // form.rows) * form.rows
 

@@ -78,22 +78,23 @@ class Arguments:
 
     def memory(self, name: str, dtype: DType, buffer: object) -> None:
         """An address; all our memory is aligned."""
-        self._add(name, f"*{SHORT[dtype.name]}", Memory(buffer))
+        self.add(name, f"*{SHORT[dtype.name]}", Memory(buffer))
 
     def tensor(self, name: str, dtype: DType, tensor: Tensor) -> None:
         """A tensor that is read by blocks."""
         block = ", ".join(map(str, tensor.block))
-        self._add(name, f"tensordesc<{SHORT[dtype.name]}[{block}]>", tensor)
+        self.add(name, f"tensordesc<{SHORT[dtype.name]}[{block}]>", tensor)
 
     def integer(self, name: str, value: int, wide: bool) -> None:
         """A number that indices are made of."""
-        self._add(name, "i64" if wide or abs(value) >= INDEX_LIMIT else "i32", int(value))
+        self.add(name, "i64" if wide or abs(value) >= INDEX_LIMIT else "i32", int(value))
 
     def constant(self, name: str, value: float | int | bool, dtype: DType) -> None:
         """A number of the computation itself."""
-        self._add(name, SHORT[dtype.name], float(value) if dtype.is_float else int(value))
+        self.add(name, SHORT[dtype.name], float(value) if dtype.is_float else int(value))
 
-    def _add(self, name: str, kind: str, value: Argument) -> None:
+    def add(self, name: str, kind: str, value: Argument) -> None:
+        """Anything, with Triton's short name of its type."""
         self.types.append((name, kind))
         self.values.append(value)
 

@@ -61,6 +61,15 @@ def tanh_of(x):
     size = 1.0 - 2.0 / (exp_of(2.0 * tl.abs(x)) + 1.0)
     return tl.where(tl.abs(x) < 0.6, near, tl.where(x < 0, -size, size))
 """,
+    "exp_brief": """
+def exp_brief(x):
+    return tl.exp2(x * 1.4426950408889634)
+""",
+    "tanh_brief": """
+def tanh_brief(x):
+    far = 1.0 - 2.0 / (1.0 + tl.exp2(x * 2.8853900817779268))
+    return tl.where(tl.abs(x) < 0.03, x - x * x * x * 0.33333334, far)
+""",
     "tanh_wide": """
 def tanh_wide(x):
     size = 1.0 - 2.0 / (tl.exp(2.0 * tl.abs(x)) + 1.0)
@@ -156,6 +165,11 @@ def smaller(x, y):
 def times(x, y):
     return x * y
 """,
+    "near": """
+def near(x):
+    there = (x > -2147483648) & (x <= 2147483647)
+    return tl.where(there, x, -2147483648).to(tl.int32)
+""",
     "clamped": """
 def clamped(x, size):
     x = tl.where(x < 0, x + size, x)
@@ -205,18 +219,27 @@ def _extreme(name: str, on_bool: str) -> Primitive:
     return row
 
 
-def _by_width(narrow: str, wide: str) -> Primitive:
-    """A function with a form for float32 and one for float64."""
-    return lambda d, _, x: f"{wide if d.compute is float64 else narrow}({', '.join(x)})"
+def _by_width(single: str, wide: str, brief: str = "") -> Primitive:
+    """A function with a form for float32, one for float64, and one for what is stored narrow."""
+
+    def row(d: DType, _: DType, x: list[str]) -> str:
+        plain = wide if d.compute is float64 else single
+        return f"{brief if brief and d.is_storage else plain}({', '.join(x)})"
+
+    return row
+
+
+EXP = _by_width("exp_of", "tl.exp", "exp_brief")
 
 
 def _div(d: DType, _: DType, x: list[str]) -> str:
-    return f"{x[0]} / {x[1]}" if d.compute is float64 else f"tl.div_rn({x[0]}, {x[1]})"
+    """To the last bit, if there is one more than is stored."""
+    brief = d.compute is float64 or d.is_storage
+    return f"{x[0]} / {x[1]}" if brief else f"tl.div_rn({x[0]}, {x[1]})"
 
 
-def _sigmoid(d: DType, _: DType, x: list[str]) -> str:
-    name = "tl.exp" if d.compute is float64 else "exp_of"
-    return f"1.0 / (1.0 + {name}(-{x[0]}))"
+def _sigmoid(d: DType, result: DType, x: list[str]) -> str:
+    return f"1.0 / (1.0 + {EXP(d, result, [f'-{x[0]}'])})"
 
 
 def _in_wide(name: str) -> Primitive:
@@ -331,8 +354,9 @@ PRIMITIVES: dict[str, Primitive] = {
     "bitwise_and": _infix("&", "&"), "bitwise_or": _infix("|", "|"),
     "bitwise_xor": _infix("^", "^"), "shift_left": _shift("<<"), "shift_right": _shift(">>"),
     "bitcast": _bitcast, "float_power": _in_wide("power"), "sigmoid": _sigmoid,
-    "exp": _by_width("exp_of", "tl.exp"), "log": _by_width("tl.log", "tl.log"),
-    "tanh": _by_width("tanh_of", "tanh_wide"), "sqrt": _by_width("tl.sqrt_rn", "tl.sqrt"),
+    "exp": EXP, "log": _by_width("tl.log", "tl.log"),
+    "tanh": _by_width("tanh_of", "tanh_wide", "tanh_brief"),
+    "sqrt": _by_width("tl.sqrt_rn", "tl.sqrt", "tl.sqrt"),
     "sin": _by_width("tl.sin", "tl.sin"), "cos": _by_width("tl.cos", "tl.cos"),
     "erf": _by_width("tl.erf", "tl.erf"), "floor": _rounding("tl.floor"),
     "ceil": _rounding("tl.ceil"), "round": _rounding("rounded_even"), "trunc": _rounding("cut"),
@@ -341,6 +365,7 @@ PRIMITIVES: dict[str, Primitive] = {
     "log1p": _in_wide("log1p_of"), "atan": _in_wide("atan_of"),
     "after": lambda d, r, x: x[0],
 }  # fmt: skip
+BRIEF = ("exp", "sigmoid", "tanh")  # have a form that is worth it where operands are coarse
 
 
 # ---- reductions

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from treadle.backends import choices, facts
 from treadle.backends.choices import Machine
 from treadle.backends.cuda import owners
-from treadle.backends.cuda.chain import ABLE, chain_launch
+from treadle.backends.cuda.chain import ABLE
+from treadle.backends.cuda.chain_split import chain_launches
 from treadle.backends.cuda.emit import Emitter
-from treadle.backends.cuda.forms import Form, block_rows, choose, constants_of, size_of, splits
+from treadle.backends.cuda.forms import (
+    SCAN,
+    Form,
+    block_rows,
+    choose,
+    constants_of,
+    size_of,
+    splits,
+)  # fmt: skip
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.matmul import SEPARABLE, TEMPLATES
 from treadle.backends.cuda.nest import Nest, Placed
@@ -22,10 +31,11 @@ from treadle.backends.cuda.products import product_of
 from treadle.backends.cuda.scan import Scan, sizes_of
 from treadle.backends.cuda.sort import Sort
 from treadle.backends.cuda.split import split_reduction, with_parts
+from treadle.backends.cuda.together import together, together_form, updates_last
 from treadle.backends.cuda.ways import settled_form
 from treadle.backends.cuda.windowed import is_read
 from treadle.base import trace
-from treadle.base.dtypes import bfloat16, float16, int8, uint8
+from treadle.base.dtypes import bfloat16, float16, int8, int32, uint8
 from treadle.base.sizes import most
 from treadle.base.target import Takes
 from treadle.ir.graph import toposort
@@ -36,12 +46,15 @@ from treadle.kernel.names import name_of
 from treadle.kernel.parser import parse
 from treadle.kernel.places import Place
 from treadle.kernel.signature import Signature
-from treadle.kernel.steps import ChainStep, ProductStep, RegionStep, RoutineStep
+from treadle.kernel.steps import ChainStep, ProductStep, RegionStep, RoutineStep, Step
 from treadle.passes.branches import chosen
 from treadle.passes.pipeline import simplify
 from treadle.passes.regions import has_regions
 
-FORMS = {"map": "", "rows": "rows", "blocks": "columns", "owners": "owners"}  # in names
+FORMS = {"map": "", "rows": "rows", "blocks": "columns"}  # in names, if not as they are
+EMITTERS = {"owners": owners.Owners, "marks": owners.Marks}
+AFTER = 8.0  # while tiles are looked at, nothing is multiplied
+GIVEN = 2  # what an optimizer keeps beside its parameters is more: tiles would wait for it
 UNKNOWN = 1 << 30  # kernels, where nobody knows how many
 STREAMS = 2  # arrays besides a tile: of more, loops over whole rows keep many on their way
 MANY = 1 << 21  # elements: fewer are soon moved
@@ -56,7 +69,16 @@ class Plan(Driver):
     """
 
     takes = Takes(
-        TEMPLATES, (float16, bfloat16, int8, uint8), ABLE, SEPARABLE, STREAMS, MANY, DEEP, is_read
+        TEMPLATES,
+        (float16, bfloat16, int8, uint8),
+        ABLE,
+        SEPARABLE,
+        STREAMS,
+        MANY,
+        DEEP,
+        is_read,
+        GIVEN,
+        AFTER,
     )
     first_leaf = FIRST_LEAF
     ordered = False  # the programs of a grid run in any order: only equal positions share memory
@@ -67,14 +89,16 @@ class Plan(Driver):
         within: int | None = None,
     ) -> None:  # fmt: skip
         graph = roots, leaves, replaces
+        self.within, self.updates = within, 0
         super().__init__(*(_with_few_branches(*graph) if within is None else graph))
         self.refused = trace.recall("refused") or ()
         self.architecture = architecture
-        self.processors, self.machine, self.within = processors, machine, within
+        self.processors, self.machine = processors, machine
         self.work: list[Launch | HostStep | Nest] = []
         self.marked = 0
         self.lower()
         self.work = [x for x in self.work if not isinstance(x, Launch) or all(x.grid)]
+        self._join_updates()
         self.found = self.places.settle(self.temporaries)
         self.layout, self.outputs = self.places.layout, self.places.outputs
         for nest in self.work:
@@ -85,9 +109,27 @@ class Plan(Driver):
                 work.touched = self._touched(work)
         self._name()
 
+    def arranged(self, steps: list[Step]) -> list[Step]:
+        """Updates at the end."""
+        if self.within is None:
+            steps, self.updates = updates_last(steps, self.roots, self.replaces)
+        return steps
+
+    def _is_update(self, step: int) -> bool:
+        return step >= len(self.steps) - self.updates
+
+    def _join_updates(self) -> None:
+        """Those of one text in one launch."""
+        updates = [x for x in self.work if isinstance(x, Launch) and self._is_update(x.step)]
+        others = [x for x in self.work if x not in updates]
+        self.work = [*others, *together(updates)]
+
     def _touched(self, launch: Launch) -> list[tuple[int, bool]] | None:
         """Of each memory of a launch, its bytes and whether they may be written."""
-        writes, found = set(self.steps[launch.step].writes), []
+        steps = (
+            self.steps[launch.step :] if self._is_update(launch.step) else [self.steps[launch.step]]
+        )
+        writes, found = {node for step in steps for node in step.writes}, []
         for _, memory in launch.memories():
             buffer = memory.buffer
             if isinstance(buffer, Node):
@@ -166,10 +208,14 @@ class Plan(Driver):
         self._begin(step)
         self.reserve(built.join(), step)
         parts = splits(built.loops, self.processors)
+        form = self._form(built)
+        if self._is_update(step) and not built.loops.outer:
+            form = together_form(form)
         if parts > 1:
             self._add_split(built, step, parts)
+        elif form.kind == "owners":
+            self._add_owners(built, step, form)
         else:
-            form = self._form(built)
             rows = block_rows(built.loops, form, self.processors) if form.kind == "blocks" else 1
             built.loops = replace(built.loops, rows_per_block=rows)
             self._launch(built, form)
@@ -187,9 +233,12 @@ class Plan(Driver):
         return made.tile.m, made.tile.n // made.slices()
 
     def add_chain(self, step: ChainStep, number: int) -> None:
-        """Chained products as a kernel."""
+        """Chained products as a kernel, or two where few programs would stream for long."""
         self._begin(number)
-        self.work.append(chain_launch(step.chain, self.machine, self.architecture))
+        device = self.processors, self.machine, self.architecture
+        launches, sizes = chain_launches(step.chain, number, *device)
+        self.reserve(sizes, number)
+        self.work += launches
         self._mark(number)
 
     def add_routine(self, routine: RoutineStep, step: int) -> None:
@@ -245,13 +294,23 @@ class Plan(Driver):
         self._launch(first, form, span)
         self._launch(built, choose(built.loops))
 
+    def _add_owners(self, built: Built, step: int, form: Form) -> None:
+        """Entries of a scatter that mark what they are the first of, then are added up."""
+        clear, marks = owners.marks_of(built.loops, f"entries{len(self.work)}")
+        self.reserve(marks, step)
+        self.work.append(clear)
+        exact = size_of(built.loops.inner) % SCAN == 0
+        block = replace(form, kind="marks", columns=SCAN, exact_columns=exact)
+        for each in (block, form):
+            self._launch(built, each, marks=marks)
+
     def _mark(self, step: int) -> None:
         """The newest work belongs to a step."""
         for work in self.work[self.marked :]:
             work.step = step
         self.marked = len(self.work)
 
-    def _launch(self, built: Built, form: Form, span: int = 0) -> None:
+    def _launch(self, built: Built, form: Form, span: int = 0, marks: Iterable[str] = ()) -> None:
         loops = built.loops
         form = settled_form(self.machine, loops, form)
         signature = Signature(loops)
@@ -270,18 +329,23 @@ class Plan(Driver):
             second = loops.outer[0].extent
         elif form.kind == "owners":
             programs, second = columns, programs
+        elif form.kind == "marks":
+            programs = -(-columns // SCAN)
+        for name, buffer in zip(owners.MARKS, marks, strict=False):
+            arguments.memory(name, int32, buffer)
         text = kernel_text(signature.text, form)
         source = arguments.source(text, constants_of(form), form.warps)
         grid = programs, second
-        launch = Launch(source, grid, arguments.values, loops.size, form=FORMS[form.kind])
+        launch = Launch(
+            source, grid, arguments.values, loops.size, form=FORMS.get(form.kind, form.kind)
+        )
         self.work.append(launch)
 
 
 @lru_cache(maxsize=1024)
 def kernel_text(text: str, form: Form) -> str:
     """The Triton module of the kernel that a signature's text describes."""
-    emitter = owners.Owners if form.kind == "owners" else Emitter
-    return emitter(parse(text), form).text()
+    return EMITTERS.get(form.kind, Emitter)(parse(text), form).text()
 
 
 def _with_few_branches(
