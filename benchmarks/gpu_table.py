@@ -153,7 +153,9 @@ def start(framework: str, only: str, into: Path, folder: str) -> None:
     """Time rows in a process of its own; again: ours with the disk cache as it is by then."""
     command = [sys.executable, "-m", "benchmarks.gpu_table", "--worker", framework]
     command += ["--only", only, "--into", str(into)]
-    subprocess.run(command, check=False, env=os.environ | {"TREADLE_CACHE_DIR": folder})
+    caches = {"TREADLE_CACHE_DIR": folder, "TREADLE_CACHE_SECRET": f"{folder}/secret"}
+    caches["TRITON_CACHE_DIR"] = f"{folder}/triton"
+    subprocess.run(command, check=False, env=os.environ | caches)
 
 
 if __name__ == "__main__":

@@ -167,11 +167,11 @@ class FakeDriver(types.ModuleType):
         return (OK,)
 
     def _run(self, source, grid, arguments):
-        from treadle.backends.cuda.compile import function
+        from treadle.backends.cuda.hand import function
 
         quicken()
         with np.errstate(all="ignore"):
-            function(source)[grid](*arguments, **dict(source.constants))
+            function(source.text, "kernel")[grid](*arguments, **dict(source.constants))
 
 
 def _argument(places, kind):

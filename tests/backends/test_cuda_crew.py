@@ -46,6 +46,6 @@ def test_what_cannot_be_compiled_fails_where_it_is_asked_for():
 
 
 def test_without_processes_it_is_compiled_here(monkeypatch):
-    monkeypatch.setattr(crew, "PROGRAM", "treadle.backends.cuda.nobody")
+    monkeypatch.setattr(crew, "PROGRAM", "nobody.py")
     found = compiling.codes_of(sources(), 90)
     assert all(code.cubin[:4] == b"\x7fELF" for code in found.values())

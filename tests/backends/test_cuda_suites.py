@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("triton")
 pytest.importorskip("cuda.bindings")
+pytest.importorskip("hypothesis")
 
 from cuda_graphs import run_slopes, run_values
 from test_cuda_loops import LOOPS, roots_of

@@ -168,7 +168,7 @@ class Interpreted:
         self.bases = bases
 
     def start(self):
-        from treadle.backends.cuda.compile import function
+        from treadle.backends.cuda.hand import function
 
         arguments, source = [], self.launch.source
         for (_, kind), value in zip(source.types, self.launch.arguments, strict=True):
@@ -182,7 +182,7 @@ class Interpreted:
                     value = Host(address, kind)
             arguments.append(value)
         with np.errstate(all="ignore"):
-            function(source)[self.launch.grid](*arguments, **dict(source.constants))
+            function(source.text, "kernel")[self.launch.grid](*arguments, **dict(source.constants))
 
 
 def run_interpreted(plan, inputs):

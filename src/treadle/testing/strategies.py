@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
+from hypothesis import strategies as st
 
 from treadle.backends.reference.eval import evaluate
 from treadle.base.dtypes import (
@@ -41,9 +41,6 @@ from treadle.ops import reduce as r
 from treadle.ops.windows import shear
 from treadle.testing.arrays import Array, array_type, node_of, unit_roundoff
 from treadle.testing.choice import Choice
-
-if TYPE_CHECKING:
-    from hypothesis import strategies as st
 
 SIZES = (1, 2, 3, 5, 7, 16, 17, 33)
 NARROW = {float16, bfloat16, float8_e4m3fn, float8_e5m2}
@@ -96,8 +93,6 @@ Step = Callable[["Choice", Value, Graph], "Value | None"]
 
 def recipes(steps: int = STEPS) -> st.SearchStrategy[tuple[int, int]]:
     """(seed, steps) for `graph_of`: fewer steps give the first part of a graph, so it shrinks."""
-    from hypothesis import strategies as st  # where graphs alone are wanted, it may be missing
-
     return st.tuples(st.integers(0, (1 << 64) - 1), st.integers(2, steps))
 
 

@@ -1,27 +1,82 @@
-"""A process that compiles kernels until nobody asks: see `crew.py`."""
+"""Triton's text of a kernel to machine code, here or in a process that does nothing else.
+
+Such a process begins by importing Triton and nothing of ours: it is there sooner. See `crew.py`.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import linecache
 import os
 import pickle
 import sys
+from collections.abc import Callable
 from contextlib import suppress
-from typing import IO
+from typing import IO, Any, NamedTuple
 
-from treadle.backends.cuda.compile import compiled
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+FUSED = ('input_precision="ieee"', "# a chain")
+"""In the text of products that are made of multiply-adds, and of chains, which are one kernel or
+none. Elsewhere a product and a sum are rounded each, whether they are in one kernel or in two."""
 
 
-def answer(asked: IO[bytes], answered: IO[bytes]) -> None:
-    """Machine code for each source that comes; None where that cannot be had."""
+class Asked(NamedTuple):
+    """All that decides the machine code of a kernel, and the name it is to have."""
+
+    text: str
+    called: str
+    types: tuple[tuple[str, str], ...]
+    constants: tuple[tuple[str, int], ...]
+    aligned: tuple[int, ...]
+    warps: int
+    stages: int
+    architecture: int
+
+
+def function(text: str, called: str) -> Callable[..., Any]:
+    """The kernel as Triton's own object.
+
+    Triton reads a kernel's lines back from its file; linecache stands in for the file.
+    """
+    text = text.replace("def kernel(", f"def {called}(")
+    name = f"<treadle {hashlib.sha256(text.encode()).hexdigest()[:12]}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    space: dict[str, Any] = {"__name__": "treadle_kernel"}
+    exec(compile(text, name, "exec"), space)
+    return space[called]  # type: ignore[no-any-return]
+
+
+def machine_code(asked: Asked) -> tuple[bytes, str, int, int, list[Any]]:
+    """Code, its name, bytes of shared memory, warps, and how tensors lie in shared memory."""
+    signature = dict(asked.types) | {name: "constexpr" for name, _ in asked.constants}
+    aligned = {(k,): [["tt.divisibility", 16]] for k in asked.aligned}
+    made = triton.compile(
+        ASTSource(function(asked.text, asked.called), signature, dict(asked.constants), aligned),
+        target=GPUTarget("cuda", asked.architecture, 32),
+        options={
+            "num_warps": asked.warps, "num_stages": asked.stages,
+            "enable_fp_fusion": any(mark in asked.text for mark in FUSED),
+        },
+    )  # fmt: skip
+    facts = made.metadata
+    maps = [[x["swizzle"], list(x["block_size"])] for x in facts.tensordesc_meta or ()]
+    return made.asm["cubin"], facts.name, facts.shared, facts.num_warps, maps
+
+
+def answer(asking: IO[bytes], answering: IO[bytes]) -> None:
+    """Machine code for each kernel that comes; None where that cannot be had."""
     with suppress(EOFError):
         while True:
-            source, architecture = pickle.load(asked)
+            asked = Asked(*pickle.load(asking))
             try:
-                code = compiled(source, architecture)
+                found = machine_code(asked)
             except Exception:  # whoever asked compiles it again and sees
-                code = None
-            pickle.dump(code, answered)
-            answered.flush()
+                found = None
+            pickle.dump(found, answering)
+            answering.flush()
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ def product_of(
     """A product in the form that suits it."""
     dtype = product.node.dtype
     sizes = [x.operand.base.type.size for x in product.sides()]
-    cores = dtype.size == 2 or (dtype is float32 and TF32.value)
+    cores = dtype.size <= 2 or (dtype is float32 and TF32.value)
     near = max(product.node.type.size, *sizes) < INDEX_LIMIT
     given = product, processors, machine, architecture
     if is_windowed(product):

@@ -9,8 +9,8 @@ from math import prod
 from treadle.backends.choices import Machine
 from treadle.backends.cuda.copies import GRAIN, tensor_of
 from treadle.backends.cuda.launch import Arguments, Launch, Tensor
-from treadle.backends.cuda.matmul import Matmul, Tile, precision_of
-from treadle.backends.cuda.narrow import memory_type
+from treadle.backends.cuda.matmul import BYTES, Matmul, Tile, precision_of
+from treadle.backends.cuda.narrow import FLOAT8, stored
 from treadle.backends.cuda.ops import with_helpers
 from treadle.base.dtypes import DType, float32, int32
 from treadle.base.shapes import Shape
@@ -77,7 +77,8 @@ def is_able(product: ProductStep) -> bool:
 
 
 def _can_turn(x: Matrix) -> bool:
-    return x.dtype is float32 and x.strides[0] == 1 and not any(x.batch) and min(x.extents) > 0
+    wanted = x.dtype is float32 or x.dtype in FLOAT8
+    return wanted and x.strides[0] == 1 and not any(x.batch) and min(x.extents) > 0
 
 
 class Streamed(Matmul):
@@ -205,8 +206,8 @@ class Streamed(Matmul):
         return [
             f"acc = tl.zeros(({'BN, BM' if swapped else 'BM, BN'}), tl.float32)",
             f"for start in range({low}, {high}, BK):",
-            f"    x = {brought('a', self.x, 'high * BM', 'BM')}",
-            f"    y = {brought('b', self.y, 'wide * BN', 'BN')}",
+            f"    x = {self._operand(brought('a', self.x, 'high * BM', 'BM'), self.x.dtype)}",
+            f"    y = {self._operand(brought('b', self.y, 'wide * BN', 'BN'), self.y.dtype)}",
             f"    acc = tl.dot({sides}, acc{precision_of(self.node.dtype)})",
             *["acc = tl.trans(acc)"] * swapped,
         ]
@@ -219,7 +220,7 @@ class Streamed(Matmul):
     def _stored(self, row: str, option: str) -> list[str]:
         if self._result() is None:
             return super()._stored(row, option)
-        value, places = f"acc.to({memory_type(self.node.dtype)})", "high * BM, wide * BN"
+        value, places = stored("acc", self.node.dtype), "high * BM, wide * BN"
         if self.batch:
             value, places = f"{value}.reshape(1, BM, BN)", f"batch, {places}"
         return [f"    c.store([{places}], {value})"]
@@ -268,11 +269,14 @@ def _zeros(buffer: str, count: int) -> Launch:
 
 
 class Quick(Streamed):
-    """A float32 product by tensor cores, which read both operands along k: others are turned."""
+    """A product by tensor cores that read both operands along k: others are turned.
+
+    They do so with floats of 32 and of 8 bits.
+    """
 
     def tiles(self) -> tuple[Tile, ...]:
-        """Those of elements twice as wide."""
-        return QUICK
+        """Those of wider or narrower elements."""
+        return QUICK if self.node.dtype is float32 else BYTES
 
     def before(self, step: int) -> tuple[list[Launch], dict[str, int]]:
         """What has to be done before, and memory for it."""

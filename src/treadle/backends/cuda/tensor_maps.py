@@ -10,6 +10,7 @@ from treadle.backends.cuda.launch import Tensor
 from treadle.base.errors import DeviceError, explain
 
 KINDS = {
+    "u8": (0, 1),
     "fp16": (6, 2),
     "fp32": (7, 4),
     "bf16": (9, 2),
