@@ -23,11 +23,11 @@ from treadle.kernel.steps import ProductStep
 LINE, GRAIN = 16, 8  # elements of the shortest line, and those between which lines begin
 HALF = 112 << 10  # bytes of the shared memory of a processor
 ACROSS = (  # windows are rows of tiles
-    Tile(128, 256, 64, 8, 3, 1.0), Tile(128, 128, 64, 4, 3, 0.9), Tile(64, 128, 64, 4, 4, 0.7),
+    Tile(128, 256, 64, 8, 3, 1.0), Tile(128, 128, 64, 8, 3, 0.9), Tile(64, 128, 64, 4, 4, 0.7),
     Tile(128, 64, 64, 4, 4, 0.7), Tile(64, 64, 64, 4, 4, 0.5), Tile(64, 32, 64, 4, 4, 0.28),
 )  # fmt: skip
 ALONG = (  # windows are added up
-    Tile(128, 128, 64, 4, 3, 1.0), Tile(64, 128, 64, 4, 3, 0.8), Tile(64, 64, 64, 4, 4, 0.5),
+    Tile(128, 128, 64, 8, 3, 1.0), Tile(64, 128, 64, 4, 3, 0.8), Tile(64, 64, 64, 4, 4, 0.5),
     Tile(32, 64, 64, 4, 4, 0.28), Tile(16, 64, 64, 4, 4, 0.15),
 )  # fmt: skip
 
