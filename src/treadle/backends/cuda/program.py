@@ -16,6 +16,7 @@ from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.matmul import TEMPLATES
 from treadle.backends.cuda.nest import Nest, Placed
 from treadle.backends.cuda.on_host import HostStep
+from treadle.backends.cuda.ordered import with_values
 from treadle.backends.cuda.primitives import RUNNING
 from treadle.backends.cuda.scan import Scan, sizes_of
 from treadle.backends.cuda.sort import Sort
@@ -59,7 +60,7 @@ class Plan(Driver):
         within: int | None = None,
     ) -> None:  # fmt: skip
         graph = roots, leaves, replaces
-        super().__init__(*(_with_few_branches(*graph) if within is None else graph))
+        super().__init__(*(_prepared(*graph) if within is None else graph))
         self.refused = trace.recall("refused") or ()
         self.architecture = architecture
         self.processors, self.machine, self.within = processors, machine, within
@@ -177,7 +178,7 @@ class Plan(Driver):
             memory = (source, node)
             made = Scan(node.op.name, node.dtype, sizes_of(node), memory, name, self.processors)
         elif node.op.name == "argsort":
-            made = Sort(node, source, self.processors, str(step))
+            made = Sort(node, source, str(step))
         else:
             self.work += [HostStep(node, routine.sources)] if node.type.size else []
             self._mark(step)
@@ -260,12 +261,14 @@ def kernel_text(text: str, form: Form) -> str:
     return emitter(parse(text), form).text()
 
 
-def _with_few_branches(
+def _prepared(
     roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
 ) -> tuple[Sequence[Node], Sequence[Node], dict[Node, Node]]:
-    """The graph with cheap branches all computed: to choose one, the host would have to wait."""
-    if not has_regions(toposort(roots)):
-        return roots, leaves, replaces
-    plain = simplify(chosen(roots))
+    """The graph with sorts of elements, and with cheap branches all computed.
+
+    To choose one, the host would have to wait.
+    """
+    plain = simplify(chosen(roots)) if has_regions(toposort(roots)) else roots
+    plain = with_values(plain)
     same = dict(zip(roots, plain, strict=True))
     return plain, leaves, {same[root]: leaf for root, leaf in replaces.items()}

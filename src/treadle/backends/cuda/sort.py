@@ -1,166 +1,186 @@
-"""Indices that sort along an axis, as Triton source: by the digits of keys, the last digit first.
+"""Sorts along an axis, as Triton source: by the digits of keys, the last digit first.
 
-Each pass counts the digits of every block, finds by a running total where those of a block begin,
-and moves keys and indices there. Equal digits keep their order, so all passes together are stable.
-Keys are integers in the order of the elements: NaN is the largest, zeros of both signs are equal.
+How often each digit occurs in a line is counted once, for all passes. A pass ranks the elements of
+a block by one digit, learns from the blocks before it how many of each digit come first, and moves
+elements to their places. Equal digits keep their order, so all passes together are stable.
+
+Values are moved as they are; where it is indices that are wanted, each goes along with its element.
 """
 
 from __future__ import annotations
 
-from treadle.backends.cuda.forms import INDEX_LIMIT
+from dataclasses import dataclass
+
+from treadle.backends.cuda.clear import cleared
+from treadle.backends.cuda.forms import INDEX_LIMIT, power_of_two
+from treadle.backends.cuda.keys import RAW, key_bits, ordered, register_bits
 from treadle.backends.cuda.launch import Arguments, Launch
-from treadle.backends.cuda.narrow import loaded
 from treadle.backends.cuda.ops import with_helpers
-from treadle.backends.cuda.scan import Scan, sizes_of
-from treadle.base.dtypes import DType, bfloat16, bool_, int32, int64, uint32, uint64
-from treadle.base.errors import NotSupported, explain
+from treadle.backends.cuda.radix import (
+    ADD, BEFORE, COUNT, DIGIT, DIGITS, FIELDS, MOVE, QUAD, ROW, SAY, STEP, SUMS,
+)  # fmt: skip
+from treadle.backends.cuda.scan import sizes_of
+from treadle.base.dtypes import DType, int32, int64, uint32, uint64
 from treadle.ir.node import Node
 
-DIGIT = 4  # bits
-BLOCK = 1024  # elements of a program
-
-TEXT = """
-@triton.jit
-def kernel({arguments}, n, inner, blocks, shift, BLOCK: tl.constexpr):
-    line = tl.program_id(1){wide}
-    k = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)[:, None]
-    inside = k < n
-    {keys}
-    each = tl.arange(0, 16)[None, :]
-    digit = ((key >> shift) & 15).to(tl.int32)
-    mine = ((digit == each) & inside).to(tl.int32)
-    at = (line * 16 + each) * blocks + tl.program_id(0)
-    {last}
-"""
-COUNT = "tl.store(counts + at, tl.sum(mine, 0, keep_dims=True))"
-MOVE = """first = tl.load(ends + at) - tl.load(counts + at)
-    place = tl.sum(mine * (tl.cumsum(mine, 0) - 1 + first), 1, keep_dims=True)
-    {stores}"""
+BLOCK = 4096  # elements of a program
+WARPS = 4
+SEEN = 32  # blocks that a program looks back at, at a time
+LANES = 128  # rows of a program that counts
+TURNS = 60  # of its loop, in each of which a byte grows by 4 at most
+VALUES = "values"
+"""Last in the arg of a sort whose result is the elements, not their indices."""
 
 
-def key_bits(d: DType) -> int:
-    """Of a key: a whole number of digits."""
-    if d.is_storage:
-        return 16 if d is bfloat16 else 32  # its bits are the upper ones of a float32
-    return DIGIT if d is bool_ else 8 * d.size
+@dataclass(frozen=True)
+class Memory:
+    """What passes move elements between: packed with an index, beside one, or alone."""
+
+    item: DType
+    packed: bool = False  # the index is the upper half of an item
+    beside: bool = False  # indices lie in memory of their own
+
+
+def memory_of(d: DType, values: bool) -> Memory:
+    """For elements of a dtype."""
+    if values:
+        return Memory(RAW[d.size])
+    return Memory(uint64, beside=True) if d.size == 8 else Memory(uint64, packed=True)
 
 
 class Sort:
     """One sort on its way to launches."""
 
-    def __init__(self, node: Node, source: Node, processors: int, name: str) -> None:
-        self.node, self.source, self.processors, self.name = node, source, processors, name
+    def __init__(self, node: Node, source: Node, name: str) -> None:
+        self.node, self.source, self.name = node, source, name
         self.outer, self.n, self.inner = sizes_of(node)
         self.lines, self.descending = self.outer * self.inner, bool(node.arg[1])
-        self.d = source.dtype
-        self.key: DType = uint64 if self.d.size == 8 else uint32
-        self.blocks = -(-self.n // BLOCK)
-        self.wide = self.lines * self.n >= INDEX_LIMIT
-        if self.lines * 16 * self.blocks >= INDEX_LIMIT:
-            hint = "sort it on the CPU: x.to('cpu')"
-            raise NotSupported(explain("argsort", "too many elements", hint, shape=node.shape))
-        self.passes = key_bits(self.d) // DIGIT
-        self.scan: Scan | None = None
+        self.d, self.values = source.dtype, VALUES in node.arg
+        self.memory = memory_of(self.d, self.values)
+        self.block = max(QUAD, min(BLOCK, power_of_two(self.n)))
+        self.blocks = -(-self.n // self.block)
+        self.passes = -(-key_bits(self.d) // DIGIT)
+        self.word: DType = int32 if self.n < 1 << 29 else int64
+        self.tickets = self.passes * self.lines
+        self.totals = self.tickets * DIGITS
+        self.states = self.tickets * DIGITS * self.blocks if self.blocks > 1 else 0
+        self.words = self.tickets + self.totals + self.states
+        self.wide = max(self.lines * self.n, self.words) >= INDEX_LIMIT
 
     def temporaries(self) -> dict[str, int]:
-        """Keys and indices on their way, twice, and what is counted."""
+        """Elements on their way, twice, and what is counted."""
         if not self.lines * self.n:
             return {}
-        size, counts = self.lines * self.n, self.lines * 16 * self.blocks * int32.size
-        found = {self._at("counts"): counts, self._at("ends"): counts}
+        found = {self._at("counts"): self.words * self.word.size}
         for k in (0, 1)[: self.passes - 1]:
-            found |= {self._at(f"keys {k}"): size * self.key.size}
-            found |= {self._at(f"indices {k}"): size * uint32.size}
-        return found | (self.scan.temporaries() if self.scan else {})
+            found[self._at(f"items {k}")] = self.lines * self.n * self.memory.item.size
+            if self.memory.beside:
+                found[self._at(f"indices {k}")] = self.lines * self.n * uint32.size
+        return found
 
     def launches(self) -> list[Launch]:
-        """Three kernels or more for every digit."""
+        """Counting, and a kernel for every digit."""
         if not self.lines * self.n:
             return []
-        sizes = (self.lines, 16 * self.blocks, 1)
-        memory = (self._at("counts"), self._at("ends"))
-        self.scan = Scan("cumsum", int32, sizes, memory, self._at("parts"), self.processors)
-        found = []
-        for k in range(self.passes):
-            found += [self._launch(k, moves=False), *self.scan.launches(), self._launch(k, True)]
-        return found
+        clear = cleared(self._at("counts"), self.word, self.words)
+        return [clear, self._count(), *(self._move(k) for k in range(self.passes))]
 
     def _at(self, what: str) -> str:
         return f"{what} of sort {self.name}"
 
-    def _launch(self, number: int, moves: bool) -> Launch:
-        """Digits of one pass counted, or what has them moved."""
-        first, last = number == 0, number == self.passes - 1
+    def _count(self) -> Launch:
+        """How often each digit occurs in a line, for all passes."""
+        add = Arguments()
+        add.memory("x", RAW[self.d.size], self.source)
+        add.memory("counts", self.word, self._at("counts"))
+        numbers = {"n": self.n, "inner": self.inner, "lines": self.lines, "first": self.tickets}
+        for name, value in numbers.items():
+            add.integer(name, value, self.wide)
+        passes = range(self.passes)
+        text = FIELDS + COUNT.format(
+            line="tl.program_id(1)" + ".to(tl.int64)" * self.wide,
+            zeros="\n    ".join(SUMS.format(k=k) for k in passes),
+            at=self._place("k"), kind=f"tl.{register_bits(self.d).name}",
+            keys="\n        ".join(ordered(self.d, self.descending)),
+            step="\n        ".join(STEP.format(k=k, shift=DIGIT * k) for k in passes),
+            last="\n    ".join(ADD.format(k=k) for k in passes),
+        )  # fmt: skip
+        sizes = {"LANES": LANES, "TURNS": TURNS, "DIGITS": DIGITS, "QUAD": QUAD}
+        source = add.source(with_helpers(text), sizes, 4)
+        grid = -(-self.n // (QUAD * LANES * TURNS)), self.lines
+        return Launch(source, grid, add.values, self.lines * self.n)
+
+    def _place(self, k: str) -> str:
+        """Where element k of a line lies in the operand and in the result."""
+        if self.inner == 1:
+            return f"line * n + {k}"
+        return f"(line // inner * n + {k}) * inner + line % inner"
+
+    def _move(self, number: int) -> Launch:
+        """The pass of a digit."""
+        first, last, memory = number == 0, number == self.passes - 1, self.memory
         add = Arguments()
         if first:
-            add.memory("x", self.d, self.source)
+            add.memory("x", RAW[self.d.size], self.source)
         else:
-            add.memory("keys", self.key, self._at(f"keys {(number - 1) % 2}"))
-            if moves:
+            add.memory("x", memory.item, self._at(f"items {(number - 1) % 2}"))
+            if memory.beside:
                 add.memory("indices", uint32, self._at(f"indices {(number - 1) % 2}"))
-        add.memory("counts", int32, self._at("counts"))
-        if moves:
-            add.memory("ends", int32, self._at("ends"))
-            if last:
-                add.memory("y", int64, self.node)
-            else:
-                add.memory("to_keys", self.key, self._at(f"keys {number % 2}"))
+        if last:
+            add.memory("y", RAW[self.d.size] if self.values else int64, self.node)
+        else:
+            add.memory("y", memory.item, self._at(f"items {number % 2}"))
+            if memory.beside:
                 add.memory("to_indices", uint32, self._at(f"indices {number % 2}"))
+        add.memory("counts", self.word, self._at("counts"))
         names = ", ".join(name for name, _ in add.types)
-        numbers = {"n": self.n, "inner": self.inner, "blocks": self.blocks, "shift": DIGIT * number}
+        numbers = {
+            "n": self.n, "inner": self.inner, "blocks": self.blocks, "shift": DIGIT * number,
+            "ticket": number * self.lines, "total": self.tickets + number * self.lines * DIGITS,
+            "state": self.tickets + self.totals + number * self.lines * self.blocks * DIGITS,
+        }  # fmt: skip
         for name, value in numbers.items():
             add.integer(name, value, self.wide and name != "shift")
-        text = TEXT.format(
+        unit = 1 << (29 if self.word is int32 else 60)
+        text = FIELDS + MOVE.format(
             arguments=names,
-            wide=".to(tl.int64)" * self.wide,
-            keys="\n    ".join(self._keys(first, moves)),
-            last=MOVE.format(stores="\n    ".join(self._stores(last))) if moves else COUNT,
-        )
-        source = add.source(with_helpers(text), {"BLOCK": BLOCK}, 4)
+            line="tl.program_id(1)" + ".to(tl.int64)" * self.wide,
+            block="tl.atomic_add(counts + ticket + line, 1)" if self.blocks > 1 else "0",
+            word=f"tl.{self.word.name}", unit=unit,
+            load="\n    ".join(self._loads(first)),
+            keys="\n    ".join(ordered(self.d, self.descending)),
+            say=SAY if self.blocks > 1 else "",
+            before=BEFORE.format(unit=unit) if self.blocks > 1 else "before = 0",
+            stores="\n    ".join(self._stores(last)),
+        )  # fmt: skip
+        row = min(ROW, self.block)
+        sizes = {"BLOCK": self.block, "ROW": row, "QUAD": QUAD, "DIGITS": DIGITS, "SEEN": SEEN}
+        source = add.source(with_helpers(text), sizes, WARPS)
         return Launch(source, (self.blocks, self.lines), add.values, self.lines * self.n)
 
-    def _keys(self, first: bool, moves: bool) -> list[str]:
-        """Lines that find keys, and indices: of the elements, or as the pass before left them."""
-        if not first:
-            lines = ["key = tl.load(keys + line * n + k, mask=inside, other=0)"]
-            load = "index = tl.load(indices + line * n + k, mask=inside, other=0)"
-            return [*lines, load] if moves else lines
-        at = "line * n + k" if self.inner == 1 else "(line // inner * n + k) * inner + line % inner"
-        value = loaded(f"tl.load(x + {at}, mask=inside, other=0)", self.d)
-        lines = [f"value = {value}", *_ordered(self.d)]
-        lines += ["key = key ^ every"] * self.descending
-        return [*lines, "index = k.to(tl.uint32)"]
+    def _loads(self, first: bool) -> list[str]:
+        """Lines that find bits, and items: of the operand, or as the pass before left them."""
+        memory, kind = self.memory, f"tl.{register_bits(self.d).name}"
+        if first:
+            load = f"bits = tl.load(x + {self._place('k')}, mask=inside, other=0).to({kind})"
+            if memory.packed:
+                return [load, "item = bits.to(tl.uint64) | (k.to(tl.uint64) << 32)"]
+            return [load, "item = bits", *["index = k.to(tl.uint32)"] * memory.beside]
+        lines = ["item = tl.load(x + line * n + k, mask=inside, other=0)"]
+        if memory.beside:
+            lines.append("index = tl.load(indices + line * n + k, mask=inside, other=0)")
+        return [*lines, f"bits = item.to({kind})"]
 
     def _stores(self, last: bool) -> list[str]:
+        memory = self.memory
         if last:
-            at = "line * n + place"
-            if self.inner > 1:
-                at = "(line // inner * n + place) * inner + line % inner"
-            return [f"tl.store(y + {at}, index.to(tl.int64), mask=inside)"]
-        at = "line * n + place"
-        return [
-            f"tl.store(to_keys + {at}, key, mask=inside)",
-            f"tl.store(to_indices + {at}, index, mask=inside)",
-        ]
-
-
-def _ordered(d: DType) -> list[str]:
-    """Lines that make a key of an element."""
-    wide = d.size == 8
-    raw, bits = ("tl.uint64", 64) if wide else ("tl.uint32", 32)
-    lines = [
-        f"every = tl.full((1, 1), {(1 << bits) - 1}, {raw})",
-        f"sign = tl.full((1, 1), {1 << ((bits if d.is_float else 8 * d.size) - 1)}, {raw})",
-    ]
-    if not d.is_float:
-        signed = d is not bool_ and d.least < 0
-        own = f"tl.uint{8 * d.size}"
-        whole = f"value.to({own}, bitcast=True)" if signed else "value"
-        return [*lines, f"key = {whole}.to({raw})" + " ^ sign" * signed]
-    lines += [
-        f"number = value.to(tl.float{bits})",
-        f"bits = tl.where(number == 0, 0.0, number).to({raw}, bitcast=True)",
-        "key = tl.where((bits & sign) != 0, bits ^ every, bits | sign)",
-        "key = tl.where(number != number, every, key)",
-    ]
-    return [*lines, "key = key >> 16"] if d is bfloat16 else lines
+            found = "item"
+            if not self.values:
+                found = "index.to(tl.int64)" if memory.beside else "(item >> 32).to(tl.int64)"
+            elif memory.item is not register_bits(self.d):
+                found = f"item.to(tl.{memory.item.name})"
+            return [f"tl.store(y + {self._place('place')}, {found}, mask=inside)"]
+        lines = [f"tl.store(y + line * n + place, item.to(tl.{memory.item.name}), mask=inside)"]
+        if memory.beside:
+            lines.append("tl.store(to_indices + line * n + place, index, mask=inside)")
+        return lines
