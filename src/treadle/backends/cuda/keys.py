@@ -42,3 +42,8 @@ def ordered(d: DType, descending: bool) -> list[str]:
     else:
         lines.append("key = bits ^ sign" if d.least < 0 else "key = bits")
     return [*lines, "key = key ^ every"] if descending else lines
+
+
+def place_of(k: str, inner: int) -> str:
+    """Where element k of a line lies, whose elements are inner apart."""
+    return f"line * n + {k}" if inner == 1 else f"(line // inner * n + {k}) * inner + line % inner"

@@ -44,7 +44,8 @@ def kernel(x, y, said, n, blocks, groups, totals, SPAN: tl.constexpr, GROUP: tl.
     value = tl.where(inside, value, {start})
     total = tl.reduce(value, 1, join, keep_dims=True).to({kind})
     here = said + 1 + line * blocks * {each}
-    say(here + block * {each}, total)
+    one = tl.zeros((1, 1), tl.int32)
+    say(here + block * {each} + one, total)
     found = tl.associative_scan(value, 1, join).to({kind})
     group = block // GROUP
     mate = group * GROUP + tl.arange(0, GROUP)[None, :]
@@ -52,7 +53,7 @@ def kernel(x, y, said, n, blocks, groups, totals, SPAN: tl.constexpr, GROUP: tl.
     carry = tl.reduce(carry, 1, join, keep_dims=True)
     there = said + totals + line * groups * {each}
     if block % GROUP == GROUP - 1:
-        say(there + group * {each}, join(carry, total))
+        say(there + group * {each} + one, join(carry, total))
     other = tl.arange(0, GROUPS)[None, :]
     first = tl.where(other < group, heard(there + other * {each}, other < group), {identity})
     carry = join(tl.reduce(first, 1, join, keep_dims=True), carry)

@@ -35,7 +35,7 @@ def field(even, odd, digit):
 """
 COUNT = """
 @triton.jit
-def kernel(x, counts, n, inner, lines, first, LANES: tl.constexpr, TURNS: tl.constexpr,
+def kernel(x, counts, n, inner, lines, tickets, LANES: tl.constexpr, TURNS: tl.constexpr,
            DIGITS: tl.constexpr, QUAD: tl.constexpr):
     line = {line}
     each = tl.arange(0, DIGITS)[None, :]
@@ -52,7 +52,7 @@ def kernel(x, counts, n, inner, lines, first, LANES: tl.constexpr, TURNS: tl.con
 """
 MOVE = """
 @triton.jit
-def kernel({arguments}, n, inner, blocks, shift, ticket, total, state, BLOCK: tl.constexpr,
+def kernel({arguments}, n, inner, lines, blocks, tickets, number, BLOCK: tl.constexpr,
            ROW: tl.constexpr, QUAD: tl.constexpr, DIGITS: tl.constexpr, SEEN: tl.constexpr):
     line = {line}
     block = {block}
@@ -63,6 +63,7 @@ def kernel({arguments}, n, inner, blocks, shift, ticket, total, state, BLOCK: tl
     inside = k < n
     {load}
     {keys}
+    shift = number * 4
     digit = tl.where(inside, ((key >> shift) & (DIGITS - 1)).to(tl.int32), DIGITS - 1)
     one = tl.reshape(one_of(digit), (BLOCK // ROW, ROW // QUAD, QUAD))
     digits = tl.reshape(digit, (BLOCK // ROW, ROW // QUAD, QUAD))
@@ -75,12 +76,12 @@ def kernel({arguments}, n, inner, blocks, shift, ticket, total, state, BLOCK: tl
     even, odd = tl.cumsum(even, 1) - even, tl.cumsum(odd, 1) - odd
     within += field(even[:, :, None], odd[:, :, None], digits)
     {before}
-    all = tl.load(counts + total + line * DIGITS + each)
+    all = tl.load(counts + tickets + (number * lines + line) * DIGITS + each)
     begin = tl.cumsum(all, 1) - all + before + tl.cumsum(rows, 0) - rows - 1
     place = tl.gather(begin, digit, 1) + tl.reshape(within, (BLOCK // ROW, ROW))
     {stores}
 """
-SAY = """states = counts + state + line * blocks * DIGITS
+SAY = """states = counts + tickets * (1 + DIGITS) + (number * lines + line) * blocks * DIGITS
     own = states + block * DIGITS + each
     tl.atomic_xchg(own, mine + unit, sem="relaxed")"""
 BEFORE = """before = tl.zeros_like(mine)
@@ -107,5 +108,5 @@ STEP = """digit = ((key >> {shift}) & (DIGITS - 1)).to(tl.int32)
         even{k} += of_even(quad)
         odd{k} += of_odd(quad)"""
 ADD = """found = tl.sum(field(even{k}[:, None], odd{k}[:, None], each), 0, keep_dims=True)
-    at = counts + first + ({k} * lines + line) * DIGITS + each
+    at = counts + tickets + ({k} * lines + line) * DIGITS + each
     tl.atomic_add(at, found.to(counts.dtype.element_ty), mask=found > 0, sem="relaxed")"""

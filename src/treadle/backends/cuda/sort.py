@@ -12,12 +12,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from treadle.backends.cuda.clear import cleared
+from treadle.backends.cuda.counted import counted, is_counted
 from treadle.backends.cuda.forms import INDEX_LIMIT, power_of_two
-from treadle.backends.cuda.keys import RAW, key_bits, ordered, register_bits
+from treadle.backends.cuda.keys import RAW, key_bits, ordered, place_of, register_bits
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.ops import with_helpers
 from treadle.backends.cuda.radix import (
-    ADD, BEFORE, COUNT, DIGIT, DIGITS, FIELDS, MOVE, QUAD, ROW, SAY, STEP, SUMS,
+    ADD,
+    BEFORE,
+    COUNT,
+    DIGIT,
+    DIGITS,
+    FIELDS,
+    MOVE,
+    QUAD,
+    ROW,
+    SAY,
+    STEP,
+    SUMS,
 )  # fmt: skip
 from treadle.backends.cuda.scan import sizes_of
 from treadle.base.dtypes import DType, int32, int64, uint32, uint64
@@ -57,6 +69,7 @@ class Sort:
         self.lines, self.descending = self.outer * self.inner, bool(node.arg[1])
         self.d, self.values = source.dtype, VALUES in node.arg
         self.memory = memory_of(self.d, self.values)
+        self.counted = is_counted(self.lines, self.n)
         self.block = max(QUAD, min(BLOCK, power_of_two(self.n)))
         self.blocks = -(-self.n // self.block)
         self.passes = -(-key_bits(self.d) // DIGIT)
@@ -69,7 +82,7 @@ class Sort:
 
     def temporaries(self) -> dict[str, int]:
         """Elements on their way, twice, and what is counted."""
-        if not self.lines * self.n:
+        if not self.lines * self.n or self.counted:
             return {}
         found = {self._at("counts"): self.words * self.word.size}
         for k in (0, 1)[: self.passes - 1]:
@@ -82,8 +95,14 @@ class Sort:
         """Counting, and a kernel for every digit."""
         if not self.lines * self.n:
             return []
+        if self.counted:
+            return [self._counted()]
         clear = cleared(self._at("counts"), self.word, self.words)
         return [clear, self._count(), *(self._move(k) for k in range(self.passes))]
+
+    def _counted(self) -> Launch:
+        sizes, memory = (self.lines, self.n, self.inner), (self.source, self.node)
+        return counted(self.d, self.descending, self.values, sizes, self.wide, memory)
 
     def _at(self, what: str) -> str:
         return f"{what} of sort {self.name}"
@@ -93,14 +112,14 @@ class Sort:
         add = Arguments()
         add.memory("x", RAW[self.d.size], self.source)
         add.memory("counts", self.word, self._at("counts"))
-        numbers = {"n": self.n, "inner": self.inner, "lines": self.lines, "first": self.tickets}
+        numbers = {"n": self.n, "inner": self.inner, "lines": self.lines, "tickets": self.tickets}
         for name, value in numbers.items():
             add.integer(name, value, self.wide)
         passes = range(self.passes)
         text = FIELDS + COUNT.format(
             line="tl.program_id(1)" + ".to(tl.int64)" * self.wide,
             zeros="\n    ".join(SUMS.format(k=k) for k in passes),
-            at=self._place("k"), kind=f"tl.{register_bits(self.d).name}",
+            at=place_of("k", self.inner), kind=f"tl.{register_bits(self.d).name}",
             keys="\n        ".join(ordered(self.d, self.descending)),
             step="\n        ".join(STEP.format(k=k, shift=DIGIT * k) for k in passes),
             last="\n    ".join(ADD.format(k=k) for k in passes),
@@ -109,12 +128,6 @@ class Sort:
         source = add.source(with_helpers(text), sizes, 4)
         grid = -(-self.n // (QUAD * LANES * TURNS)), self.lines
         return Launch(source, grid, add.values, self.lines * self.n)
-
-    def _place(self, k: str) -> str:
-        """Where element k of a line lies in the operand and in the result."""
-        if self.inner == 1:
-            return f"line * n + {k}"
-        return f"(line // inner * n + {k}) * inner + line % inner"
 
     def _move(self, number: int) -> Launch:
         """The pass of a digit."""
@@ -135,17 +148,16 @@ class Sort:
         add.memory("counts", self.word, self._at("counts"))
         names = ", ".join(name for name, _ in add.types)
         numbers = {
-            "n": self.n, "inner": self.inner, "blocks": self.blocks, "shift": DIGIT * number,
-            "ticket": number * self.lines, "total": self.tickets + number * self.lines * DIGITS,
-            "state": self.tickets + self.totals + number * self.lines * self.blocks * DIGITS,
+            "n": self.n, "inner": self.inner, "lines": self.lines, "blocks": self.blocks,
+            "tickets": self.tickets, "number": number,
         }  # fmt: skip
         for name, value in numbers.items():
-            add.integer(name, value, self.wide and name != "shift")
+            add.integer(name, value, self.wide and name != "number")
         unit = 1 << (29 if self.word is int32 else 60)
         text = FIELDS + MOVE.format(
             arguments=names,
             line="tl.program_id(1)" + ".to(tl.int64)" * self.wide,
-            block="tl.atomic_add(counts + ticket + line, 1)" if self.blocks > 1 else "0",
+            block="tl.atomic_add(counts + number * lines + line, 1)" if self.blocks > 1 else "0",
             word=f"tl.{self.word.name}", unit=unit,
             load="\n    ".join(self._loads(first)),
             keys="\n    ".join(ordered(self.d, self.descending)),
@@ -162,7 +174,9 @@ class Sort:
         """Lines that find bits, and items: of the operand, or as the pass before left them."""
         memory, kind = self.memory, f"tl.{register_bits(self.d).name}"
         if first:
-            load = f"bits = tl.load(x + {self._place('k')}, mask=inside, other=0).to({kind})"
+            load = (
+                f"bits = tl.load(x + {place_of('k', self.inner)}, mask=inside, other=0).to({kind})"
+            )
             if memory.packed:
                 return [load, "item = bits.to(tl.uint64) | (k.to(tl.uint64) << 32)"]
             return [load, "item = bits", *["index = k.to(tl.uint32)"] * memory.beside]
@@ -179,7 +193,7 @@ class Sort:
                 found = "index.to(tl.int64)" if memory.beside else "(item >> 32).to(tl.int64)"
             elif memory.item is not register_bits(self.d):
                 found = f"item.to(tl.{memory.item.name})"
-            return [f"tl.store(y + {self._place('place')}, {found}, mask=inside)"]
+            return [f"tl.store(y + {place_of('place', self.inner)}, {found}, mask=inside)"]
         lines = [f"tl.store(y + line * n + place, item.to(tl.{memory.item.name}), mask=inside)"]
         if memory.beside:
             lines.append("tl.store(to_indices + line * n + place, index, mask=inside)")
