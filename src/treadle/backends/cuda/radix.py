@@ -1,8 +1,8 @@
 """Texts of the kernels of a radix sort.
 
-Digits have four bits. Within QUAD elements they are counted by sixteen fields of four bits in one
-word, within a row by eight bits: those of even digits in one word, of odd ones in another. Rows
-are added up digit by digit.
+Digits have four bits. Within the elements of one lane they are counted by sixteen fields of four
+bits in one word, within a row of lanes by eight bits: those of even digits in one word, of odd ones
+in another. Rows are added up digit by digit.
 
 Blocks take tickets, so that who waits waits for work that was begun. Each says how many elements
 of every digit it has, and then, once it knows, how many there are up to its end: a word is a count
@@ -12,7 +12,7 @@ word is there, so no order of memory is needed; and counts are exact, whoever ad
 
 DIGIT = 4  # bits
 DIGITS = 1 << DIGIT
-QUAD = 4  # elements whose digits are counted by four bits: 15 at most
+LANE = 8  # elements whose digits are counted by four bits: 15 at most
 ROW = 128  # elements, by eight bits: 255 at most
 
 FIELDS = """
@@ -35,14 +35,14 @@ def field(even, odd, digit):
 """
 COUNT = """
 @triton.jit
-def kernel(x, counts, n, inner, lines, tickets, LANES: tl.constexpr, TURNS: tl.constexpr,
+def kernel(x, counts, n, inner, lines, tickets, ROWS: tl.constexpr, TURNS: tl.constexpr,
            DIGITS: tl.constexpr, QUAD: tl.constexpr):
     line = {line}
     each = tl.arange(0, DIGITS)[None, :]
-    start = tl.program_id(0) * (QUAD * LANES * TURNS)
+    start = tl.program_id(0) * (QUAD * ROWS * TURNS)
     {zeros}
-    for turn in range(0, tl.minimum(TURNS, tl.cdiv(n - start, QUAD * LANES))):
-        k = (turn * LANES + tl.arange(0, LANES)[:, None]) * QUAD + tl.arange(0, QUAD)[None, :]
+    for turn in range(0, tl.minimum(TURNS, tl.cdiv(n - start, QUAD * ROWS))):
+        k = (turn * ROWS + tl.arange(0, ROWS)[:, None]) * QUAD + tl.arange(0, QUAD)[None, :]
         k += start
         inside = k < n
         bits = tl.load(x + {at}, mask=inside, other=0).to({kind})
@@ -53,34 +53,44 @@ def kernel(x, counts, n, inner, lines, tickets, LANES: tl.constexpr, TURNS: tl.c
 MOVE = """
 @triton.jit
 def kernel({arguments}, n, inner, lines, blocks, tickets, number, BLOCK: tl.constexpr,
-           ROW: tl.constexpr, QUAD: tl.constexpr, DIGITS: tl.constexpr, SEEN: tl.constexpr):
+           ROW: tl.constexpr, LANE: tl.constexpr, PIECE: tl.constexpr, DIGITS: tl.constexpr,
+           SEEN: tl.constexpr):
     line = {line}
     block = {block}
+    shift = number * 4
     each = tl.arange(0, DIGITS)[None, :]
     unit = tl.full((1, 1), {unit}, {word})
-    row = tl.arange(0, BLOCK // ROW)[:, None]
-    k = block * BLOCK + row * ROW + tl.arange(0, ROW)[None, :]
-    inside = k < n
+    {constants}
+    first = tl.arange(0, BLOCK // ROW)[:, None, None] * ROW + block * BLOCK
+    first += tl.arange(0, ROW // LANE)[None, :, None] * LANE + tl.arange(0, PIECE)[None, None, :]
+    word = tl.zeros((BLOCK // ROW, ROW // LANE), tl.int64)
     {load}
-    {keys}
-    shift = number * 4
-    digit = tl.where(inside, ((key >> shift) & (DIGITS - 1)).to(tl.int32), DIGITS - 1)
-    one = tl.reshape(one_of(digit), (BLOCK // ROW, ROW // QUAD, QUAD))
-    digits = tl.reshape(digit, (BLOCK // ROW, ROW // QUAD, QUAD))
-    quad = tl.sum(one, 2)
-    even, odd = of_even(quad), of_odd(quad)
-    rows = field(tl.sum(even, 1)[:, None], tl.sum(odd, 1)[:, None], each)
+    even, odd = of_even(word), of_odd(word)
+    evens, odds = tl.cumsum(even, 1), tl.cumsum(odd, 1)
+    last = tl.full((BLOCK // ROW, 1), ROW // LANE - 1, tl.int32)
+    rows = field(tl.gather(evens, last, 1), tl.gather(odds, last, 1), each)
     mine = tl.sum(rows, 0, keep_dims=True).to({word})
     {say}
-    within = (tl.cumsum(one, 2) >> (digits * 4).to(tl.int64)).to(tl.int32) & 15
-    even, odd = tl.cumsum(even, 1) - even, tl.cumsum(odd, 1) - odd
-    within += field(even[:, :, None], odd[:, :, None], digits)
+    even, odd = (evens - even)[:, :, None], (odds - odd)[:, :, None]
+    {rank}
     {before}
     all = tl.load(counts + tickets + (number * lines + line) * DIGITS + each)
     begin = tl.cumsum(all, 1) - all + before + tl.cumsum(rows, 0) - rows - 1
-    place = tl.gather(begin, digit, 1) + tl.reshape(within, (BLOCK // ROW, ROW))
     {stores}
 """
+LOAD = """k = first + {start}
+    inside{p} = {inside}
+    {load}
+    digit{p} = tl.where(inside{p}, ((key >> shift) & (DIGITS - 1)).to(tl.int32), DIGITS - 1)
+    one{p} = one_of(digit{p})
+    word{p} = word
+    word = word + tl.sum(one{p}, 2)"""
+RANK = """so_far = tl.cumsum(one{p}, 2) + word{p}[:, :, None]
+    within{p} = (so_far >> (digit{p} * 4).to(tl.int64)).to(tl.int32) & 15
+    within{p} += field(even, odd, digit{p})"""
+STORE = """place = tl.gather(begin, tl.reshape(digit{p}, (BLOCK // ROW, ROW // LANE * PIECE)), 1)
+    place = tl.reshape(place, (BLOCK // ROW, ROW // LANE, PIECE)) + within{p}
+    {store}"""
 SAY = """states = counts + tickets * (1 + DIGITS) + (number * lines + line) * blocks * DIGITS
     own = states + block * DIGITS + each
     tl.atomic_xchg(own, mine + unit, sem="relaxed")"""
@@ -101,12 +111,12 @@ BEFORE = """before = tl.zeros_like(mine)
             looks = looks & (nearest == SEEN)
             at = tl.where(tl.max(looks.to(tl.int32)) > 0, at - SEEN, -1)
     tl.atomic_xchg(own, mine + before + 2 * unit, sem="relaxed")"""
-SUMS = """even{k} = tl.zeros((LANES,), tl.int64)
-    odd{k} = tl.zeros((LANES,), tl.int64)"""
+SUMS = """even{k} = tl.zeros((ROWS,), tl.int64)
+    odd{k} = tl.zeros((ROWS,), tl.int64)"""
 STEP = """digit = ((key >> {shift}) & (DIGITS - 1)).to(tl.int32)
-        quad = tl.sum(tl.where(inside, one_of(digit), 0), 1)
-        even{k} += of_even(quad)
-        odd{k} += of_odd(quad)"""
+        word = tl.sum(tl.where(inside, one_of(digit), 0), 1)
+        even{k} += of_even(word)
+        odd{k} += of_odd(word)"""
 ADD = """found = tl.sum(field(even{k}[:, None], odd{k}[:, None], each), 0, keep_dims=True)
     at = counts + tickets + ({k} * lines + line) * DIGITS + each
     tl.atomic_add(at, found.to(counts.dtype.element_ty), mask=found > 0, sem="relaxed")"""

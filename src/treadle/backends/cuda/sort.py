@@ -14,7 +14,17 @@ from dataclasses import dataclass
 from treadle.backends.cuda.clear import cleared
 from treadle.backends.cuda.counted import counted, is_counted
 from treadle.backends.cuda.forms import INDEX_LIMIT, power_of_two
-from treadle.backends.cuda.keys import RAW, key_bits, ordered, place_of, register_bits
+from treadle.backends.cuda.keys import (
+    RAW,
+    constants,
+    key_bits,
+    levelled,
+    ordered,
+    place_of,
+    register_bits,
+    straight,
+    twisted,
+)  # fmt: skip
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.ops import with_helpers
 from treadle.backends.cuda.radix import (
@@ -24,11 +34,14 @@ from treadle.backends.cuda.radix import (
     DIGIT,
     DIGITS,
     FIELDS,
+    LANE,
+    LOAD,
     MOVE,
-    QUAD,
+    RANK,
     ROW,
     SAY,
     STEP,
+    STORE,
     SUMS,
 )  # fmt: skip
 from treadle.backends.cuda.scan import sizes_of
@@ -36,10 +49,12 @@ from treadle.base.dtypes import DType, int32, int64, uint32, uint64
 from treadle.ir.node import Node
 
 BLOCK = 4096  # elements of a program
-WARPS = 4
+WARPS = 8
 SEEN = 32  # blocks that a program looks back at, at a time
-LANES = 128  # rows of a program that counts
+ROWS = 128  # rows of a program that counts
+QUAD = 4  # elements of a row
 TURNS = 60  # of its loop, in each of which a byte grows by 4 at most
+WIDEST = 16  # bytes that are loaded at once
 VALUES = "values"
 """Last in the arg of a sort whose result is the elements, not their indices."""
 
@@ -70,7 +85,7 @@ class Sort:
         self.d, self.values = source.dtype, VALUES in node.arg
         self.memory = memory_of(self.d, self.values)
         self.counted = is_counted(self.lines, self.n)
-        self.block = max(QUAD, min(BLOCK, power_of_two(self.n)))
+        self.block = max(LANE, min(BLOCK, power_of_two(self.n)))
         self.blocks = -(-self.n // self.block)
         self.passes = -(-key_bits(self.d) // DIGIT)
         self.word: DType = int32 if self.n < 1 << 29 else int64
@@ -124,9 +139,9 @@ class Sort:
             step="\n        ".join(STEP.format(k=k, shift=DIGIT * k) for k in passes),
             last="\n    ".join(ADD.format(k=k) for k in passes),
         )  # fmt: skip
-        sizes = {"LANES": LANES, "TURNS": TURNS, "DIGITS": DIGITS, "QUAD": QUAD}
+        sizes = {"ROWS": ROWS, "TURNS": TURNS, "DIGITS": DIGITS, "QUAD": QUAD}
         source = add.source(with_helpers(text), sizes, 4)
-        grid = -(-self.n // (QUAD * LANES * TURNS)), self.lines
+        grid = -(-self.n // (QUAD * ROWS * TURNS)), self.lines
         return Launch(source, grid, add.values, self.lines * self.n)
 
     def _move(self, number: int) -> Launch:
@@ -153,48 +168,74 @@ class Sort:
         }  # fmt: skip
         for name, value in numbers.items():
             add.integer(name, value, self.wide and name != "number")
+        piece = piece_of(RAW[self.d.size] if first else memory.item)
+        pieces = range(LANE // piece)
+        inside = "k < n" if self.n % self.block else "tl.full(k.shape, 1, tl.int1)"
         unit = 1 << (29 if self.word is int32 else 60)
         text = FIELDS + MOVE.format(
             arguments=names,
             line="tl.program_id(1)" + ".to(tl.int64)" * self.wide,
             block="tl.atomic_add(counts + number * lines + line, 1)" if self.blocks > 1 else "0",
             word=f"tl.{self.word.name}", unit=unit,
-            load="\n    ".join(self._loads(first)),
-            keys="\n    ".join(ordered(self.d, self.descending)),
             say=SAY if self.blocks > 1 else "",
             before=BEFORE.format(unit=unit) if self.blocks > 1 else "before = 0",
-            stores="\n    ".join(self._stores(last)),
+            constants="\n    ".join(constants(self.d)),
+            load="\n    ".join(
+                LOAD.format(p=p, start=p * piece, inside=inside, load=self._loads(first, p))
+                for p in pieces
+            ),
+            rank="\n    ".join(RANK.format(p=p) for p in pieces),
+            stores="\n    ".join(STORE.format(p=p, store=self._stores(last, p)) for p in pieces),
         )  # fmt: skip
         row = min(ROW, self.block)
-        sizes = {"BLOCK": self.block, "ROW": row, "QUAD": QUAD, "DIGITS": DIGITS, "SEEN": SEEN}
+        sizes = {"BLOCK": self.block, "ROW": row, "LANE": LANE, "PIECE": piece, "DIGITS": DIGITS,
+                 "SEEN": SEEN}  # fmt: skip
         source = add.source(with_helpers(text), sizes, WARPS)
         return Launch(source, (self.blocks, self.lines), add.values, self.lines * self.n)
 
-    def _loads(self, first: bool) -> list[str]:
-        """Lines that find bits, and items: of the operand, or as the pass before left them."""
+    def _loads(self, first: bool, p: int) -> str:
+        """Lines that find items, indices and keys: of the operand, or as a pass has left them."""
         memory, kind = self.memory, f"tl.{register_bits(self.d).name}"
         if first:
-            load = (
-                f"bits = tl.load(x + {place_of('k', self.inner)}, mask=inside, other=0).to({kind})"
-            )
-            if memory.packed:
-                return [load, "item = bits.to(tl.uint64) | (k.to(tl.uint64) << 32)"]
-            return [load, "item = bits", *["index = k.to(tl.uint32)"] * memory.beside]
-        lines = ["item = tl.load(x + line * n + k, mask=inside, other=0)"]
+            at, keys = place_of("k", self.inner), twisted(self.d, self.descending)
+            lines = [f"bits = tl.load(x + {at}, mask=inside{p}, other=0).to({kind})", *keys]
+            if self.values:
+                lines += [f"item{p} = key", *levelled(self.d)]
+            elif memory.packed:
+                lines += [
+                    *levelled(self.d),
+                    f"item{p} = key.to(tl.uint64) | (k.to(tl.uint64) << 32)",
+                ]
+            else:
+                lines += [*levelled(self.d), f"item{p} = key", f"index{p} = k.to(tl.uint32)"]
+            return "\n    ".join(lines)
+        lines = [
+            f"item{p} = tl.load(x + line * n + k, mask=inside{p}, other=0)",
+            f"key = item{p}.to({kind})",
+            *(levelled(self.d) if self.values else ()),
+        ]
         if memory.beside:
-            lines.append("index = tl.load(indices + line * n + k, mask=inside, other=0)")
-        return [*lines, f"bits = item.to({kind})"]
+            load = f"tl.load(indices + line * n + k, mask=inside{p}, other=0)"
+            lines.append(f"index{p} = {load}")
+        return "\n    ".join(lines)
 
-    def _stores(self, last: bool) -> list[str]:
-        memory = self.memory
+    def _stores(self, last: bool, p: int) -> str:
+        memory, lines = self.memory, []
+        at, item = "line * n + place", f"item{p}.to(tl.{self.memory.item.name})"
         if last:
-            found = "item"
-            if not self.values:
-                found = "index.to(tl.int64)" if memory.beside else "(item >> 32).to(tl.int64)"
-            elif memory.item is not register_bits(self.d):
-                found = f"item.to(tl.{memory.item.name})"
-            return [f"tl.store(y + {place_of('place', self.inner)}, {found}, mask=inside)"]
-        lines = [f"tl.store(y + line * n + place, item.to(tl.{memory.item.name}), mask=inside)"]
-        if memory.beside:
-            lines.append("tl.store(to_indices + line * n + place, index, mask=inside)")
-        return lines
+            at, item = place_of("place", self.inner), f"index{p}.to(tl.int64)"
+            if self.values:
+                lines = [f"key = item{p}.to(tl.{register_bits(self.d).name})"]
+                lines += straight(self.d, self.descending)
+                item = f"bits.to(tl.{memory.item.name})"
+            elif memory.packed:
+                item = f"(item{p} >> 32).to(tl.int64)"
+        lines.append(f"tl.store(y + {at}, {item}, mask=inside{p})")
+        if memory.beside and not last:
+            lines.append(f"tl.store(to_indices + line * n + place, index{p}, mask=inside{p})")
+        return "\n    ".join(lines)
+
+
+def piece_of(d: DType) -> int:
+    """Elements that a lane loads at once."""
+    return min(LANE, WIDEST // d.size)
