@@ -60,6 +60,27 @@ def test_parts_interpreted(shape, monkeypatch):
 
 
 @interpreted
+@pytest.mark.parametrize("kind", [np.int8, np.int32, np.uint32, np.int64, np.float64], ids=str)
+def test_one_pass_carries_every_dtype(kind, monkeypatch):
+    monkeypatch.setattr(scans, "TILE", 16)
+    monkeypatch.setattr(one_pass, "SPAN", 16)
+    x = node_of((np.random.default_rng(1).standard_normal((2, 150)) * 50).astype(kind))
+    roots = [s.cumsum(x, axis=1), s.cummax(x, axis=1)]
+    assert sum("waited" in launch.source.text for launch in plan_of(roots)[0].launches) == 2
+    check(roots, 1e-12 if kind is np.float64 else 0.0)
+
+
+@interpreted
+def test_one_pass_hands_on_what_is_special(monkeypatch):
+    monkeypatch.setattr(scans, "TILE", 16)
+    monkeypatch.setattr(one_pass, "SPAN", 16)
+    x = np.ones(200, np.float32)
+    for at, value in ((40, np.inf), (90, -np.inf), (130, np.nan)):
+        x[at] = value
+        check([f(node_of(x), axis=0) for f in (s.cumsum, s.cummax, s.cummin)], 0.0)
+
+
+@interpreted
 @pytest.mark.parametrize("kind", [np.float16, ml_dtypes.bfloat16], ids=str)
 def test_halves_interpreted(kind):
     # The interpreter cuts bits off where a device rounds to bfloat16.
