@@ -119,7 +119,7 @@ def test_many_short_lines_share_a_program(monkeypatch):
     monkeypatch.setattr(counted, "TILE", 1024)
     x = values(np.float32, 70, 5)
     plan, _ = plan_of([argsort(x, axis=1)])
-    assert [launch.grid for launch in plan.launches] == [(1, 5)]  # 16 lines of 8 times 8
+    assert [launch.grid for launch in plan.launches] == [(5, 1)]  # 16 lines of 8 times 8
     check([argsort(x, axis=1), argsort(values(np.int8, 3, 5, 7), axis=1)], 0.0)
 
 

@@ -21,8 +21,9 @@ def key_of(bits):
 
 @triton.jit
 def kernel(x, y, lines, n, inner, LINES: tl.constexpr, ROWS: tl.constexpr, OTHERS: tl.constexpr):
-    line = tl.program_id(1){wide} * LINES + tl.arange(0, LINES)[:, None, None]
-    k = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[None, :, None]
+    parts = tl.cdiv(n, ROWS)
+    line = tl.program_id(0){wide} // parts * LINES + tl.arange(0, LINES)[:, None, None]
+    k = tl.program_id(0) % parts * ROWS + tl.arange(0, ROWS)[None, :, None]
     inside = (line < lines) & (k < n)
     bits = tl.load(x + {at_k}, mask=inside, other=0).to({kind})
     key = key_of(bits)
@@ -65,4 +66,5 @@ def counted(
     )  # fmt: skip
     constants = {"LINES": together, "ROWS": rows, "OTHERS": others}
     source = add.source(with_helpers(text), constants, 4)
-    return Launch(source, (-(-n // rows), -(-lines // together)), add.values, lines * n)
+    grid = -(-n // rows) * -(-lines // together), 1
+    return Launch(source, grid, add.values, lines * n)

@@ -35,11 +35,11 @@ def field(even, odd, digit):
 """
 COUNT = """
 @triton.jit
-def kernel(x, counts, n, inner, lines, tickets, ROWS: tl.constexpr, TURNS: tl.constexpr,
-           DIGITS: tl.constexpr, QUAD: tl.constexpr):
-    line = {line}
+def kernel(x, counts, n, inner, lines, tickets, parts, ROWS: tl.constexpr,
+           TURNS: tl.constexpr, DIGITS: tl.constexpr, QUAD: tl.constexpr):
+    line = tl.program_id(0){wide} // parts
     each = tl.arange(0, DIGITS)[None, :]
-    start = tl.program_id(0) * (QUAD * ROWS * TURNS)
+    start = tl.program_id(0){wide} % parts * (QUAD * ROWS * TURNS)
     {zeros}
     for turn in range(0, tl.minimum(TURNS, tl.cdiv(n - start, QUAD * ROWS))):
         k = (turn * ROWS + tl.arange(0, ROWS)[:, None]) * QUAD + tl.arange(0, QUAD)[None, :]
@@ -74,7 +74,7 @@ def kernel({arguments}, n, inner, lines, blocks, tickets, number, BLOCK: tl.cons
     even, odd = (evens - even)[:, :, None], (odds - odd)[:, :, None]
     {rank}
     {before}
-    all = tl.load(counts + tickets + (number * lines + line) * DIGITS + each)
+    all = {all}
     begin = tl.cumsum(all, 1) - all + before + tl.cumsum(rows, 0) - rows - 1
     {stores}
 """
@@ -111,6 +111,15 @@ BEFORE = """before = tl.zeros_like(mine)
             looks = looks & (nearest == SEEN)
             at = tl.where(tl.max(looks.to(tl.int32)) > 0, at - SEEN, -1)
     tl.atomic_xchg(own, mine + before + 2 * unit, sem="relaxed")"""
+MANY = {
+    "block": "tl.atomic_add(counts + number * lines + line, 1)",
+    "say": SAY,
+    "before": BEFORE,
+    "all": "tl.load(counts + tickets + (number * lines + line) * DIGITS + each)",
+}
+"""What differs where a line is many blocks,"""
+ONE = {"block": "0", "say": "", "before": "before = 0", "all": "mine"}
+"""and where it is one."""
 SUMS = """even{k} = tl.zeros((ROWS,), tl.int64)
     odd{k} = tl.zeros((ROWS,), tl.int64)"""
 STEP = """digit = ((key >> {shift}) & (DIGITS - 1)).to(tl.int32)

@@ -29,17 +29,17 @@ from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.ops import with_helpers
 from treadle.backends.cuda.radix import (
     ADD,
-    BEFORE,
     COUNT,
     DIGIT,
     DIGITS,
     FIELDS,
     LANE,
     LOAD,
+    MANY,
     MOVE,
+    ONE,
     RANK,
     ROW,
-    SAY,
     STEP,
     STORE,
     SUMS,
@@ -99,7 +99,7 @@ class Sort:
         """Elements on their way, twice, and what is counted."""
         if not self.lines * self.n or self.counted:
             return {}
-        found = {self._at("counts"): self.words * self.word.size}
+        found = {self._at("counts"): self.words * self.word.size} if self.blocks > 1 else {}
         for k in (0, 1)[: self.passes - 1]:
             found[self._at(f"items {k}")] = self.lines * self.n * self.memory.item.size
             if self.memory.beside:
@@ -112,8 +112,10 @@ class Sort:
             return []
         if self.counted:
             return [self._counted()]
-        clear = cleared(self._at("counts"), self.word, self.words)
-        return [clear, self._count(), *(self._move(k) for k in range(self.passes))]
+        passes = [self._move(k) for k in range(self.passes)]
+        if self.blocks == 1:
+            return passes
+        return [cleared(self._at("counts"), self.word, self.words), self._count(), *passes]
 
     def _counted(self) -> Launch:
         sizes, memory = (self.lines, self.n, self.inner), (self.source, self.node)
@@ -127,12 +129,14 @@ class Sort:
         add = Arguments()
         add.memory("x", RAW[self.d.size], self.source)
         add.memory("counts", self.word, self._at("counts"))
-        numbers = {"n": self.n, "inner": self.inner, "lines": self.lines, "tickets": self.tickets}
+        parts = -(-self.n // (QUAD * ROWS * TURNS))
+        numbers = {"n": self.n, "inner": self.inner, "lines": self.lines, "tickets": self.tickets,
+                   "parts": parts}  # fmt: skip
         for name, value in numbers.items():
             add.integer(name, value, self.wide)
         passes = range(self.passes)
         text = FIELDS + COUNT.format(
-            line="tl.program_id(1)" + ".to(tl.int64)" * self.wide,
+            wide=".to(tl.int64)" * self.wide,
             zeros="\n    ".join(SUMS.format(k=k) for k in passes),
             at=place_of("k", self.inner), kind=f"tl.{register_bits(self.d).name}",
             keys="\n        ".join(ordered(self.d, self.descending)),
@@ -141,8 +145,7 @@ class Sort:
         )  # fmt: skip
         sizes = {"ROWS": ROWS, "TURNS": TURNS, "DIGITS": DIGITS, "QUAD": QUAD}
         source = add.source(with_helpers(text), sizes, 4)
-        grid = -(-self.n // (QUAD * ROWS * TURNS)), self.lines
-        return Launch(source, grid, add.values, self.lines * self.n)
+        return Launch(source, (parts * self.lines, 1), add.values, self.lines * self.n)
 
     def _move(self, number: int) -> Launch:
         """The pass of a digit."""
@@ -160,7 +163,8 @@ class Sort:
             add.memory("y", memory.item, self._at(f"items {number % 2}"))
             if memory.beside:
                 add.memory("to_indices", uint32, self._at(f"indices {number % 2}"))
-        add.memory("counts", self.word, self._at("counts"))
+        if self.blocks > 1:
+            add.memory("counts", self.word, self._at("counts"))
         names = ", ".join(name for name, _ in add.types)
         numbers = {
             "n": self.n, "inner": self.inner, "lines": self.lines, "blocks": self.blocks,
@@ -171,14 +175,12 @@ class Sort:
         piece = piece_of(RAW[self.d.size] if first else memory.item)
         pieces = range(LANE // piece)
         inside = "k < n" if self.n % self.block else "tl.full(k.shape, 1, tl.int1)"
+        wide, parts = ".to(tl.int64)" * self.wide, MANY if self.blocks > 1 else ONE
         unit = 1 << (29 if self.word is int32 else 60)
         text = FIELDS + MOVE.format(
-            arguments=names,
-            line="tl.program_id(1)" + ".to(tl.int64)" * self.wide,
-            block="tl.atomic_add(counts + number * lines + line, 1)" if self.blocks > 1 else "0",
+            arguments=names, line=f"tl.program_id(0){wide} // blocks",
             word=f"tl.{self.word.name}", unit=unit,
-            say=SAY if self.blocks > 1 else "",
-            before=BEFORE.format(unit=unit) if self.blocks > 1 else "before = 0",
+            **{name: part.format(unit=unit) for name, part in parts.items()},
             constants="\n    ".join(constants(self.d)),
             load="\n    ".join(
                 LOAD.format(p=p, start=p * piece, inside=inside, load=self._loads(first, p))
@@ -190,8 +192,9 @@ class Sort:
         row = min(ROW, self.block)
         sizes = {"BLOCK": self.block, "ROW": row, "LANE": LANE, "PIECE": piece, "DIGITS": DIGITS,
                  "SEEN": SEEN}  # fmt: skip
-        source = add.source(with_helpers(text), sizes, WARPS)
-        return Launch(source, (self.blocks, self.lines), add.values, self.lines * self.n)
+        warps = max(1, min(WARPS, self.block * WARPS // BLOCK))
+        source = add.source(with_helpers(text), sizes, warps)
+        return Launch(source, (self.blocks * self.lines, 1), add.values, self.lines * self.n)
 
     def _loads(self, first: bool, p: int) -> str:
         """Lines that find items, indices and keys: of the operand, or as a pass has left them."""
