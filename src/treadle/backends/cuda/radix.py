@@ -44,7 +44,7 @@ def kernel(x, counts, n, inner, lines, tickets, parts, ROWS: tl.constexpr,
     for turn in range(0, tl.minimum(TURNS, tl.cdiv(n - start, QUAD * ROWS))):
         k = (turn * ROWS + tl.arange(0, ROWS)[:, None]) * QUAD + tl.arange(0, QUAD)[None, :]
         k += start
-        inside = k < n
+        inside = {inside}
         bits = tl.load(x + {at}, mask=inside, other=0).to({kind})
         {keys}
         {step}
@@ -122,8 +122,8 @@ ONE = {"block": "0", "say": "", "before": "before = 0", "all": "mine"}
 """and where it is one."""
 SUMS = """even{k} = tl.zeros((ROWS,), tl.int64)
     odd{k} = tl.zeros((ROWS,), tl.int64)"""
-STEP = """digit = ((key >> {shift}) & (DIGITS - 1)).to(tl.int32)
-        word = tl.sum(tl.where(inside, one_of(digit), 0), 1)
+STEP = """one = one_of(((key >> {shift}) & (DIGITS - 1)).to(tl.int32))
+        word = tl.sum(tl.where(inside, one, 0), 1)
         even{k} += of_even(word)
         odd{k} += of_odd(word)"""
 ADD = """found = tl.sum(field(even{k}[:, None], odd{k}[:, None], each), 0, keep_dims=True)

@@ -53,7 +53,7 @@ WARPS = 8
 SEEN = 32  # blocks that a program looks back at, at a time
 ROWS = 128  # rows of a program that counts
 QUAD = 4  # elements of a row
-TURNS = 60  # of its loop, in each of which a byte grows by 4 at most
+TURNS = 32  # of its loop, in each of which a byte grows by 4 at most
 WIDEST = 16  # bytes that are loaded at once
 VALUES = "values"
 """Last in the arg of a sort whose result is the elements, not their indices."""
@@ -137,6 +137,7 @@ class Sort:
         passes = range(self.passes)
         text = FIELDS + COUNT.format(
             wide=".to(tl.int64)" * self.wide,
+            inside=_inside(self.n, QUAD * ROWS * TURNS),
             zeros="\n    ".join(SUMS.format(k=k) for k in passes),
             at=place_of("k", self.inner), kind=f"tl.{register_bits(self.d).name}",
             keys="\n        ".join(ordered(self.d, self.descending)),
@@ -174,7 +175,7 @@ class Sort:
             add.integer(name, value, self.wide and name != "number")
         piece = piece_of(RAW[self.d.size] if first else memory.item)
         pieces = range(LANE // piece)
-        inside = "k < n" if self.n % self.block else "tl.full(k.shape, 1, tl.int1)"
+        inside = _inside(self.n, self.block)
         wide, parts = ".to(tl.int64)" * self.wide, MANY if self.blocks > 1 else ONE
         unit = 1 << (29 if self.word is int32 else 60)
         text = FIELDS + MOVE.format(
@@ -242,3 +243,8 @@ class Sort:
 def piece_of(d: DType) -> int:
     """Elements that a lane loads at once."""
     return min(LANE, WIDEST // d.size)
+
+
+def _inside(n: int, block: int) -> str:
+    """Which elements of a block are there? The compiler leaves out what is always true."""
+    return "k < n" if n % block else "tl.full(k.shape, 1, tl.int1)"
