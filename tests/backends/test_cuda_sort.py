@@ -10,7 +10,7 @@ pytest.importorskip("triton")
 
 from triton_host import INTERPRETED, check, node_of, plan_of, run_interpreted
 
-from treadle.backends.cuda import counted, sort
+from treadle.backends.cuda import counted, radix, sort
 from treadle.backends.cuda.compile import code_of
 from treadle.ops import ordering
 from treadle.ops.scan import argsort
@@ -104,6 +104,17 @@ def test_blocks_interpreted(shape, descending):
     check([argsort(x, axis=axis, descending=descending)], 0.0)
     found = run(ordering.sort(x, axis=axis, descending=descending))
     assert equal(found, in_order(x.buffer, axis, descending))
+
+
+@interpreted
+@pytest.mark.usefixtures("small")
+def test_blocks_look_back_as_far_as_they_must(monkeypatch):
+    # Interpreted, blocks end one after the other: each would hear all from the one before it.
+    own, _, last = radix.BEFORE.rpartition("\n")
+    assert "atomic_xchg" in last
+    monkeypatch.setitem(radix.MANY, "before", own)
+    x = values(np.float16, 100)
+    check([argsort(x)], 0.0)
 
 
 @interpreted
