@@ -12,8 +12,12 @@ from triton_host import INTERPRETED, check, node_of, plan_of, run_interpreted
 
 from treadle.backends.cuda import counted, radix, sort
 from treadle.backends.cuda.compile import code_of
+from treadle.backends.cuda.program import Plan
+from treadle.base.dtypes import dtype
+from treadle.ir.node import placeholder, type_of
 from treadle.ops import ordering
 from treadle.ops.scan import argsort
+from treadle.passes.pipeline import simplify
 
 interpreted = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
 compiled = pytest.mark.skipif(INTERPRETED, reason="needs TRITON_INTERPRET=0")
@@ -115,6 +119,23 @@ def test_blocks_look_back_as_far_as_they_must(monkeypatch):
     monkeypatch.setitem(radix.MANY, "before", own)
     x = values(np.float16, 100)
     check([argsort(x)], 0.0)
+
+
+@interpreted
+@pytest.mark.usefixtures("small")
+def test_many_elements_are_counted_in_words_of_64_bits(monkeypatch):
+    for name in ("MOST", "INDEX_LIMIT"):
+        monkeypatch.setattr(sort, name, 0)
+    check([argsort(values(np.float16, 2, 40), axis=1)], 0.0)
+
+
+@compiled
+def test_very_many_elements_compiled():
+    for kind, n in ((np.uint8, (1 << 31) + 5), (np.float16, 1 << 29)):
+        x = placeholder(type_of((n,), dtype(np.dtype(kind).name)))
+        plan = Plan(simplify([argsort(x, axis=0)]), [x], {}, 132)
+        for source in {launch.source for launch in plan.launches}:
+            assert code_of(source, 90).cubin
 
 
 @interpreted

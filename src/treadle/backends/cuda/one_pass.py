@@ -21,7 +21,7 @@ from treadle.backends.cuda.ops import register_type, with_helpers
 from treadle.base.dtypes import DType, int64
 
 SPAN = 4096  # elements of a block
-WARPS = 8
+WARPS = 4
 TEXT = """
 @triton.jit
 def waited(at, there):

@@ -55,6 +55,7 @@ ROWS = 128  # rows of a program that counts
 QUAD = 4  # elements of a row
 TURNS = 32  # of its loop, in each of which a byte grows by 4 at most
 WIDEST = 16  # bytes that are loaded at once
+MOST = 1 << 29  # elements of a line that are counted in 32 bits, beside what a word says
 VALUES = "values"
 """Last in the arg of a sort whose result is the elements, not their indices."""
 
@@ -88,7 +89,7 @@ class Sort:
         self.block = max(LANE, min(BLOCK, power_of_two(self.n)))
         self.blocks = -(-self.n // self.block)
         self.passes = -(-key_bits(self.d) // DIGIT)
-        self.word: DType = int32 if self.n < 1 << 29 else int64
+        self.word: DType = int32 if self.n < MOST else int64
         self.tickets = self.passes * self.lines
         self.totals = self.tickets * DIGITS
         self.states = self.tickets * DIGITS * self.blocks if self.blocks > 1 else 0
