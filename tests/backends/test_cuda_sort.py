@@ -155,6 +155,16 @@ def test_many_short_lines_share_a_program(monkeypatch):
     check([argsort(x, axis=1), argsort(values(np.int8, 3, 5, 7), axis=1)], 0.0)
 
 
+@interpreted
+@pytest.mark.parametrize("descending", [False, True], ids=["up", "down"])
+def test_few_longer_lines_are_counted_part_by_part(monkeypatch, descending):
+    monkeypatch.setattr(counted, "TILE", 256)
+    x = values(np.float32, 2, 200)
+    plan, _ = plan_of([argsort(x, axis=1)])
+    assert [launch.grid for launch in plan.launches] == [(2 * 25, 1)]
+    check([argsort(x, axis=1, descending=descending)], 0.0)
+
+
 def test_elements_are_sorted_without_indices_nobody_wants():
     x = values(np.float32, 5000)
     alone, _ = plan_of([ordering.sort(x)])

@@ -12,7 +12,7 @@ SHORT = 128  # elements of a line that are always counted
 LONG = 4096  # elements of one that may be, where all comparisons together are few
 FEW = 1 << 27  # comparisons
 TILE = 4096  # comparisons at a time
-ROWS = 64  # elements whose places one program finds
+ROWS = 64, 8  # elements whose places one program finds: of short lines, of others
 TEXT = """
 @triton.jit
 def key_of(bits):
@@ -54,7 +54,7 @@ def counted(
     add.memory("y", RAW[d.size] if values else int64, memory[1])
     for name, value in {"lines": lines, "n": n, "inner": inner}.items():
         add.integer(name, value, wide)
-    rows = min(ROWS, power_of_two(n))
+    rows = min(ROWS[n > SHORT], power_of_two(n))
     others = min(TILE // rows, power_of_two(n))
     together = min(max(1, TILE // (rows * others)), power_of_two(lines))
 

