@@ -82,12 +82,13 @@ def codes_of(sources: Iterable[Source], architecture: int) -> dict[Source, Code]
 def _compiled(source: Source, architecture: int) -> Code:
     signature = dict(source.types) | {name: "constexpr" for name, _ in source.constants}
     aligned = {(k,): [["tt.divisibility", 16]] for k in source.aligned}
+    limit = {"maxnreg": source.registers} if source.registers else {}
     made = triton.compile(
         ASTSource(function(source, PLACE), signature, dict(source.constants), aligned),
         target=GPUTarget("cuda", architecture, 32),
         options={
             "num_warps": source.warps, "num_stages": source.stages,
-            "enable_fp_fusion": any(mark in source.text for mark in FUSED),
+            "enable_fp_fusion": any(mark in source.text for mark in FUSED), **limit,
         },
     )  # fmt: skip
     facts = made.metadata

@@ -48,6 +48,7 @@ class Source:
     aligned: tuple[int, ...]  # arguments known to be multiples of 16
     warps: int
     stages: int = 3
+    registers: int = 0  # of a thread at most; 0: as many as the compiler finds good
 
 
 @dataclass(eq=False)
@@ -107,11 +108,14 @@ class Arguments:
             else:
                 self.integer(f"p{k}", int(value), wide)
 
-    def source(self, text: str, constants: dict[str, int], warps: int, stages: int = 3) -> Source:
+    def source(
+        self, text: str, constants: dict[str, int], warps: int, stages: int = 3, registers: int = 0
+    ) -> Source:
         """The kernel these arguments are for."""
         aligned = tuple(
             k
             for k, ((_, kind), value) in enumerate(zip(self.types, self.values, strict=True))
             if kind[0] == "*" or (kind[0] == "i" and isinstance(value, int) and value % 16 == 0)
         )
-        return Source(text, tuple(self.types), tuple(constants.items()), aligned, warps, stages)
+        kinds, sizes = tuple(self.types), tuple(constants.items())
+        return Source(text, kinds, sizes, aligned, warps, stages, registers)

@@ -82,14 +82,13 @@ LOAD = """k = first + {start}
     inside{p} = {inside}
     {load}
     digit{p} = tl.where(inside{p}, ((key >> shift) & (DIGITS - 1)).to(tl.int32), DIGITS - 1)
-    one{p} = one_of(digit{p})
-    word{p} = word
-    word = word + tl.sum(one{p}, 2)"""
-RANK = """so_far = tl.cumsum(one{p}, 2) + word{p}[:, :, None]
-    within{p} = (so_far >> (digit{p} * 4).to(tl.int64)).to(tl.int32) & 15
-    within{p} += field(even, odd, digit{p})"""
+    one = one_of(digit{p})
+    so_far = tl.cumsum(one, 2) + word[:, :, None]
+    rank{p} = (so_far >> (digit{p} * 4).to(tl.int64)).to(tl.int32) & 15
+    word = word + tl.sum(one, 2)"""
+RANK = "rank{p} += field(even, odd, digit{p})"
 STORE = """place = tl.gather(begin, tl.reshape(digit{p}, (BLOCK // ROW, ROW // LANE * PIECE)), 1)
-    place = tl.reshape(place, (BLOCK // ROW, ROW // LANE, PIECE)) + within{p}
+    place = tl.reshape(place, (BLOCK // ROW, ROW // LANE, PIECE)) + rank{p}
     {store}"""
 SAY = """states = counts + tickets * (1 + DIGITS) + (number * lines + line) * blocks * DIGITS
     own = states + block * DIGITS + each

@@ -50,6 +50,7 @@ from treadle.ir.node import Node
 
 BLOCK = 4096  # elements of a program
 WARPS = 8
+REGISTERS = 0  # of a thread: with fewer of them, more programs run side by side
 SEEN = 32  # blocks that a program looks back at, at a time
 ROWS = 128  # rows of a program that counts
 QUAD = 4  # elements of a row
@@ -195,7 +196,7 @@ class Sort:
         sizes = {"BLOCK": self.block, "ROW": row, "LANE": LANE, "PIECE": piece, "DIGITS": DIGITS,
                  "SEEN": SEEN}  # fmt: skip
         warps = max(1, min(WARPS, self.block * WARPS // BLOCK))
-        source = add.source(with_helpers(text), sizes, warps)
+        source = add.source(with_helpers(text), sizes, warps, registers=REGISTERS)
         return Launch(source, (self.blocks * self.lines, 1), add.values, self.lines * self.n)
 
     def _loads(self, first: bool, p: int) -> str:
