@@ -10,7 +10,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 TRITON := .venv-triton/bin
 TORCH := .venv-torch/bin
-CUDA_TESTS = $(wildcard tests/backends/test_cuda_*.py) tests/data/test_loader_gpu.py
+CUDA_TESTS = $(wildcard tests/backends/test_cuda_*.py) tests/data/test_loader_gpu.py tests/nn/test_layers_gpu.py
 
 .PHONY: help test test-torch lint gen demo bench bench-quick bench-rows bench-gpu test-gpu test-triton fuzz mutate format clean
 .DELETE_ON_ERROR:

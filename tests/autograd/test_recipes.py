@@ -13,6 +13,7 @@ from treadle.base.errors import GradientError
 from treadle.ir.graph import structure
 from treadle.ir.node import placeholder
 from treadle.ops.defs import TABLE, Kind
+from treadle.passes.pipeline import simplify
 from treadle.testing.arrays import node_of
 from treadle.testing.samples import cases, takes
 
@@ -76,3 +77,16 @@ def test_a_copy_is_the_graph_that_the_rules_record(name):
             assert [x is None for x in found] == [x is None for x in expected]
             both = [[x for x in parts if x is not None] for parts in (found, expected)]
             assert structure(both[0])[0] == structure(both[1])[0]
+
+
+@pytest.mark.parametrize("product", [
+    lambda x, w: td.linear(x, w), lambda x, w: x @ w.T, lambda x, w: td.einsum("bi,oi->bo", x, w),
+], ids=("linear", "matmul", "einsum"))  # fmt: skip
+def test_gradients_of_transposed_weights_lie_as_these(product):
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    w = td.ones(5, 4).realize().requires_grad_()
+    y = product(td.tensor(x), w)
+    (y * y).sum().backward()
+    (found,) = simplify([w.grad._node])
+    assert found.op.name == "matrix_product"  # and no copy that turns it
+    np.testing.assert_allclose(w.grad.numpy(), 2 * (x @ np.ones((4, 5))).T @ x, rtol=1e-6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 
 import numpy as np
@@ -186,3 +187,15 @@ def test_places_tell_what_is_a_gradient_of_kernels():
     assert correlation(taps, places((4, 3200), (8, 10), (8, 2))) is None
     assert correlation(places((32, 100), (3, 20), (3, 2)), seen) is None
     assert correlation(seen, taps) is None  # items are batches of the product
+
+
+@pytest.mark.parametrize(("image", "kernel", "stride"), [
+    ((8, 64, 16, 16), (64, 64, 3, 3), 1), ((8, 3, 64, 64), (64, 3, 7, 7), 2),
+], ids=("mapped", "plain"))  # fmt: skip
+def test_gradients_of_kernels_have_work_for_threads(image, kernel, stride):
+    def total(weight, x):
+        return (td.conv2d(x, weight, stride=stride, padding=kernel[-1] // 2) ** 2).sum()
+
+    text = str(td.explain(td.grad(total), td.ones(*kernel), td.ones(*image)))
+    blocks = re.findall(r"flop, (\d+)\+(\d+) blocks", text)  # of a product: two phases
+    assert min(map(int, blocks[-1])) > 1, text

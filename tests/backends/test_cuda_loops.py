@@ -185,3 +185,18 @@ def test_a_loop_with_a_flag_reads_it_after_every_step(fake):
     found = td.while_loop(lambda x: x.sum() < 100, lambda x: x * 2, x)
     assert found.tolist() == [32.0] * 4
     assert fake.waited - waited == 1 + 5 + 1  # to begin, after each step, to show
+
+
+@interpreted
+def test_steps_of_a_loop_with_a_flag_are_replayed(fake):
+    (x, x0), (w, w0) = array(3, 3), array(3, 3)
+
+    def run(x, w):
+        def step(s):
+            return s[0] + 1, (s[1] @ w).tanh() @ w
+
+        return td.while_loop(lambda s: s[0] < 9, step, (x.sum().to(td.int32) * 0, x))[1]
+
+    for _ in range(2):
+        np.testing.assert_allclose(run(x, w).numpy(), run(x0, w0).numpy(), rtol=1e-5)
+    assert fake.replayed >= 10  # of 18 steps: in each place the first ones are not

@@ -80,9 +80,8 @@ def test_a_compiled_step_over_both_devices():
     def f(x):
         return (td.exp(x * 0.5).to("cuda") * 2.0).to("cpu") + x
 
-    np.testing.assert_allclose(
-        f(td.tensor(ARRAY)).numpy(), np.exp(ARRAY * 0.5) * 2.0 + ARRAY, rtol=1e-5
-    )
+    wanted = np.exp(ARRAY * 0.5) * 2.0 + ARRAY  # both cancel somewhere
+    np.testing.assert_allclose(f(td.tensor(ARRAY)).numpy(), wanted, rtol=1e-5, atol=1e-6)
     x = td.tensor(ARRAY).requires_grad_()
     (x.to("cuda") ** 2).sum().backward()
     np.testing.assert_allclose(x.grad.numpy(), ARRAY * 2.0, rtol=1e-6)

@@ -145,6 +145,18 @@ class Memories:
     write = copy = read
 
 
+class InTurn:
+    """Calls that are started one after the other."""
+
+    def __init__(self, calls):
+        self.calls = calls
+
+    def start(self, bases):
+        for call in self.calls:
+            call.aim(bases)
+            call.start()
+
+
 class Interpreted:
     """A kernel that Triton's interpreter runs."""
 
@@ -179,7 +191,7 @@ def run_interpreted(plan, inputs):
     new = [np.full(max(1, n), 0xAB, np.uint8) for kind, n in plan.outputs if kind == "new"]
     bases = [x.ctypes.data for x in (arena, *inputs, *new)]
     for work in plan.placed():
-        call = call_of(work, Memories(), Interpreted)
+        call = call_of(work, Memories(), Interpreted, lambda calls: [InTurn(calls)])
         call.aim(bases)
         call.start()
     fresh = iter(new)

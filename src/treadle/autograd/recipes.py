@@ -12,6 +12,7 @@ from typing import Any
 from treadle.ir.graph import toposort
 from treadle.ir.node import Call, Node, new_node, placeholder, record
 from treadle.ir.recording import GRADIENTS, RECORDING
+from treadle.ops.movement import permute
 
 Pull = Callable[[Node, Sequence[Node], Node], Sequence[Node | None]]
 """(node, operands, cotangent): the cotangents of the operands."""
@@ -49,14 +50,23 @@ class Recipe:
         return [None if k is None else made[k] for k in self.results]
 
 
+def _alike(operand: Node) -> Node:
+    """A node that stands for an operand."""
+    below = operand.operands
+    if operand.call.op is not permute or not below:
+        return placeholder(operand.call.type)
+    return new_node(operand.call, (placeholder(below[0].call.type),))
+
+
 def pulled_through(node: Node, operands: Sequence[Node], g: Node, pull: Pull) -> list[Node | None]:
     """The cotangents of a composite's operands, which are different nodes, from its own."""
     order = [operands.index(x) for x in node.operands]
-    types = [x.call.type for x in operands]
-    key = (node.call, g.call.type, *types, *order)
+    # A rule may look whether an operand is transposed: the Call of a permutation has its type, too.
+    kinds = [x.call if x.call.op is permute else x.call.type for x in operands]
+    key = (node.call, g.call.type, *kinds, *order)
     recipe = _RECIPES.get(key)
     if recipe is None:
-        *places, cotangent = [placeholder(type_) for type_ in (*types, g.call.type)]
+        places, cotangent = list(map(_alike, operands)), placeholder(g.call.type)
         stand_in = new_node(node.call, tuple([places[k] for k in order]))
         recipe = Recipe([*places, cotangent], pull(stand_in, places, cotangent))
         if len(_RECIPES) >= MOST:

@@ -61,15 +61,16 @@ def read(key: str) -> bytes | None:
     store = _store()
     if store is None:
         return None
-    path = store.root / key[:2] / key
+    path = os.path.join(store.root, key[:2], key)
     try:
-        data = path.read_bytes()
+        with open(path, "rb") as file:
+            data = file.read()
     except OSError:
         return None
     signed, body = data[:SIGNATURE_BYTES], data[SIGNATURE_BYTES:]
     if trust.is_signed(signed, store.secret, key, body):
         return body
-    path.unlink(missing_ok=True)
+    Path(path).unlink(missing_ok=True)
     return None
 
 

@@ -277,6 +277,8 @@ def names_in(sizes: Iterable[Size]) -> set[str]:
 def evaluator(sizes: Iterable[Size]) -> Callable[[Mapping[str, int]], list[int]]:
     """A function from the values of Dims to those of sizes, written out as one expression."""
     sizes = list(sizes)
+    if not sizes:
+        return lambda values: []
     names = sorted(names_in(sizes))
     text = ", ".join(size.text for size in sizes)
     found = eval(f"lambda {', '.join(names)}: [{text}]")

@@ -24,12 +24,9 @@ def toposort(roots: Iterable[Node], stop: Callable[[Node], bool] | None = None) 
         if node in done:
             stack.pop()
             continue
-        operands = node.operands
-        if operands and (stop is None or not stop(node)):
-            waiting = [x for x in operands if x not in done]
-            if waiting:
-                waiting.reverse()
-                stack += waiting
+        if node.operands and (stop is None or not stop(node)):
+            stack += [x for x in reversed(node.operands) if x not in done]
+            if stack[-1] is not node:
                 continue
         stack.pop()
         done.add(node)

@@ -62,7 +62,8 @@ def choose(
     if not style.exact or not axes:
         streams = ()
     past = {number for number in streams if _is_aligned(loops, number, axes[-1])}
-    arguments = [replace(x, stream=k in past) for k, x in enumerate(loops.arguments)]
+    numbered = enumerate(loops.arguments)
+    arguments = [replace(x, stream=True) if k in past else x for k, x in numbered]
     return style, replace(loops, rows_per_block=rows, arguments=arguments)
 
 

@@ -64,7 +64,8 @@ class Levels:
 @lru_cache(maxsize=1024)
 def kept_count(text: str) -> int:
     """Values of an element that a kernel keeps from one pass to the next."""
-    return len(Levels(parse(text)).kept)
+    ops = filter(None, map(TABLE.get, set(text.split())))
+    return len(Levels(parse(text)).kept) if any(op.flops >= COSTLY for op in ops) else 0
 
 
 def scratch_bytes(loops: Loops, text: str, width: int, lanes: int) -> int:

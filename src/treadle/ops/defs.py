@@ -45,6 +45,8 @@ class Kind(Enum):
     CREATION = "makes a tensor from numbers"
     RANDOM = "makes a tensor from random bits"
 
+    __hash__ = object.__hash__  # that of an Enum runs Python for each look into a set
+
 
 Typing = Callable[[Sequence[DType]], tuple[tuple[DType, ...], DType]]
 """Dtypes of the operands to (dtypes they are cast to, dtype of the result); raises DtypeError."""

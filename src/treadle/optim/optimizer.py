@@ -11,6 +11,7 @@ from treadle.base.errors import ArgumentError, OperandError, explain
 from treadle.functions import view_as_complex, view_as_real, where
 from treadle.ir.recording import phase
 from treadle.optim.group import Group, Section, sections_of
+from treadle.optim.repeated import Repeated
 from treadle.optim.saving import loaded, saved
 from treadle.optim.settings import check_setting
 from treadle.tensor.autocast import uncast
@@ -82,9 +83,10 @@ class Optimizer(Followed):
     """What weight decay is added to: "gradient", "parameter", or what the "rule" itself says."""
     fixed: tuple[str, ...] = ()
     """Settings that are whole numbers which decide what a step consists of."""
-    __slots__ = ("state",)
+    __slots__ = ("repeated", "state")
 
     def __init__(self, params: Params, defaults: dict[str, Any], how: How | None = None) -> None:
+        self.repeated = Repeated()
         self.defaults = dict(defaults)
         self.state: dict[Tensor, State] = {}
         self.param_groups: list[Group] = []
@@ -223,9 +225,22 @@ class Optimizer(Followed):
 
     def advance(self, skip: Tensor | None = None) -> None:
         """One step of every group; where skip is true, everything stays as it was."""
+        gradients = [p.grad for group in self.param_groups for p in group.params]
+        ours = type(self).__module__.startswith("treadle.")
+        if TRACE or not ours:  # what other rules do besides recording is to happen each time
+            self._record(*gradients, skip=skip)
+        else:
+            self.follow()
+            state = [x for own in self.state.values() for x in own.values()]
+            self.repeated.run(self._record, state, gradients, skip)
+
+    def _record(self, *gradients: Tensor | None, skip: Tensor | None = None) -> None:
+        """A step by gradients of all parameters, op by op."""
         if TRACE:
             self._note()
         self.follow()
+        params = [p for group in self.param_groups for p in group.params]
+        given = dict(zip(params, gradients, strict=True))
         changed: list[Tensor] = []
 
         def put(into: Tensor, value: Tensor) -> None:
@@ -236,17 +251,18 @@ class Optimizer(Followed):
         with no_grad(), uncast(), phase("optimizer"):
             for group in self.param_groups:
                 for section in group.sections:
-                    self._advance(group, section, put)
+                    self._advance(group, section, given, put)
         if not TRACE:
             realize(*changed)
         elif not changed:  # a compiled step for which there is nothing to do is a program too
             self.found_inf.assign(self.found_inf)
 
     def _advance(
-        self, group: Group, section: Section, put: Callable[[Tensor, Tensor], None]
-    ) -> None:
+        self, group: Group, section: Section, gradients: Mapping[Tensor, Tensor | None],
+        put: Callable[[Tensor, Tensor], None],
+    ) -> None:  # fmt: skip
         """One step of parameters that share their numbers."""
-        active = [k for k, p in enumerate(section.params) if p.grad is not None]
+        active = [k for k, p in enumerate(section.params) if gradients[p] is not None]
         if not active:
             return
         if group.together and len(active) < len(section.params):
@@ -264,7 +280,7 @@ class Optimizer(Followed):
             state = self.state[p]
             values = dict(state)
             update = self._of_parts if p.dtype.is_complex else self._updated
-            new = update(p, p.grad, values, own)
+            new = update(p, gradients[p], values, own)
             for name, value in values.items():
                 if value is not state[name]:
                     put(state[name], value)

@@ -48,20 +48,13 @@ def keep(
 
     hidden nodes live and die in tiles of chained products.
     """
-    forced = {*(root for root in roots if root.op is not LEAF), *forced_by}
-    for node in order:
-        if node.op.kind is Kind.SCATTER:
-            forced |= {base for x in node.operands for base in bases_of(x)}
-        elif node.op.kind in ROUTINES or node.op.kind is Kind.REGION:
-            forced |= {without_reshape(x) for x in node.operands}
-        elif node.op is gather:
-            forced |= set(bases_of(node.operands[0]))
-        elif node.op is m.concat and len(node.operands) > MOST_PARTS:
-            forced.add(node)
+    forced = {*(root for root in roots if root.op is not LEAF), *forced_by, *_read_as_arrays(order)}
     crossing = _crossing(order, of)
     for node in forced:
         if is_virtual(node):
             crossing |= {base: 1 for base in bases_of(node) if base not in crossing}
+    if not crossing:  # nothing to choose from
+        return frozenset(x for x in order if x in forced and x not in hidden and x.op is not LEAF)
     kept: set[Node] = set()
     again: dict[Node, tuple[float, Reads]] = {}
     by_rows: dict[Node, tuple[float, Reads]] = {}  # the same if all reductions were kept
@@ -83,6 +76,21 @@ def keep(
             kept.add(node)
             again[node] = by_rows[node] = (0.0, frozenset([(node, None)]))
     return frozenset(kept)
+
+
+def _read_as_arrays(order: Sequence[Node]) -> set[Node]:
+    """What somebody reads in memory, whatever it costs to compute."""
+    found: set[Node] = set()
+    for node in order:
+        if node.op.kind is Kind.SCATTER:
+            found |= {base for x in node.operands for base in bases_of(x)}
+        elif node.op.kind in ROUTINES or node.op.kind is Kind.REGION:
+            found |= {without_reshape(x) for x in node.operands}
+        elif node.op is gather:
+            found |= set(bases_of(node.operands[0]))
+        elif node.op is m.concat and len(node.operands) > MOST_PARTS:
+            found.add(node)
+    return found
 
 
 def _is_better_by_rows(node: Node, times: int, by_rows: dict[Node, tuple[float, Reads]]) -> bool:

@@ -15,6 +15,8 @@ _SIDE_BY_SIDE = 8  # rows of B read together
 # Memory runs at full speed for whoever asks in the order in which things lie. Rows read side by
 # side are no such order, so the next ones are asked for line by line.
 _LINE = 64  # bytes of a cache line
+_AHEAD = 12 << 10  # bytes that are on their way at least: of short rows, more than the next few
+_MOST_AHEAD = 4  # the part of a task that this may be
 _NEAR = 8 << 10  # bytes that find room in L1 besides those in use
 _L1, _L2 = 3, 2  # where to keep them, as LLVM says it
 
@@ -122,7 +124,7 @@ def _scaled_rows(
         scale.append(w.splat(tile.scalar, read_scalar(w, tile, dtype, pointer), tile.lanes))
         rows.append(w.gep(b, w.mul(step, p["right_step"]), element(right)))
     whole = w.op(f"and i64 {n}, {-tile.lanes}")
-    ahead = w.gep(b, w.mul(w.add(k, count), p["right_step"]), element(right))
+    ahead = _ahead(w, rows[0], p["right_step"], p["k"], right)
 
     def add(j: str, mask: str = "") -> None:
         total = w.load(tile.vector, w.gep(sums, j, tile.scalar), tile.dtype.size)
@@ -139,6 +141,17 @@ def _scaled_rows(
         add(whole, w.lanes_below(w.sub(n, whole), tile.lanes))
 
 
+def _ahead(w: Writer, row: str, step: Int, rows: Int, right: DType) -> str:
+    """What is asked for while rows from this one on are read: the ones after them, or later.
+
+    rows: of the task. What is after them is somebody else's.
+    """
+    nbytes = w.mul(step, right.size)
+    far = w.smaller(w.div(w.mul(nbytes, rows), _MOST_AHEAD), _AHEAD)
+    following = w.mul(nbytes, _SIDE_BY_SIDE)
+    return w.gep(row, w.larger(following, far))
+
+
 def _ask(w: Writer, tile: Tile, right: DType, place: str, locality: int) -> None:
     """For as much of what follows as one step reads."""
     for byte in range(0, tile.lanes * _SIDE_BY_SIDE * right.size, _LINE):
@@ -149,6 +162,9 @@ def _dot_rows(
     w: Writer, tile: Tile, dtypes: tuple[DType, DType], p: Params, at: tuple[str, str, str, Int]
 ) -> None:
     """B stored by n: several dot products side by side. Needs x at unit stride."""
+    if dtypes[1].size < tile.dtype.size:  # widened as they come: L2 is quick enough for them
+        _dots(w, tile, dtypes, p, at, _L2)
+        return
     for locality, there in caches(w, p["k"], dtypes[1]):
         with w.when(there):
             _dots(w, tile, dtypes, p, at, locality)
@@ -180,8 +196,7 @@ def _dots(
             w.gep(b, w.mul(w.smaller(w.add(j, r), last), p["right_column"]), element(right))
             for r in range(_SIDE_BY_SIDE)
         ]
-        following = w.mul(w.add(j, _SIDE_BY_SIDE), p["right_column"])
-        ahead = w.gep(b, following, element(right))
+        ahead = _ahead(w, rows[0], p["right_column"], n, right)
         zero = [(tile.vector, "zeroinitializer")] * _SIDE_BY_SIDE
         with w.loop(0, whole, tile.lanes, carry=zero) as (k, now, later):
             _ask(w, tile, right, w.gep(ahead, w.mul(k, _SIDE_BY_SIDE), element(right)), locality)

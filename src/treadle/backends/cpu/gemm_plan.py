@@ -21,6 +21,7 @@ _MOST_TASKS = 32  # worth cutting into: more would only be smaller
 _SHORTEST = 1 << 16  # multiplications in one call: about a microsecond
 _SERIAL = 40**3  # multiplications below which a second thread does not pay
 _ENOUGH_PANELS = 16  # panels of A that make packing a slice of B worth while
+_SHARED_PANELS, _FEW_PANELS = 6, 4  # the same where all share one packed B, or it is not packed
 _PAD = 16  # elements after a packed row, so that rows do not share cache sets
 _AT_ONCE = 4 << 20  # bytes of packed A: of a larger one some rows, and then the next
 
@@ -99,11 +100,12 @@ def _block_cut(problem: Problem, tile: Tile, target: Target) -> Cut:
     steady = problem.steady and not any(problem.b_batch)
     pack_right = steady or _packs_right(problem, tile)
     parts = -(-wanted // (items * -(-n // columns)))
-    # Every task packs its own slice of B, so it should have enough rows to use it on.
-    parts = min(parts, max(1, m // ((_ENOUGH_PANELS if pack_right else 4) * tile.rows)))
+    shared = steady or (problem.looked and not any(problem.b_batch))
+    # A task that packs its own slice of B should have enough rows to use it on.
+    panels = (_SHARED_PANELS if shared else _ENOUGH_PANELS) if pack_right else _FEW_PANELS
+    parts = min(parts, max(1, m // (panels * tile.rows)))
     rows = min(_round_up(-(-m // parts), tile.rows), problem.most_rows // tile.rows * tile.rows)
-    once = problem.looked and not any(problem.b_batch) and items * -(-m // rows) > 1
-    once = once or steady
+    once = shared and (steady or items * -(-m // rows) > 1)
     packs_left = not problem.looked and _packs_left(problem, tile, target)
     left_rows = _left_rows(problem, tile) if packs_left else 0
     rows = min(rows, left_rows or rows)

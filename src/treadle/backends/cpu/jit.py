@@ -194,10 +194,15 @@ def _object(job: Job) -> bytes:
     return image
 
 
+@cache
+def _described(target: Target) -> str:
+    return repr(target)
+
+
 def _name_on_disk(job: Job) -> str:
     """What an object is known by to other processes; nothing if our sources cannot be read."""
     ours = disk.sources(*SOURCES)
-    facts = repr(job.target), str(job.effort), str(job.passes), job.key
+    facts = _described(job.target), str(job.effort), str(job.passes), job.key
     return disk.digest("cpu-object", llvmlite.__version__, ours, *facts) if ours else ""
 
 

@@ -21,6 +21,7 @@ SQUARES, FEWEST = 48, 12  # of a task: fewer do not pay for reading all kernels
 TAPS = KERNEL * KERNEL
 BLOCK = 64  # channels and outputs of a task that sums over squares: its sums stay in L2
 RUNS, SHORTEST = 16, 384  # tasks worth having, and squares that pay for sums of their own
+FEW, SHORT = 4, 128  # tasks that threads need, and squares that pay for those
 ONCE = 6  # squares in whose time the sums of all become taps
 
 
@@ -122,7 +123,9 @@ def _of_slopes(problem: Problem, found: Correlation, tile: Tile) -> Plan | None:
     channels, outputs = problem.m // TAPS, problem.n
     rows, columns = min(BLOCK, channels), -(-min(BLOCK, outputs) // tile.columns) * tile.columns
     row_blocks, blocks = -(-channels // rows), -(-outputs // columns)
-    runs = max(1, min(RUNS // (row_blocks * blocks), squares // SHORTEST, units))
+    areas = row_blocks * blocks
+    needed = min(-(-FEW // areas), squares // SHORT)
+    runs = max(1, min(max(needed, min(RUNS // areas, squares // SHORTEST)), units))
     depth = -(-units // runs)
     runs = -(-units // depth)
     panels, size = -(-outputs // tile.columns), tile.dtype.size

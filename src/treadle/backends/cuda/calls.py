@@ -10,6 +10,7 @@ from typing import Any
 from cuda.bindings import driver as cu
 
 from treadle.backends.cuda.driver import Gpu, checked
+from treadle.backends.cuda.hazards import spans_of, waits
 from treadle.backends.cuda.launch import Launch, Memory, Places, Tensor
 from treadle.backends.cuda.tensor_maps import TensorMap
 
@@ -43,6 +44,7 @@ class Call:
             *(first + 8 * k if isinstance(x, int) else x.place for k, x in enumerate(cells))
         )
         self.address = ctypes.addressof(self.pointers)
+        self.spans = spans_of(launch, place)
 
     def bases(self) -> set[int]:
         """Numbers of the base addresses it depends on."""
@@ -85,7 +87,7 @@ def clipped(value: float) -> float:
 
 
 class Graph:
-    """Calls that are started together, one after the other on the device.
+    """Calls that are started together; each waits for those whose memory it touches.
 
     It is written, not recorded from a stream: what other threads start meanwhile is not in it.
     """
@@ -94,8 +96,9 @@ class Graph:
         self.gpu, self.calls = gpu, calls
         graph = checked(cu.cuGraphCreate(0))
         self.nodes: list[Any] = []
-        for call in calls:
-            before = self.nodes[-1:]
+        order = waits([call.spans for call in calls])
+        for call, numbers in zip(calls, order, strict=True):
+            before = [self.nodes[k] for k in numbers]
             node = checked(cu.cuGraphAddKernelNode(graph, before, len(before), call.parameters()))
             self.nodes.append(node)
         self.executable = checked(cu.cuGraphInstantiate(graph, 0))

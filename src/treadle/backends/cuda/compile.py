@@ -14,11 +14,11 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
+from treadle.backends.cuda.crew import answers
 from treadle.backends.cuda.launch import Source
 from treadle.backends.cuda.naming import PLACE
 from treadle.base import cache, trace
 
-FEW = 2  # kernels that are not worth a second thread
 FUSED = ('input_precision="ieee"', "# a chain")
 """In the text of products that are made of multiply-adds, and of chains, which are one kernel or
 none. Elsewhere a product and a sum are rounded each, whether they are in one kernel or in two."""
@@ -57,29 +57,43 @@ def key_of(source: Source, architecture: int) -> str:
 
 def code_of(source: Source, architecture: int) -> Code:
     """Machine code for a compute capability (90: sm_90), from disk if it is there."""
-    key = key_of(source, architecture)
-    stored = cache.read(key)
-    if stored is None:
+    found = _stored(source, architecture)
+    if found is None:
         with trace.stage("Triton"):
-            code = _compiled(source, architecture)
-        facts = {name: getattr(code, name) for name in ("name", "shared", "warps", "maps")}
-        cache.write(key, json.dumps(facts).encode() + b"\n" + code.cubin)
-        return code
+            found = compiled(source, architecture)
+        _store(source, architecture, found)
+    return found
+
+
+def codes_of(sources: Iterable[Source], architecture: int) -> dict[Source, Code]:
+    """Machine code of several kernels: what is not on disk is compiled side by side."""
+    stored = {source: _stored(source, architecture) for source in dict.fromkeys(sources)}
+    found = {source: code for source, code in stored.items() if code is not None}
+    with trace.stage("Triton"):
+        for source, code in answers([x for x in stored if x not in found], architecture):
+            found[source] = code
+            _store(source, architecture, code)
+    left = [source for source in stored if source not in found]
+    with ThreadPoolExecutor(min(len(left), os.cpu_count() or 1) or 1) as pool:
+        found |= zip(left, pool.map(lambda x: code_of(x, architecture), left), strict=True)
+    return found
+
+
+def _store(source: Source, architecture: int, code: Code) -> None:
+    facts = {name: getattr(code, name) for name in ("name", "shared", "warps", "maps")}
+    cache.write(key_of(source, architecture), json.dumps(facts).encode() + b"\n" + code.cubin)
+
+
+def _stored(source: Source, architecture: int) -> Code | None:
+    stored = cache.read(key_of(source, architecture))
+    if stored is None:
+        return None
     head, _, cubin = stored.partition(b"\n")
     return Code(cubin, **json.loads(head))
 
 
-def codes_of(sources: Iterable[Source], architecture: int) -> dict[Source, Code]:
-    """Machine code of several kernels, side by side: Triton lets go of the interpreter."""
-    distinct = list(dict.fromkeys(sources))
-    if len(distinct) < FEW:
-        return {source: code_of(source, architecture) for source in distinct}
-    with ThreadPoolExecutor(min(len(distinct), os.cpu_count() or 1)) as pool:
-        found = pool.map(lambda source: code_of(source, architecture), distinct)
-        return dict(zip(distinct, found, strict=True))
-
-
-def _compiled(source: Source, architecture: int) -> Code:
+def compiled(source: Source, architecture: int) -> Code:
+    """Machine code by Triton."""
     signature = dict(source.types) | {name: "constexpr" for name, _ in source.constants}
     aligned = {(k,): [["tt.divisibility", 16]] for k in source.aligned}
     limit = {"maxnreg": source.registers} if source.registers else {}

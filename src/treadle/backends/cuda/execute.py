@@ -31,9 +31,9 @@ class Program:
         machine = ("cuda", f"sm_{gpu.architecture}", str(gpu.processors))
         self.plan = Plan(roots, leaves, replaces, gpu.processors, machine, gpu.architecture)
         gpu.prepare(self.plan.launches)
-        kernel = partial(Call, gpu)
-        self.calls = [call_of(work, gpu, kernel) for work in self.plan.placed()]
-        self.segments = segments(gpu, self.calls)
+        kernel, group = partial(Call, gpu), partial(segments, gpu)
+        self.calls = [call_of(work, gpu, kernel, group) for work in self.plan.placed()]
+        self.segments = group(self.calls)
         self.new = [nbytes for kind, nbytes in self.plan.outputs if kind == "new"]
         self.overwrites = self.plan.places.overwrites()
         self.clock: Callable[[Sequence[int]], None] | None = None  # starts instead, where it is set

@@ -62,6 +62,8 @@ class Launch:
     step: int = 0  # of the program
     form: str = ""  # how it goes over its elements, where that is worth a word
     name: str = "kernel"  # in profilers
+    touched: list[tuple[int, bool]] | None = None
+    """Of each memory, how many bytes it has and whether they are written; None: nobody knows."""
 
     def memories(self) -> list[tuple[int, Memory]]:
         """Arguments that are addresses, with their numbers."""

@@ -10,7 +10,7 @@ from treadle.backends.choices import Machine
 from treadle.backends.cuda.epilogue import EpilogueEmitter, Finished
 from treadle.backends.cuda.forms import INDEX_LIMIT, Form, is_wide
 from treadle.backends.cuda.launch import Arguments, Launch
-from treadle.backends.cuda.narrow import memory_type
+from treadle.backends.cuda.narrow import FLOAT8, TENSOR, memory_type, stored
 from treadle.backends.cuda.ops import with_helpers
 from treadle.backends.cuda.ways import settled
 from treadle.backends.questions import of_loops
@@ -22,7 +22,9 @@ from treadle.kernel.parser import parse
 from treadle.kernel.signature import Signature
 from treadle.kernel.steps import ProductStep
 
-TEMPLATES = (float16, bfloat16, float32, float64)
+SEPARABLE = (float16, bfloat16, float32, float64)
+TEMPLATES = (*SEPARABLE, *FLOAT8)
+EIGHTHS = 89  # the first architecture whose tensor cores take floats of 8 bits
 GROUP = 8  # rows of tiles whose operands stay in the second cache together
 
 
@@ -38,6 +40,10 @@ class Tile:
     speed: float
 
 
+BYTES = (
+    Tile(128, 128, 128, 8, 4, 1.0), Tile(64, 128, 128, 4, 4, 0.7), Tile(64, 64, 128, 4, 4, 0.5),
+    Tile(32, 64, 128, 4, 4, 0.3), Tile(16, 64, 128, 4, 4, 0.17),
+)  # fmt: skip
 NARROW = (  # 16-bit operands
     Tile(128, 256, 64, 8, 3, 1.0), Tile(128, 128, 64, 4, 4, 0.85), Tile(64, 128, 64, 4, 4, 0.62),
     Tile(64, 64, 64, 4, 4, 0.45), Tile(32, 64, 64, 4, 4, 0.27), Tile(16, 64, 128, 4, 4, 0.16),
@@ -53,7 +59,12 @@ DOUBLE = (
 
 
 def precision_of(dtype: DType) -> str:
-    """How a dot is told what to do with operands: 16-bit ones are what tensor cores take."""
+    """How a dot is told what to do with operands: narrow ones are what tensor cores take.
+
+    Sums of 8-bit operands are added up in float32 after every block: inside they have few bits.
+    """
+    if dtype.size == 1:
+        return ", max_num_imprecise_acc=BK"
     if dtype.size == 2:
         return ""
     quick = dtype is float32 and TF32.value
@@ -63,8 +74,11 @@ def precision_of(dtype: DType) -> str:
 class Matmul:
     """One product on its way to text."""
 
-    def __init__(self, product: ProductStep, processors: int, machine: Machine) -> None:
+    def __init__(
+        self, product: ProductStep, processors: int, machine: Machine, architecture: int
+    ) -> None:
         self.product, self.node, self.processors = product, product.node, processors
+        self.architecture = architecture
         self.a, self.b = product.sides()
         self.m, self.k = self.a.shape[-2:]
         self.n = self.b.shape[-1]
@@ -83,7 +97,7 @@ class Matmul:
     def tiles(self) -> tuple[Tile, ...]:
         """Those there are for products of its dtype."""
         dtype = self.node.dtype
-        return NARROW if dtype.size == 2 else DOUBLE if dtype is float64 else SINGLE
+        return {1: BYTES, 2: NARROW, 4: SINGLE, 8: DOUBLE}[dtype.size]
 
     def choose(self, tiles: Sequence[Tile]) -> Tile:
         """The tile of least estimated time: of waves of programs, as long as a tile is large."""
@@ -205,21 +219,31 @@ class Matmul:
         if not exact:
             masks = [", mask=start + tl.arange(0, BK)[None, :] < K, other=0",
                      ", mask=start + tl.arange(0, BK)[:, None] < K, other=0"]  # fmt: skip
-        kind = memory_type(self.node.dtype)
-        casts = ["" if x.operand.base.dtype is self.node.dtype else f".to({kind})"
-                 for x in (self.a, self.b)]  # fmt: skip
+        x, y = (f"tl.load({at}{mask})" for at, mask in zip(self._at(), masks, strict=True))
         option = precision_of(self.node.dtype)
         if self.node.dtype is float64:
             option += ", out_dtype=tl.float64"
         moved = self.a.places is None
         return [
             "for start in range(0, K, BK):",
-            f"    x = tl.load(a_at{'' if moved else ' + ' + self.steps}{masks[0]}){casts[0]}",
-            f"    y = tl.load(b_at{masks[1]}){casts[1]}",
+            f"    x = {self._operand(x, self.a.operand.base.dtype)}",
+            f"    y = {self._operand(y, self.b.operand.base.dtype)}",
             f"    acc = tl.dot(x, y, acc{option})",
             *([f"    a_at += BK{_times('a_k', self.a.strides[1])}"] if moved else []),
             f"    b_at += BK{_times('b_k', self.b.strides[0])}",
         ]
+
+    def _at(self) -> tuple[str, str]:
+        """Pointers to blocks of both operands."""
+        return "a_at" if self.a.places is None else f"a_at + {self.steps}", "b_at"
+
+    def _operand(self, text: str, kind: DType) -> str:
+        """Elements from memory as they are multiplied."""
+        if kind not in FLOAT8:
+            return text if kind is self.node.dtype else f"{text}.to({memory_type(self.node.dtype)})"
+        if self.architecture < EIGHTHS:
+            return f"from_{kind.name}({text}).to(tl.float16)"  # exactly
+        return f"{text}.to({TENSOR[kind]}, bitcast=True)"
 
     def _places(self, index: Index, axis: Axis, name: str, numbers: dict[str, int]) -> str:
         """Places along an axis: as many as it has, even where all are one."""
@@ -278,7 +302,9 @@ class Matmul:
         return 1
 
     def _stored(self, row: str, option: str) -> list[str]:
-        return [f"    tl.store(c + ({row}) * N + n, acc{option})"]
+        kind = self.node.dtype
+        value = stored("acc", kind) if kind in FLOAT8 else "acc"
+        return [f"    tl.store(c + ({row}) * N + n, {value}{option})"]
 
 
 def _sliced(name: str, width: int, count: int) -> tuple[list[str], list[str]]:

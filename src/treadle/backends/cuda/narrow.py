@@ -6,9 +6,10 @@ instruction for them, and those of Hopper turn what overflows into the largest n
 
 from __future__ import annotations
 
-from treadle.base.dtypes import STORAGE, DType, bool_, float32
+from treadle.base.dtypes import STORAGE, DType, bool_, float8_e4m3fn, float8_e5m2, float32
 
 FLOAT8 = tuple(d for d in STORAGE if d.bits == 8)
+TENSOR = {float8_e4m3fn: "tl.float8e4nv", float8_e5m2: "tl.float8e5"}  # in tensor cores
 WIDE = float32.mantissa
 
 

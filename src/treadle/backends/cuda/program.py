@@ -13,7 +13,7 @@ from treadle.backends.cuda.chain import ABLE, chain_launch
 from treadle.backends.cuda.emit import Emitter
 from treadle.backends.cuda.forms import Form, block_rows, choose, constants_of, size_of, splits
 from treadle.backends.cuda.launch import Arguments, Launch
-from treadle.backends.cuda.matmul import TEMPLATES
+from treadle.backends.cuda.matmul import SEPARABLE, TEMPLATES
 from treadle.backends.cuda.nest import Nest, Placed
 from treadle.backends.cuda.on_host import HostStep
 from treadle.backends.cuda.ordered import with_values
@@ -26,6 +26,7 @@ from treadle.backends.cuda.ways import settled_form
 from treadle.base import trace
 from treadle.base.dtypes import bfloat16, float16, int8, uint8
 from treadle.base.knobs import MEANING
+from treadle.base.sizes import most
 from treadle.base.target import Takes
 from treadle.ir.graph import toposort
 from treadle.ir.node import Node
@@ -51,7 +52,7 @@ class Plan(Driver):
     within: of a body, the number of the program's step that it is a part of.
     """
 
-    takes = Takes(TEMPLATES, (float16, bfloat16, int8, uint8), ABLE, TEMPLATES)
+    takes = Takes(TEMPLATES, (float16, bfloat16, int8, uint8), ABLE, SEPARABLE)
     first_leaf = FIRST_LEAF
     ordered = False  # the programs of a grid run in any order: only equal positions share memory
 
@@ -74,7 +75,23 @@ class Plan(Driver):
         for nest in self.work:
             if isinstance(nest, Nest):
                 nest.settle(self.place)
+        for work in self.work:
+            if isinstance(work, Launch):
+                work.touched = self._touched(work)
         self._name()
+
+    def _touched(self, launch: Launch) -> list[tuple[int, bool]] | None:
+        """Of each memory of a launch, its bytes and whether they may be written."""
+        writes, found = set(self.steps[launch.step].writes), []
+        for _, memory in launch.memories():
+            buffer = memory.buffer
+            if isinstance(buffer, Node):
+                found.append((most(buffer.type.nbytes), buffer in writes))
+            elif buffer in self.temporaries:
+                found.append((self.temporaries[buffer][0], True))
+            else:
+                return None
+        return found
 
     def _name(self) -> None:
         """Names for profilers; of what a step is besides its kernels, nothing is known here."""

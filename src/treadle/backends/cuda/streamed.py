@@ -75,8 +75,9 @@ def product_of(
     cores = dtype.size == 2 or (dtype is float32 and TF32.value)
     near = max(product.node.type.size, *sizes) < INDEX_LIMIT
     if architecture < COPIES or not (cores and near) or not _is_able(product):
-        return Matmul(product, processors, machine)
-    return (Streamed if dtype.size == 2 else Quick)(product, processors, machine)
+        return Matmul(product, processors, machine, architecture)
+    made = Streamed if dtype.size == 2 else Quick
+    return made(product, processors, machine, architecture)
 
 
 def _is_able(product: ProductStep) -> bool:
@@ -97,8 +98,10 @@ def _can_turn(x: Matrix) -> bool:
 class Streamed(Matmul):
     """A product whose operands lie in lines that a copy engine reads."""
 
-    def __init__(self, product: ProductStep, processors: int, machine: Machine) -> None:
-        super().__init__(product, processors, machine)
+    def __init__(
+        self, product: ProductStep, processors: int, machine: Machine, architecture: int
+    ) -> None:
+        super().__init__(product, processors, machine, architecture)
         self.x, self.y = matrices_of(product)
         self.pieces = self._pieces(self.tile)
         self.work = self.counts = ""

@@ -1,7 +1,8 @@
 """Work made ready to be started, of any kind; loops and branches that the host walks through.
 
-It aims the kernels of a body at the memory of a step and starts them. A loop with a flag has it
-read back after every step, a branch its index before: the host waits for the device there.
+It starts the kernels of a body on the memory of a step, together where they were there before:
+what a loop carries lies in two places in turns. A loop with a flag has it read back after every
+step, a branch its index before: the host waits for the device there.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from treadle.backends.cuda.nest import Nest, Placed
 from treadle.backends.cuda.on_host import HostCall, HostStep
 from treadle.ir.region import Loop
 from treadle.kernel.places import Place
+
+TURNS = range(2)
 
 
 class Device(Protocol):
@@ -47,33 +50,44 @@ class Started(Protocol):
         """Queue it, or do it."""
 
 
+class Run(Protocol):
+    """Calls that are started one after the other, or together."""
+
+    def start(self, bases: Sequence[int]) -> None:
+        """On this memory."""
+
+
 Kernel = Callable[[Launch, Places], Started]
 """How a launch is made ready to be started."""
+Group = Callable[[Sequence[Started]], Sequence[Run]]
+"""How calls are put together."""
 
 
-def call_of(placed: Placed, device: Device, kernel: Kernel) -> Started:
+def call_of(placed: Placed, device: Device, kernel: Kernel, group: Group) -> Started:
     """Work of any kind, ready to be started."""
     work, place = placed
     if isinstance(work, Launch):
         return kernel(work, place)
     if isinstance(work, HostStep):
         return HostCall(work, place, device.read, device.write)
-    return Walk(work, place, device, kernel)
+    return Walk(work, place, device, kernel, group)
 
 
 class Walk:
     """A loop or branch that the host walks through."""
 
-    def __init__(self, work: Nest, place: Places, device: Device, kernel: Kernel) -> None:
+    def __init__(
+        self, work: Nest, place: Places, device: Device, kernel: Kernel, group: Group
+    ) -> None:
         self.work, self.step, self.device = work, work.step, device
         self.laid = work.nested.laid(place)
-        make = partial(call_of, device=device, kernel=kernel)
-        self.bodies = []
+        make = partial(call_of, device=device, kernel=kernel, group=group)
+        self.bodies: list[list[Sequence[Run]]] = []  # for steps of even numbers, and of odd ones
         for body, steps in zip(work.nested.bodies, self.laid.bodies, strict=True):
             frame = [(k, 0) for k in range(body.bases)]
             parts = [*work.around(steps.before, frame), *body.table.placed(),
                      *work.around(steps.after, frame)]  # fmt: skip
-            self.bodies.append([make(x) for x in parts if x is not None])
+            self.bodies.append([group([make(x) for x in parts if x is not None]) for _ in TURNS])
         self.outer: list[int] = []
 
     def aim(self, bases: Sequence[int]) -> None:
@@ -105,9 +119,8 @@ class Walk:
         rules = self.laid.bodies[which].rules
         inner = {base: self._address(rule.at(step)) for base, rule in rules.items()}
         listed = [inner.get(k, 0) for k in range(self.work.nested.bodies[which].bases)]
-        for call in self.bodies[which]:
-            call.aim(listed)
-            call.start()
+        for run in self.bodies[which][step % len(TURNS)]:
+            run.start(listed)
         return inner
 
     def _address(self, place: Place) -> int:

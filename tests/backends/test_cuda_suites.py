@@ -1,0 +1,102 @@
+"""On a device: loops, random graphs, and what a long run must keep: its memory and its bits."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+
+pytest.importorskip("triton")
+pytest.importorskip("cuda.bindings")
+pytest.importorskip("hypothesis")
+
+from cuda_graphs import run_slopes, run_values
+from test_cuda_loops import LOOPS, roots_of
+from triton_host import INTERPRETED, check_on
+
+import treadle as td
+from treadle.backends.cuda import nest
+from treadle.backends.registry import backend_of
+from treadle.base.device import device
+from treadle.base.trees import flatten
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(INTERPRETED, reason="kernels are compiled here"),
+    pytest.mark.skipif(not td.cuda.is_available(), reason="no CUDA device"),
+]
+GRAPHS = 240
+rng = np.random.default_rng(0)
+
+
+@pytest.fixture(scope="module")
+def pool():
+    """Most of the work is compiling: many processes share it."""
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as made:
+        yield made
+
+
+@pytest.mark.parametrize("work", [run_values, run_slopes], ids=["values", "slopes"])
+def test_random_graphs_give_the_reference_value(pool, work):
+    wrong = [text for found in pool.map(work, range(GRAPHS), chunksize=4) for text in found]
+    assert not wrong, "\n\n".join(wrong[:3])
+
+
+@pytest.mark.parametrize("most", [nest.MOST, 0], ids=["flat", "walked"])
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_loop_on_the_device(monkeypatch, name, most):
+    monkeypatch.setattr(nest, "MOST", most)
+    check_on(backend_of(device("cuda")), roots_of(name), 1e-5)
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_compiled_loop_gives_the_same_at_every_call(name):
+    function, *shapes = LOOPS[name]
+    made = td.compile(function)
+    for _ in range(3):
+        arrays = [(rng.standard_normal(shape) * 0.5).astype(np.float32) for shape in shapes]
+        found, wanted = [], []
+        flatten(made(*(td.tensor(x, device="cuda") for x in arrays)), td.Tensor, found)
+        flatten(function(*map(td.tensor, arrays)), td.Tensor, wanted)
+        for a, b in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=2e-5, atol=2e-5)
+
+
+def trained(steps):
+    """A small network after some steps with dropout, and the memory held every hundred steps."""
+    td.manual_seed(3)
+    model = td.nn.Sequential(
+        td.nn.Linear(40, 64), td.nn.GELU(), td.nn.Dropout(0.2), td.nn.LayerNorm(64),
+        td.nn.Linear(64, 5),
+    ).to("cuda")  # fmt: skip
+    optimizer = td.optim.AdamW(model.parameters(), lr=1e-3)
+
+    @td.compile
+    def step(x, y):
+        optimizer.zero_grad()
+        loss = td.nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    make = np.random.default_rng(5)
+    kept, held = [], []
+    for turn in range(steps):
+        x = td.tensor(make.standard_normal((32, 40)).astype(np.float32), device="cuda")
+        loss = step(x, td.tensor(make.integers(0, 5, 32), device="cuda"))
+        kept = [*kept[-9:], loss]
+        if turn % 100 == 99:
+            held.append(td.cuda.memory_stats()["mapped"])
+    return [x.numpy() for x in (*model.state_dict().values(), *kept)], held
+
+
+def test_two_runs_with_one_seed_have_the_same_bits():
+    for a, b in zip(trained(30)[0], trained(30)[0], strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_long_run_holds_its_memory():
+    _, held = trained(10_000)
+    assert held[-1] == held[1], held
