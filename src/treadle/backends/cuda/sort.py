@@ -181,7 +181,7 @@ class Sort:
         wide, parts = ".to(tl.int64)" * self.wide, MANY if self.blocks > 1 else ONE
         unit = 1 << (29 if self.word is int32 else 60)
         text = FIELDS + MOVE.format(
-            arguments=names, line=f"tl.program_id(0){wide} // blocks",
+            arguments=names, line="0" if self.lines == 1 else f"tl.program_id(0){wide} // blocks",
             word=f"tl.{self.word.name}", unit=unit,
             **{name: part.format(unit=unit) for name, part in parts.items()},
             constants="\n    ".join(constants(self.d)),
