@@ -20,7 +20,7 @@ from treadle.backends.cuda.narrow import loaded, stored
 from treadle.backends.cuda.ops import register_type, with_helpers
 from treadle.base.dtypes import DType, int64
 
-SPAN = 4096  # elements of a block
+SPAN = 8192  # elements of a block, where they have 32 bits
 WARPS = 4
 TEXT = """
 @triton.jit
@@ -112,11 +112,18 @@ class OnePass:
     join: str
     start: str
     identity: str
+    costly: bool  # is joining much work? Then a block is short: its text grows with its elements
+
+    @property
+    def span(self) -> int:
+        """Elements of a block."""
+        span = SPAN * 4 // max(4, self.dtype.compute.size)
+        return max(1, span // 4) if self.costly else span
 
     @property
     def blocks(self) -> int:
         """Of a line."""
-        return -(-self.n // SPAN)
+        return -(-self.n // self.span)
 
     @property
     def group(self) -> int:
@@ -155,7 +162,7 @@ class OnePass:
             load=loaded("tl.load(x + line * n + k, mask=inside, other=0)", self.dtype),
             start=self.start, identity=self.identity, kind=register_type(self.kind),
         )  # fmt: skip
-        sizes = {"SPAN": SPAN, "GROUP": self.group, "GROUPS": power_of_two(self.groups)}
+        sizes = {"SPAN": self.span, "GROUP": self.group, "GROUPS": power_of_two(self.groups)}
         code = add.source(with_helpers(self.join + text), sizes, WARPS)
         size = self.lines * self.n
         launch = Launch(code, (self.lines * self.blocks, 1), add.values, size)

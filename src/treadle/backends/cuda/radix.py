@@ -111,7 +111,7 @@ BEFORE = """before = tl.zeros_like(mine)
             at = tl.where(tl.max(looks.to(tl.int32)) > 0, at - SEEN, -1)
     tl.atomic_xchg(own, mine + before + 2 * unit, sem="relaxed")"""
 MANY = {
-    "block": "tl.atomic_add(counts + number * lines + line, 1)",
+    "block": 'tl.atomic_add(counts + number * lines + line, 1, sem="relaxed")',
     "say": SAY,
     "before": BEFORE,
     "all": "tl.load(counts + tickets + (number * lines + line) * DIGITS + each)",

@@ -158,7 +158,8 @@ class Scan:
     def _one_pass(self) -> OnePass:
         join, start = _join(self.name, self.kind), identity(self.name, self.d)
         own = identity(self.name, self.kind)
-        return OnePass(self.lines, self.n, self.d, self.kind, join, start, own)
+        costly = self.name == "logcumsumexp"
+        return OnePass(self.lines, self.n, self.d, self.kind, join, start, own, costly)
 
     def _launch(self, whole: bool) -> Launch:
         """Of each part its total, or (whole) the scan itself."""

@@ -48,7 +48,7 @@ from treadle.backends.cuda.scan import sizes_of
 from treadle.base.dtypes import DType, int32, int64, uint32, uint64
 from treadle.ir.node import Node
 
-BLOCK = 4096  # elements of a program
+BLOCK = 2048  # elements of a program
 WARPS = 8
 REGISTERS = 0  # of a thread: with fewer of them, more programs run side by side
 SEEN = 32  # blocks that a program looks back at, at a time
