@@ -10,7 +10,7 @@ pytest.importorskip("triton")
 
 from triton_host import INTERPRETED, check, node_of, plan_of, run_interpreted
 
-from treadle.backends.cuda import counted, radix, sort
+from treadle.backends.cuda import counted, network, radix, sort
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.program import Plan
 from treadle.base.dtypes import dtype
@@ -56,6 +56,12 @@ def small(monkeypatch):
     """Blocks so small that several of them meet, and nothing sorted by counting."""
     for name, value in {"BLOCK": 16, "ROW": 16, "SEEN": 2}.items():
         monkeypatch.setattr(sort, name, value)
+    uncounted(monkeypatch)
+    monkeypatch.setattr(network, "LONG", 0)
+
+
+def uncounted(monkeypatch):
+    """Nothing is sorted by counting."""
     for name in ("SHORT", "FEW"):
         monkeypatch.setattr(counted, name, 0)
 
@@ -87,6 +93,19 @@ def test_short_lines_interpreted(kind):
     check(roots(kind), 0.0)
     x = values(kind, 9, 37)
     assert equal(run(ordering.sort(x, axis=1)), in_order(x.buffer, 1, False))
+
+
+@interpreted
+@pytest.mark.parametrize("kind", [np.float32, np.float16, np.int8, np.uint32, np.bool_], ids=str)
+def test_networks_interpreted(kind, monkeypatch):
+    uncounted(monkeypatch)
+    monkeypatch.setattr(network, "TILE", 64)
+    x, y = values(kind, 3, 20), values(kind, 2, 9, 3)
+    roots = [argsort(x, axis=1), argsort(y, axis=1, descending=True)]
+    assert [launch.grid for launch in plan_of(roots)[0].launches] == [(2, 1), (2, 1)]
+    check(roots, 0.0)
+    for way in (False, True):
+        assert equal(run(ordering.sort(x, axis=1, descending=way)), in_order(x.buffer, 1, way))
 
 
 @interpreted

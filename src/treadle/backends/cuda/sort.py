@@ -26,6 +26,7 @@ from treadle.backends.cuda.keys import (
     twisted,
 )  # fmt: skip
 from treadle.backends.cuda.launch import Arguments, Launch
+from treadle.backends.cuda.network import by_network, fits
 from treadle.backends.cuda.ops import with_helpers
 from treadle.backends.cuda.radix import (
     ADD,
@@ -87,6 +88,7 @@ class Sort:
         self.d, self.values = source.dtype, VALUES in node.arg
         self.memory = memory_of(self.d, self.values)
         self.counted = is_counted(self.lines, self.n)
+        self.alone = self.counted or fits(self.d, self.n)  # one kernel does it
         self.block = max(LANE, min(BLOCK, power_of_two(self.n)))
         self.blocks = -(-self.n // self.block)
         self.passes = -(-key_bits(self.d) // DIGIT)
@@ -99,7 +101,7 @@ class Sort:
 
     def temporaries(self) -> dict[str, int]:
         """Elements on their way, twice, and what is counted."""
-        if not self.lines * self.n or self.counted:
+        if not self.lines * self.n or self.alone:
             return {}
         found = {self._at("counts"): self.words * self.word.size} if self.blocks > 1 else {}
         for k in (0, 1)[: self.passes - 1]:
@@ -112,16 +114,17 @@ class Sort:
         """Counting, and a kernel for every digit."""
         if not self.lines * self.n:
             return []
-        if self.counted:
-            return [self._counted()]
+        if self.alone:
+            return [self._alone()]
         passes = [self._move(k) for k in range(self.passes)]
         if self.blocks == 1:
             return passes
         return [cleared(self._at("counts"), self.word, self.words), self._count(), *passes]
 
-    def _counted(self) -> Launch:
+    def _alone(self) -> Launch:
         sizes, memory = (self.lines, self.n, self.inner), (self.source, self.node)
-        return counted(self.d, self.descending, self.values, sizes, self.wide, memory)
+        make = counted if self.counted else by_network
+        return make(self.d, self.descending, self.values, sizes, self.wide, memory)
 
     def _at(self, what: str) -> str:
         return f"{what} of sort {self.name}"
