@@ -11,6 +11,7 @@ pytest.importorskip("triton")
 from cuda_cases import integers, normal
 from triton_host import INTERPRETED, check, node_of, plan_of
 
+from treadle.backends.cuda import one_pass
 from treadle.backends.cuda import scan as scans
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.scan import choose
@@ -50,11 +51,33 @@ def test_interpreted(name):
 @pytest.mark.parametrize("shape", [(1, 900), (900, 3), (2, 400)], ids=str)
 def test_parts_interpreted(shape, monkeypatch):
     monkeypatch.setattr(scans, "TILE", 32)
+    monkeypatch.setattr(one_pass, "SPAN", 32)
     axis = int(shape[0] < shape[1])
     roots = [f(normal(*shape), axis=axis) for f in (s.cumsum, s.cummax, s.logcumsumexp)]
     plan, _ = plan_of(roots)
-    assert len(plan.launches) == 9
+    assert len(plan.launches) == (9 if axis == 0 else 6)
     check(roots, 2e-6)
+
+
+@interpreted
+@pytest.mark.parametrize("kind", [np.int8, np.int32, np.uint32, np.int64, np.float64], ids=str)
+def test_one_pass_carries_every_dtype(kind, monkeypatch):
+    monkeypatch.setattr(scans, "TILE", 16)
+    monkeypatch.setattr(one_pass, "SPAN", 16)
+    x = node_of((np.random.default_rng(1).standard_normal((2, 150)) * 50).astype(kind))
+    roots = [s.cumsum(x, axis=1), s.cummax(x, axis=1)]
+    assert sum("waited" in launch.source.text for launch in plan_of(roots)[0].launches) == 2
+    check(roots, 1e-12 if kind is np.float64 else 0.0)
+
+
+@interpreted
+def test_one_pass_hands_on_what_is_special(monkeypatch):
+    monkeypatch.setattr(scans, "TILE", 16)
+    monkeypatch.setattr(one_pass, "SPAN", 16)
+    x = np.ones(200, np.float32)
+    for at, value in ((40, np.inf), (90, -np.inf), (130, np.nan)):
+        x[at] = value
+        check([f(node_of(x), axis=0) for f in (s.cumsum, s.cummax, s.cummin)], 0.0)
 
 
 @interpreted

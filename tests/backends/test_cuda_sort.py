@@ -8,11 +8,16 @@ import pytest
 
 pytest.importorskip("triton")
 
-from triton_host import INTERPRETED, check, node_of, plan_of
+from triton_host import INTERPRETED, check, node_of, plan_of, run_interpreted
 
-from treadle.backends.cuda import sort
+from treadle.backends.cuda import counted, network, radix, sort
 from treadle.backends.cuda.compile import code_of
+from treadle.backends.cuda.program import Plan
+from treadle.base.dtypes import dtype
+from treadle.ir.node import placeholder, type_of
+from treadle.ops import ordering
 from treadle.ops.scan import argsort
+from treadle.passes.pipeline import simplify
 
 interpreted = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
 compiled = pytest.mark.skipif(INTERPRETED, reason="needs TRITON_INTERPRET=0")
@@ -46,23 +51,159 @@ def roots(kind):
     ]  # fmt: skip
 
 
+@pytest.fixture
+def small(monkeypatch):
+    """Blocks so small that several of them meet, and nothing sorted by counting."""
+    for name, value in {"BLOCK": 16, "ROW": 16, "SEEN": 2}.items():
+        monkeypatch.setattr(sort, name, value)
+    uncounted(monkeypatch)
+    monkeypatch.setattr(network, "LONG", 0)
+
+
+def uncounted(monkeypatch):
+    """Nothing is sorted by counting."""
+    for name in ("SHORT", "FEW"):
+        monkeypatch.setattr(counted, name, 0)
+
+
+def run(root):
+    """What the interpreter makes of a root."""
+    plan, leaves = plan_of([root])
+    (found,) = run_interpreted(plan, [x.buffer.copy() for x in leaves])
+    return found
+
+
+def in_order(x, axis, descending):
+    """Elements as NumPy sorts them, stably."""
+    wide = x if x.dtype.kind in "iub" else x.astype(np.float64)
+    order = argsort.reference(np, wide, axis, descending)
+    return np.take_along_axis(x, order, axis)
+
+
+def equal(found, expected):
+    """To the last bit, but for NaN."""
+    nan = np.isnan(expected.astype(np.float64))
+    same = found[~nan].tobytes() == expected[~nan].tobytes()
+    return same and np.isnan(found[nan].astype(np.float64)).all()
+
+
 @interpreted
 @kinds
-def test_interpreted(kind):
+def test_short_lines_interpreted(kind):
     check(roots(kind), 0.0)
+    x = values(kind, 9, 37)
+    assert equal(run(ordering.sort(x, axis=1)), in_order(x.buffer, 1, False))
 
 
 @interpreted
-@pytest.mark.parametrize("shape", [(1, 200), (3, 70), (64, 2)], ids=str)
-def test_blocks_interpreted(shape, monkeypatch):
-    monkeypatch.setattr(sort, "BLOCK", 16)
-    axis = int(shape[0] < shape[1])
-    check([argsort(values(np.float32, *shape), axis=axis)], 0.0)
+@pytest.mark.parametrize("kind", [np.float32, np.float16, np.int8, np.uint32, np.bool_], ids=str)
+def test_networks_interpreted(kind, monkeypatch):
+    uncounted(monkeypatch)
+    monkeypatch.setattr(network, "TILE", 64)
+    x, y = values(kind, 3, 20), values(kind, 2, 9, 3)
+    roots = [argsort(x, axis=1), argsort(y, axis=1, descending=True)]
+    assert [launch.grid for launch in plan_of(roots)[0].launches] == [(2, 1), (2, 1)]
+    check(roots, 0.0)
+    for way in (False, True):
+        assert equal(run(ordering.sort(x, axis=1, descending=way)), in_order(x.buffer, 1, way))
+
+
+@interpreted
+@pytest.mark.usefixtures("small")
+@kinds
+def test_digits_interpreted(kind):
+    x = values(kind, 24 if np.dtype(kind).itemsize == 8 else 40)
+    check([argsort(x, descending=kind is np.int16)], 0.0)
+    assert equal(run(ordering.sort(x, descending=kind is np.int8)),
+                 in_order(x.buffer, 0, kind is np.int8))  # fmt: skip
+
+
+@interpreted
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("shape", [(1, 70), (3, 32), (20, 2), (2, 17, 2), (1, 1)], ids=str)
+@pytest.mark.parametrize("descending", [False, True], ids=["up", "down"])
+def test_blocks_interpreted(shape, descending):
+    x, axis = values(np.float16, *shape), int(shape[0] < shape[1])
+    check([argsort(x, axis=axis, descending=descending)], 0.0)
+    found = run(ordering.sort(x, axis=axis, descending=descending))
+    assert equal(found, in_order(x.buffer, axis, descending))
+
+
+@interpreted
+@pytest.mark.usefixtures("small")
+def test_blocks_look_back_as_far_as_they_must(monkeypatch):
+    # Interpreted, blocks end one after the other: each would hear all from the one before it.
+    own, _, last = radix.BEFORE.rpartition("\n")
+    assert "atomic_xchg" in last
+    monkeypatch.setitem(radix.MANY, "before", own)
+    x = values(np.float16, 100)
+    check([argsort(x)], 0.0)
+
+
+@interpreted
+@pytest.mark.usefixtures("small")
+def test_many_elements_are_counted_in_words_of_64_bits(monkeypatch):
+    for name in ("MOST", "INDEX_LIMIT"):
+        monkeypatch.setattr(sort, name, 0)
+    check([argsort(values(np.float16, 2, 40), axis=1)], 0.0)
+
+
+@compiled
+def test_very_many_elements_compiled():
+    for kind, n in ((np.uint8, (1 << 31) + 5), (np.float16, 1 << 29)):
+        x = placeholder(type_of((n,), dtype(np.dtype(kind).name)))
+        plan = Plan(simplify([argsort(x, axis=0)]), [x], {}, 132)
+        for source in {launch.source for launch in plan.launches}:
+            assert code_of(source, 90).cubin
+
+
+@interpreted
+def test_zeros_stay_in_order(small):
+    signs = np.random.default_rng(0).choice([0.0, -0.0, 1.0], 40).astype(np.float16)
+    for descending in (False, True):
+        found = run(ordering.sort(node_of(signs), descending=descending))
+        assert equal(found, in_order(signs, 0, descending))
+
+
+@interpreted
+def test_many_short_lines_share_a_program(monkeypatch):
+    monkeypatch.setattr(counted, "TILE", 1024)
+    x = values(np.float32, 70, 5)
+    plan, _ = plan_of([argsort(x, axis=1)])
+    assert [launch.grid for launch in plan.launches] == [(5, 1)]  # 16 lines of 8 times 8
+    check([argsort(x, axis=1), argsort(values(np.int8, 3, 5, 7), axis=1)], 0.0)
+
+
+@interpreted
+@pytest.mark.parametrize("descending", [False, True], ids=["up", "down"])
+def test_few_longer_lines_are_counted_part_by_part(monkeypatch, descending):
+    monkeypatch.setattr(counted, "TILE", 256)
+    x = values(np.float32, 2, 200)
+    plan, _ = plan_of([argsort(x, axis=1)])
+    assert [launch.grid for launch in plan.launches] == [(2 * 25, 1)]
+    check([argsort(x, axis=1, descending=descending)], 0.0)
+
+
+def test_elements_are_sorted_without_indices_nobody_wants():
+    x = values(np.float32, 5000)
+    alone, _ = plan_of([ordering.sort(x)])
+    both, _ = plan_of([ordering.sort(x), argsort(x)])
+    assert len(alone.launches) == 2 + 8  # one clears, one counts
+    assert len(both.launches) == 2 + 8 + 1  # elements are gathered
+    assert [x.dtype.name for x in alone.roots] == ["float32"]
+
+
+def test_few_short_lines_are_sorted_by_one_kernel():
+    assert counted.is_counted(1, 4096)
+    assert counted.is_counted(1 << 20, 128)
+    assert not counted.is_counted(1, 4097)
+    assert not counted.is_counted(1000, 1000)
 
 
 @compiled
 @kinds
 def test_compiled(kind):
-    plan, _ = plan_of(roots(kind)[:1])
+    plan, _ = plan_of([argsort(values(kind, 5000)), ordering.sort(values(kind, 3, 5000, 2), axis=1),
+                       *roots(kind)[:1]])  # fmt: skip
     for launch in plan.launches:
         assert code_of(launch.source, 90).cubin

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from treadle.base.dtypes import DType, bool_, float32, float64, int32, int64
+from treadle.base.dtypes import DType, bool_, int32, int64
 from treadle.base.dtypes import dtype as dtype_of
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import axes_in, axis_in, drop_axes
@@ -15,13 +15,11 @@ from treadle.ops.bounds import KNOWN
 from treadle.ops.composite import Axes, as_float, composite, take
 from treadle.ops.contract import gather
 from treadle.ops.defs import AN_INDEX, Op, Samples
-from treadle.ops.elementwise import bitcast, cast, eq, floor, minimum, ne, round_, where
+from treadle.ops.elementwise import cast, eq, floor, minimum, ne, round_, where
+from treadle.ops.largest import best_indices
 from treadle.ops.movement import concat, cut, pad
-from treadle.ops.predicates import bitwise_not
-from treadle.ops.reduce import max_, min_, sum_
+from treadle.ops.reduce import sum_
 from treadle.ops.scan import CASES, Placed, argsort, cumprod, cumsum
-
-FEW = 8  # of this many largest elements each is looked for by itself
 
 ORDER_CASES: tuple[tuple[Any, ...], ...] = (
     ((5,), {}), ((3, 5), {}), ((3, 70), {"descending": True}), ((70, 3), {"axis": 0}),
@@ -75,34 +73,8 @@ def topk(x: Any, /, k: int, axis: int = -1, largest: bool = True) -> tuple[Any, 
     if not isinstance(k, int) or not 0 <= k <= x.shape[axis]:
         hint = f"a number from 0 to {x.shape[axis]}, the size of axis {axis}"
         raise ArgumentError(explain("topk", "there are not so many elements", hint, k=k))
-    if 0 < k <= FEW:
-        index = _best(x, k, axis, largest)
-    else:
-        index = cut(argsort(x, axis=axis, descending=largest), axis, 0, k)
+    index = best_indices(x, k, axis, largest)
     return gather(x, index, axis=axis), index
-
-
-def _best(x: Any, k: int, axis: int, largest: bool) -> Any:
-    """Indices of the k best, one after the other: a few passes over what one kernel has at hand."""
-    rank = _rank(x) if largest else bitwise_not(_rank(x))
-    place = x.iota_like(axis)
-    waiting, found = eq(place, place), []
-    for _ in range(k):
-        best = max_(where(waiting, rank, rank.dtype.least), axis=axis, keepdims=True)
-        hit = waiting & eq(rank, best)
-        found.append(min_(where(hit, place, x.shape[axis]), axis=axis, keepdims=True))
-        waiting = waiting & ne(place, found[-1])
-    return concat(found, axis=axis)
-
-
-def _rank(x: Any) -> Any:
-    """Integers in the order of the elements: NaN is the largest, both zeros are equal."""
-    if not x.dtype.is_float:
-        return cast(x, int64) if x.dtype is bool_ else x
-    x = x if x.dtype is float64 else cast(x, float32)
-    bits = bitcast(x + 0.0, int64 if x.dtype is float64 else int32)
-    order = where(bits < 0, bits ^ bits.dtype.greatest, bits)
-    return where(ne(x, x), order.dtype.greatest, order)
 
 
 # ---- order statistics

@@ -13,6 +13,7 @@ from treadle.ops.composite import Axes, as_float, composite, mean, precisely, va
 from treadle.ops.contract import gather
 from treadle.ops.defs import Op, Samples
 from treadle.ops.elementwise import cast, ceil, eq, floor, maximum, minimum, ne, round_, where
+from treadle.ops.largest import best_indices
 from treadle.ops.movement import concat, cut, pad
 from treadle.ops.ordering import INTERPOLATIONS, STATISTIC_CASES, sort
 from treadle.ops.predicates import isnan
@@ -236,7 +237,7 @@ def kthvalue(x: Any, /, k: int, axis: int = -1, keepdims: bool = False) -> Found
     if not 1 <= k <= x.shape[at]:
         facts = {"k": k, "size": x.shape[at]}
         raise ArgumentError(explain("kthvalue", "there is no such element", **facts))
-    return _taken(x, cut(argsort(x, axis=at), at, k - 1, k), at, keepdims)
+    return _taken(x, cut(best_indices(x, k, at, False), at, k - 1, k), at, keepdims)
 
 
 def _modes(np: Any, x: Any, axis: int = -1, keepdims: bool = False) -> Any:

@@ -13,7 +13,7 @@ from treadle.ir.node import Node
 from treadle.ops.composite import argmax, take
 from treadle.ops.defs import Kind, makes_tensors
 from treadle.ops.elementwise import cast, exp, floor, log, where
-from treadle.ops.movement import cut
+from treadle.ops.largest import best_indices
 from treadle.ops.scan import argsort
 from treadle.ops.special import lgamma
 from treadle.random.distributions import Draw, Where, parameter, standard_gumbel
@@ -105,8 +105,8 @@ def multinomial(
         facts = {"shape": weights.shape, "count": count}
         raise ArgumentError(explain("multinomial", "not that many elements", hint, **facts))
     draw = Draw("multinomial", weights.shape, float32, weights.device, key)
-    order = argsort(logits._node + standard_gumbel(draw), axis=-1, descending=True)
-    return Tensor(cut(order, -1, 0, count))
+    noisy = logits._node + standard_gumbel(draw)
+    return Tensor(best_indices(noisy, count, weights.ndim - 1, True))
 
 
 @makes_tensors(Kind.RANDOM, aliases=("randperm",))

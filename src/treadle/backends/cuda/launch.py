@@ -117,4 +117,5 @@ class Arguments:
             for k, ((_, kind), value) in enumerate(zip(self.types, self.values, strict=True))
             if kind[0] == "*" or (kind[0] == "i" and isinstance(value, int) and value % 16 == 0)
         )
-        return Source(text, tuple(self.types), tuple(constants.items()), aligned, warps, stages)
+        kinds, sizes = tuple(self.types), tuple(constants.items())
+        return Source(text, kinds, sizes, aligned, warps, stages)

@@ -25,6 +25,7 @@ from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.matmul import SEPARABLE, TEMPLATES
 from treadle.backends.cuda.nest import Nest, Placed
 from treadle.backends.cuda.on_host import HostStep
+from treadle.backends.cuda.ordered import with_values
 from treadle.backends.cuda.orders import ORDERS
 from treadle.backends.cuda.primitives import RUNNING
 from treadle.backends.cuda.products import product_of
@@ -36,6 +37,7 @@ from treadle.backends.cuda.ways import settled_form
 from treadle.backends.cuda.windowed import is_read
 from treadle.base import trace
 from treadle.base.dtypes import bfloat16, float16, int8, int32, uint8
+from treadle.base.knobs import MEANING
 from treadle.base.sizes import most
 from treadle.base.target import Takes
 from treadle.ir.graph import toposort
@@ -90,7 +92,7 @@ class Plan(Driver):
     ) -> None:  # fmt: skip
         graph = roots, leaves, replaces
         self.within, self.updates = within, 0
-        super().__init__(*(_with_few_branches(*graph) if within is None else graph))
+        super().__init__(*(_prepared(*graph) if within is None else graph))
         self.refused = trace.recall("refused") or ()
         self.architecture = architecture
         self.processors, self.machine = processors, machine
@@ -250,7 +252,7 @@ class Plan(Driver):
             memory = (source, node)
             made = Scan(node.op.name, node.dtype, sizes_of(node), memory, name, self.processors)
         elif node.op.name == "argsort":
-            made = Sort(node, source, self.processors, str(step))
+            made = Sort(node, source, str(step))
         else:
             self.work += [HostStep(node, routine.sources)] if node.type.size else []
             self._mark(step)
@@ -348,12 +350,14 @@ def kernel_text(text: str, form: Form) -> str:
     return EMITTERS.get(form.kind, Emitter)(parse(text), form).text()
 
 
-def _with_few_branches(
+def _prepared(
     roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
 ) -> tuple[Sequence[Node], Sequence[Node], dict[Node, Node]]:
-    """The graph with cheap branches all computed: to choose one, the host would have to wait."""
-    if not has_regions(toposort(roots)):
-        return roots, leaves, replaces
-    plain = simplify(chosen(roots), ORDERS)
+    """The graph with cheap branches all computed: to choose one, the host would have to wait.
+
+    And with sorts of elements, unless somebody watches, who knows the ops of the table.
+    """
+    plain = simplify(chosen(roots), ORDERS) if has_regions(toposort(roots)) else roots
+    plain = plain if MEANING.watched else with_values(plain)
     same = dict(zip(roots, plain, strict=True))
     return plain, leaves, {same[root]: leaf for root, leaf in replaces.items()}

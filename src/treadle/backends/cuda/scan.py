@@ -1,8 +1,9 @@
 """Running totals along an axis as Triton source.
 
-A program takes some lines, a span of each at a time, and carries on what came before. Where lines
-are few and long, each is cut into parts: first the total of every part, then what comes before
-each, then the scan itself. Sums of float32 are carried on in float64, so that they do not drift.
+A program takes some lines, a span of each at a time, and carries on what came before. Lines that
+are few and long are done in one pass (one_pass.py); those that lie side by side are cut into parts:
+first the total of every part, then what comes before each, then the scan itself. Sums of float32
+are carried on in float64, so that they do not drift.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from math import inf, prod
 from treadle.backends.cuda.forms import INDEX_LIMIT, power_of_two
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.narrow import loaded, stored
+from treadle.backends.cuda.one_pass import OnePass
 from treadle.backends.cuda.ops import PRIMITIVES, number, register_type, with_helpers
-from treadle.base.dtypes import DType, float32, float64
+from treadle.base.dtypes import DType, float32, float64, int64
 from treadle.ir.node import Node
 
 TILE = 4096  # elements of a program at a time
@@ -137,8 +139,11 @@ class Scan:
 
     def temporaries(self) -> dict[str, int]:
         """Bytes for the totals of parts."""
-        nbytes = self.cut.parts * self.lines * self.kind.size
-        return {self.temporary: nbytes} if self.cut.parts > 1 and self.size else {}
+        if self.cut.parts == 1 or not self.size:
+            return {}
+        if not self.cut.across:
+            return {self.temporary: self._one_pass().words * int64.size}
+        return {self.temporary: self.cut.parts * self.lines * self.kind.size}
 
     def launches(self) -> list[Launch]:
         """The kernels, in order."""
@@ -146,7 +151,15 @@ class Scan:
             return []
         if self.cut.parts == 1:
             return [self._launch(whole=True)]
+        if not self.cut.across:
+            return self._one_pass().launches(self.source, self.result, self.temporary)
         return [self._launch(whole=False), self._before(), self._launch(whole=True)]
+
+    def _one_pass(self) -> OnePass:
+        join, start = _join(self.name, self.kind), identity(self.name, self.d)
+        own = identity(self.name, self.kind)
+        costly = self.name == "logcumsumexp"
+        return OnePass(self.lines, self.n, self.d, self.kind, join, start, own, costly)
 
     def _launch(self, whole: bool) -> Launch:
         """Of each part its total, or (whole) the scan itself."""
