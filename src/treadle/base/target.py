@@ -74,7 +74,7 @@ class Takes:
     chains: Ability = Ability()
     separable: tuple[DType, ...] = ()  # products of which one operand may lie anywhere, as windows
     streams: int = 1 << 30  # arrays that tiles are joined with or go to: more than that are slow
-    few: int = 1 << 12  # elements: for fewer, one kernel more costs more than it saves
+    many: int = 0  # elements of tiles, from which on that is so
     depth: int = 1 << 62  # of products that take longer than any number of arrays
     reads: Reads = lambda x: not x.guards  # of what lies so, what is better not copied before
     given: int = 1 << 30  # arrays for tiles such as the program is given

@@ -39,6 +39,7 @@ from treadle.schedule.clusters import (
 
 MOST_NODES = 150  # of a kernel: longer ones compile slowly and spill registers
 LARGE = 1 << 20  # elements: a kernel of their own is worth while
+FEW = 1 << 12  # elements: for fewer, one kernel more costs more than it saves
 COLUMN_ROWS = 64  # fewer rows than this are summed lane by lane, without partial sums
 
 
@@ -294,7 +295,7 @@ class Fusion:
     def _has_streams(self, other: Cluster, product: Node, cluster: Cluster) -> bool:
         """Few enough arrays for tiles to come by? A loop over whole rows goes through many."""
         size = most(other.size)
-        if size < self.takes.few or cluster.kind != "product":
+        if size < FEW or cluster.kind != "product":
             return True
         own = cluster.members | other.members
         maps = [n for n in own if n is not product]
@@ -306,7 +307,8 @@ class Fusion:
         touched += sum(own[n] == FULL and (n in wanted or n not in used) for n in own)
         flops = sum(n.op.flops for n, span in other.members.items() if span == FULL)
         slow = product.dtype.is_storage and size >= LARGE and flops > self.takes.after
-        few = touched <= self.takes.streams or product.operands[0].shape[-1] >= self.takes.depth
+        deep = product.operands[0].shape[-1] >= self.takes.depth
+        few = touched <= self.takes.streams or deep or size < self.takes.many
         if few and given <= self.takes.given and not slow:
             return True
         why = "tiles would meet many arrays or take long"
