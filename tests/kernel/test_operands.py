@@ -10,6 +10,7 @@ import pytest
 import treadle as td
 from treadle.backends.reference.eval import evaluate
 from treadle.base.dtypes import STORAGE, float32, int8, int16, uint8, uint16
+from treadle.base.target import Takes
 from treadle.ir.graph import structure, substitute
 from treadle.ir.node import LEAF, leaf, type_of
 from treadle.kernel.operands import Separable, Strided, located
@@ -123,7 +124,7 @@ def test_separable_operands_lie_where_their_views_say(seed):
     node = seen.reshape((2, 3 * sizes[0] * sizes[1], -1))
     node = node if draw.random() < 0.5 else node.permute((1, 0, 2)).reshape((node.shape[1], -1))
     (node,) = simplify([node])
-    found = located(node, (), separable=True) or located(node, ())
+    found = located(node, (), Takes().reads) or located(node, ())
     if found is None:
         pytest.skip("less to write out than what it is read from")
     if isinstance(found, Separable) and view is not x:
@@ -138,7 +139,7 @@ def test_what_is_padded_is_read_from_its_copy():
     x = given(2, 3, 8, 8)
     node = windows(pad(x, [(0, 0), (0, 0), (1, 1), (1, 1)]), (3, 3)).reshape((2, 27, 64))
     (node,) = simplify([node])
-    assert located(node, (), separable=True).base.op is pad
+    assert located(node, (), Takes().reads).base.op is pad
     plain = located(x.reshape((6, 64)), ())
     assert isinstance(plain, Strided)
     assert plain.base.op is LEAF

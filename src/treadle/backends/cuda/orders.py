@@ -97,13 +97,13 @@ def _through_shear(node: Node) -> Node | None:
 def _through_concat(node: Node) -> Node | None:
     """Parts that are one number everywhere have any order."""
     found, rank = [], node.ndim
+    if rank < FEWEST or all(x.op is m.expand for x in node.operands):
+        return None
     for x in node.operands:
         lines = _lines_of(x)
         if lines is None and x.op is not m.expand:
             return None
         found.append(_as_lines(x, rank) if lines is None else lines)
-    if rank < FEWEST or all(x.op is m.expand for x in node.operands):
-        return None
     return _image(m.concat(found, axis=_along(node.arg, rank)))
 
 

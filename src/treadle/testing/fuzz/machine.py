@@ -25,7 +25,7 @@ LIMITS: dict[str, dict[str, int]] = {
     "schedule.fuse": {"COLUMN_ROWS": 4},
     "schedule.keep": {"MOST_PARTS": 2},
     "passes.decompose": {"CHUNK": 16, "FEW_RESULTS": 4, "LONG": 64, "NARROW": 4, "WIDE": 8},
-    "ops.ordering": {"FEW": 2},
+    "ops.largest": {"FEW": 2, "AT_HAND": 16},
     "ir.graph": {"FEW": 3},
     "runtime.realize": {"MOST_PROGRAMS": 32, "SMALLEST": 4, "LARGEST": 8, "LONG": 120},
     "runtime.families": {"BUILT_IN": 0},
