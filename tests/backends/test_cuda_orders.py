@@ -18,6 +18,9 @@ from treadle.ops.movement import concat, flip, pad, permute, slice_
 from treadle.ops.pooling import avg_pool2d, max_pool2d
 from treadle.ops.reduce import max_, sum_
 from treadle.passes.pipeline import simplify
+from treadle.testing.arrays import by_reference
+from treadle.testing.growth import EVERY
+from treadle.testing.strategies import graph_of
 
 CHANNELS = 6
 
@@ -123,3 +126,13 @@ def test_convolutions_mean_the_same(channels, stride):
     rng = np.random.default_rng(channels)
     x, w, b = n(rng, 2, channels, 9, 8), n(rng, 4, channels, 3, 2), n(rng, 4)
     same([conv2d(x, w, b, stride=stride, padding=1), conv2d(x, w, padding=(1, 0))])
+
+
+def test_graphs_without_images_keep_their_values():
+    for seed in range(240):
+        roots = [root.node for root in graph_of(seed, 12, EVERY).roots]
+        expected, found = by_reference(roots), by_reference(simplify(roots, ORDERS))
+        for a, b in zip(expected, found, strict=True):
+            np.testing.assert_allclose(
+                b.astype(float), a.astype(float), rtol=1e-2, atol=1e-2, err_msg=f"seed {seed}"
+            )
