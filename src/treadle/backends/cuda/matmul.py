@@ -97,7 +97,8 @@ class Matmul:
     def tiles(self) -> tuple[Tile, ...]:
         """Those there are for products of its dtype."""
         dtype = self.node.dtype
-        return {1: BYTES, 2: NARROW, 4: SINGLE, 8: DOUBLE}[dtype.size]
+        narrow = BYTES if self.architecture >= EIGHTHS else BYTES[1:]  # others widen them: small
+        return {1: narrow, 2: NARROW, 4: SINGLE, 8: DOUBLE}[dtype.size]
 
     def choose(self, tiles: Sequence[Tile]) -> Tile:
         """The tile of least estimated time: of waves of programs, as long as a tile is large."""
