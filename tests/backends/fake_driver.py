@@ -229,5 +229,11 @@ def install(patch, kind=FakeDriver):
         return 0
 
     patch.setattr("treadle.backends.cuda.compile.code_of", code_of)
+
+    def ready(function, grid, threads, shared, stream, address):
+        sizes = *grid, 1, threads, 1, 1, shared
+        return lambda: fake.cuLaunchKernel(function, *sizes, stream, address, 0)[0].value
+
     patch.setattr("treadle.backends.cuda.tensor_maps.encoder", lambda: encode)
+    patch.setattr("treadle.backends.cuda.calls.ready", ready)
     return fake, backend.Cuda(0)

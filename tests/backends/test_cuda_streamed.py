@@ -140,6 +140,21 @@ def test_quick_singles_compiled():
         assert code_of(launch.source, 90).shared <= 227 << 10
 
 
+@pytest.mark.parametrize("batch", [(), (2,)], ids=["plain", "batch"])
+def test_large_tiles_of_singles_leave_in_parts(monkeypatch, batch):
+    monkeypatch.setattr(streamed, "QUICK", streamed.QUICK[:1])
+    f = np.float32
+    product = n(*batch, 136, 64, kind=f) @ n(264, 64, kind=f).T
+    with override(tf32=1):
+        plan, _ = plan_of([product])
+        (launch,) = plan.launches
+        assert launch.source.text.count("c.store(") == 4
+        if INTERPRETED:
+            check([product], 2e-6)
+        else:
+            assert code_of(launch.source, 90).shared <= 227 << 10
+
+
 @compiled
 @pytest.mark.parametrize("transposed", ["", "a", "b", "ab"], ids=lambda text: text or "none")
 def test_tensor_cores_are_not_waited_for_one_by_one(transposed):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from cuda.bindings import driver as cu
@@ -12,6 +12,7 @@ from cuda.bindings import driver as cu
 from treadle.backends.cuda.driver import Gpu, checked
 from treadle.backends.cuda.hazards import spans_of, waits
 from treadle.backends.cuda.launch import Launch, Memory, Places, Tensor
+from treadle.backends.cuda.native import ready
 from treadle.backends.cuda.tensor_maps import TensorMap
 
 PACK = {"fp32": "<f", "fp64": "<d"}
@@ -44,6 +45,8 @@ class Call:
             *(first + 8 * k if isinstance(x, int) else x.place for k, x in enumerate(cells))
         )
         self.address = ctypes.addressof(self.pointers)
+        self.stream: Any = None  # that launch is for
+        self.launch: Callable[[], int] = lambda: 0
         self.spans = spans_of(launch, place)
 
     def bases(self) -> set[int]:
@@ -68,9 +71,12 @@ class Call:
 
     def start(self) -> None:
         """Queue the kernel."""
-        grid, block = (*self.grid, 1), (self.threads, 1, 1)
-        where = self.shared, self.gpu.stream, self.address
-        checked(cu.cuLaunchKernel(self.function, *grid, *block, *where, 0))
+        if self.stream is not self.gpu.stream:
+            self.stream = self.gpu.stream
+            how = self.function, self.grid, self.threads, self.shared
+            self.launch = ready(*how, self.stream, self.address)
+        if code := self.launch():
+            checked((cu.CUresult(code),))
 
 
 def encoded(kind: str, value: Any) -> int:

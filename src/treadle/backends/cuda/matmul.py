@@ -271,7 +271,7 @@ class Matmul:
             at = Finished("acc", row, "n", block, "wide")
             return EpilogueEmitter(kernel, form, at).run("m < M", "n < N")
         width = self.tile.n // count
-        names, lines = _sliced("acc", self.tile.n, count)
+        names, lines = sliced("acc", self.tile.n, count)
         for k, name in enumerate(names):
             n = f"n{k}"
             lines.append(f"    {n} = wide * BN + {k * width} + tl.arange(0, {width})[None, :]")
@@ -309,7 +309,7 @@ def index_text(index: Index, names: dict[Axis, str], number: Callable[[int], str
     return " + ".join(parts)
 
 
-def _sliced(name: str, width: int, count: int) -> tuple[list[str], list[str]]:
+def sliced(name: str, width: int, count: int) -> tuple[list[str], list[str]]:
     """Names of neighbouring columns of a tile, and the lines that give them these."""
     if count == 1:
         return [name], []
@@ -318,7 +318,7 @@ def _sliced(name: str, width: int, count: int) -> tuple[list[str], list[str]]:
     lines = [f"    {both[0]}, {both[1]} = {name}.reshape(BM, 2, {half}).permute(0, 2, 1).split()"]
     names = []
     for part in both:
-        below, more = _sliced(part, half, count // 2)
+        below, more = sliced(part, half, count // 2)
         names += below
         lines += more
     return names, lines

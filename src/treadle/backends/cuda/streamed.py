@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from treadle.backends.choices import Machine
+from treadle.backends.cuda.clear import cleared
 from treadle.backends.cuda.copies import GRAIN, tensor_of
 from treadle.backends.cuda.launch import Arguments, Launch, Tensor
-from treadle.backends.cuda.matmul import BYTES, Matmul, Tile, precision_of
+from treadle.backends.cuda.matmul import BYTES, Matmul, Tile, precision_of, sliced
 from treadle.backends.cuda.narrow import FLOAT8, stored
 from treadle.backends.cuda.ops import with_helpers
 from treadle.base.dtypes import DType, float32, int32
@@ -21,8 +22,8 @@ TILES = (
     Tile(64, 64, 128, 4, 4, 0.5), Tile(32, 64, 128, 4, 4, 0.28), Tile(16, 64, 256, 4, 3, 0.17),
 )  # fmt: skip
 QUICK = (  # float32 by tensor cores
-    Tile(128, 128, 32, 8, 4, 1.0), Tile(64, 128, 32, 4, 4, 0.8), Tile(64, 64, 64, 4, 4, 0.6),
-    Tile(32, 64, 64, 4, 4, 0.3), Tile(16, 64, 64, 4, 4, 0.17),
+    Tile(128, 256, 32, 8, 4, 1.0), Tile(128, 128, 32, 8, 4, 0.9), Tile(64, 128, 32, 4, 4, 0.7),
+    Tile(64, 64, 64, 4, 4, 0.5), Tile(32, 64, 64, 4, 4, 0.28), Tile(16, 64, 64, 4, 4, 0.17),
 )  # fmt: skip
 LITTLE = 8  # expressions of an epilogue that are computed for a whole tile
 HELD = 32  # elements of a tile in each thread: more leave no registers for what becomes of them
@@ -33,6 +34,7 @@ LEAVING = 600  # steps along k that take as long as to leave a piece and to add 
 FULL = 64  # rows that the tensor cores take at once: of fewer the transposed product is computed
 SIDE = 64  # of a square that is turned
 SMALL = 128 * 128  # elements of a tile: two programs fit on a processor
+SHARED = 227 << 10  # bytes of a processor's memory that a program can have
 
 
 @dataclass(frozen=True)
@@ -134,14 +136,24 @@ class Streamed(Matmul):
         self.work, self.counts = f"pieces of {step}", f"finished of {step}"
         count, tile = self._count(self.tile), self.tile
         room = count * self.pieces * tile.m * tile.n * float32.size
-        return [_zeros(self.counts, count)], {self.work: room, self.counts: count * int32.size}
+        sizes = {self.work: room, self.counts: count * int32.size}
+        return [cleared(self.counts, int32, count)], sizes
 
     def _result(self) -> Tensor | None:
         """Where finished tiles go as they are, if the copy engine can bring them there."""
         t, items = self.tile, prod(self.batch)
-        sides = [(self.m, self.n, t.m), (self.n, 1, t.n)]
+        sides = [(self.m, self.n, t.m), (self.n, 1, t.n // self._parts())]
         axes = [(items, self.m * self.n, 1), *sides] if self.batch else sides
         return None if self.product.epilogue else tensor_of(self.node, self.node.dtype, 0, axes)
+
+    def _parts(self) -> int:
+        """In how many parts a finished tile leaves: there is room for one beside blocks to come."""
+        t, size = self.tile, self.node.dtype.size
+        room = SHARED - t.stages * (t.m + t.n) * t.k * size
+        parts = 1
+        while t.m * t.n * size > room * parts and t.n // parts > HELD:
+            parts *= 2
+        return parts
 
     def _programs(self) -> int:
         tiles, t = self._count(self.tile) * self.pieces, self.tile
@@ -220,10 +232,14 @@ class Streamed(Matmul):
     def _stored(self, row: str, option: str) -> list[str]:
         if self._result() is None:
             return super()._stored(row, option)
-        value, places = stored("acc", self.node.dtype), "high * BM, wide * BN"
-        if self.batch:
-            value, places = f"{value}.reshape(1, BM, BN)", f"batch, {places}"
-        return [f"    c.store([{places}], {value})"]
+        parts = self._parts()
+        width, item = self.tile.n // parts, "batch, " if self.batch else ""
+        names, lines = sliced("acc", self.tile.n, parts)
+        for k, name in enumerate(names):
+            value = stored(name, self.node.dtype)
+            value += f".reshape(1, BM, {width})" if self.batch else ""
+            lines.append(f"    c.store([{item}high * BM, wide * BN + {k * width}], {value})")
+        return lines
 
 
 def brought(name: str, matrix: Matrix, place: str, length: str) -> str:
@@ -251,21 +267,6 @@ if came == {pieces} - 1:
         acc += tl.load(places + other * BM * BN, cache_modifier=".cg")
 """
 """Each piece is left in memory; who comes last adds them up, always in the same order."""
-
-ZEROS = """
-@triton.jit
-def kernel(y, n, BM: tl.constexpr):
-    at = tl.program_id(0) * BM + tl.arange(0, BM)
-    tl.store(y + at, tl.zeros((BM,), tl.int32), mask=at < n)
-"""
-
-
-def _zeros(buffer: str, count: int) -> Launch:
-    arguments = Arguments()
-    arguments.memory("y", int32, buffer)
-    arguments.integer("n", count, False)
-    source = arguments.source(with_helpers(ZEROS), {"BM": 1024}, 4)
-    return Launch(source, (-(-count // 1024), 1), arguments.values, count)
 
 
 class Quick(Streamed):

@@ -142,7 +142,7 @@ class Windowed(Streamed):
         self.across = block_of(windows, not turned) % LINE == 0
         run = block_of(windows, self.across != turned)
         found = {}
-        single = QUICK if TF32.value else SINGLE
+        single = QUICK[1:] if TF32.value else SINGLE
         narrow = ACROSS if self.across else ALONG
         for tile in narrow if self.node.dtype.size == 2 else single:
             side = gcd(run, tile.k if self.across else tile.m)
