@@ -49,12 +49,22 @@ def function(text: str, called: str) -> Callable[..., Any]:
     return space[called]  # type: ignore[no-any-return]
 
 
+def source_type(kernel: Any) -> type[ASTSource]:
+    """What Triton's compiler is given: text in its own language, or in Gluon."""
+    if not kernel.is_gluon():
+        return ASTSource
+    from triton.experimental.gluon._runtime import GluonASTSource
+
+    return GluonASTSource
+
+
 def machine_code(asked: Asked) -> tuple[bytes, str, int, int, list[Any]]:
     """Code, its name, bytes of shared memory, warps, and how tensors lie in shared memory."""
     signature = dict(asked.types) | {name: "constexpr" for name, _ in asked.constants}
     aligned = {(k,): [["tt.divisibility", 16]] for k in asked.aligned}
+    kernel = function(asked.text, asked.called)
     made = triton.compile(
-        ASTSource(function(asked.text, asked.called), signature, dict(asked.constants), aligned),
+        source_type(kernel)(kernel, signature, dict(asked.constants), aligned),
         target=GPUTarget("cuda", asked.architecture, 32),
         options={
             "num_warps": asked.warps, "num_stages": asked.stages,

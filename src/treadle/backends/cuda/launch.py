@@ -80,10 +80,11 @@ class Arguments:
         """An address; all our memory is aligned."""
         self.add(name, f"*{SHORT[dtype.name]}", Memory(buffer))
 
-    def tensor(self, name: str, dtype: DType, tensor: Tensor) -> None:
-        """A tensor that is read by blocks."""
+    def tensor(self, name: str, dtype: DType, tensor: Tensor, layout: str = "") -> None:
+        """A tensor that is read by blocks; layout: how they lie in shared memory, in Gluon."""
         block = ", ".join(map(str, tensor.block))
-        self.add(name, f"tensordesc<{SHORT[dtype.name]}[{block}]>", tensor)
+        kind = f"{SHORT[dtype.name]}[{block}]{',' * bool(layout)}{layout}"
+        self.add(name, f"tensordesc<{kind}>", tensor)
 
     def integer(self, name: str, value: int, wide: bool) -> None:
         """A number that indices are made of."""

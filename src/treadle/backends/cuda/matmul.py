@@ -85,9 +85,7 @@ class Matmul:
         self.batch = self.node.shape[:-2]
         rank = len(self.batch)
         self.left, self.right = self.a.batch(rank), self.b.batch(rank)
-        tiles = self.tiles()
-        tile = self.choose(tiles)
-        self.tile = settled(machine, self._question, tile, tiles, "m", "n", "k")
+        self.tile = self.settle(self.tiles())
         loops = product.epilogue.loops if product.epilogue else None
         self.signature = Signature(loops) if loops else None
         sizes = [self.node.type.size] + [x.operand.base.type.size for x in (self.a, self.b)]
@@ -99,6 +97,10 @@ class Matmul:
         dtype = self.node.dtype
         narrow = BYTES if self.architecture >= EIGHTHS else BYTES[1:]  # others widen them: small
         return {1: narrow, 2: NARROW, 4: SINGLE, 8: DOUBLE}[dtype.size]
+
+    def settle(self, tiles: Sequence[Tile]) -> Tile:
+        """The tile that a search has found, or the one of least estimated time."""
+        return settled(self.machine, self._question, self.choose(tiles), tiles, "m", "n", "k")
 
     def choose(self, tiles: Sequence[Tile]) -> Tile:
         """The tile of least estimated time: of waves of programs, as long as a tile is large."""
@@ -130,11 +132,12 @@ class Matmul:
         """The kernel and its arguments."""
         self._collect()
         t = self.tile
-        constants = {"BM": t.m, "BN": t.n, "BK": t.k}
-        text = self._text()
-        source = self.arguments.source(text, constants, t.warps, t.stages)
+        source = self.arguments.source(self._text(), self._constants(), t.warps, t.stages)
         size = self.node.type.size * max(1, self.k)
         return Launch(source, (self._programs(), 1), self.arguments.values, size)
+
+    def _constants(self) -> dict[str, int]:
+        return {"BM": self.tile.m, "BN": self.tile.n, "BK": self.tile.k}
 
     def _programs(self) -> int:
         return self._count(self.tile)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from treadle.backends.choices import Machine
 from treadle.backends.cuda.copies import COPIES
+from treadle.backends.cuda.divided import Divided, suits
 from treadle.backends.cuda.forms import INDEX_LIMIT
 from treadle.backends.cuda.joined import joined
 from treadle.backends.cuda.matmul import Matmul
@@ -27,4 +28,6 @@ def product_of(
         return joined(Windowed(*given))
     if architecture < COPIES or not (cores and near) or not is_able(product):
         return Matmul(*given)
+    if suits(product, processors, architecture):
+        return Divided(*given)
     return joined(Streamed(*given)) if dtype.size == 2 else Quick(*given)

@@ -1,0 +1,95 @@
+"""Gluon, the layer under Triton's language: who waits for whom is written out.
+
+Its kernels have warps of several kinds. One brings blocks of operands into shared memory, ahead by
+as many as there are stages; groups of four compute.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from treadle.backends.cuda.launch import Arguments, Tensor
+from treadle.base.dtypes import DType
+from treadle.kernel.loops import Ex, Loops
+
+HOPPER = 90  # the architecture whose tensor cores work for four warps at once, and no other
+GROUPS = 2  # of four warps that compute
+LANES = 64  # rows that a group multiplies at once
+REGISTERS = 240, 24  # of a thread that computes, and of one that brings operands
+KNOWN = frozenset({
+    "tile", "load", "const", "index", "reduced", "where", "cast", "neg", "abs", "add", "sub",
+    "mul", "div", "maximum", "minimum", "exp", "log", "tanh", "sigmoid", "sqrt", "eq", "ne", "lt",
+    "le", "gt", "ge", "bitwise_and", "bitwise_or",
+})  # fmt: skip
+"""What Gluon's text was tried with."""
+HEAD = """
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+from triton.experimental.gluon.language.nvidia.hopper import (
+    fence_async_shared, mbarrier, tma, warpgroup_mma, warpgroup_mma_wait,
+)
+
+meet = gl.thread_barrier if hasattr(gl, "thread_barrier") else gl.barrier  # by release of Triton
+
+
+@gluon.jit
+def free(barrier):
+    meet()
+    mbarrier.arrive(barrier)
+
+
+@gluon.jit
+def barriers(COUNT: gl.constexpr, ARRIVALS: gl.constexpr):
+    made = gl.allocate_shared_memory(gl.int64, [COUNT, 1], mbarrier.MBarrierLayout())
+    for k in gl.static_range(COUNT):
+        mbarrier.init(made.index(k), count=ARRIVALS)
+    return made
+
+"""
+_WITHOUT_LAYOUT = re.compile(r"\btl\.(full|zeros)\(")
+
+
+@cache
+def is_there() -> bool:
+    """Does the Triton at hand have Gluon, with what is used of it? Its interpreter has not."""
+    try:
+        from triton import knobs
+        from triton.experimental.gluon import language as gl
+        from triton.experimental.gluon.language.nvidia import hopper
+    except ImportError:
+        return False
+    used = [
+        (hopper, "fence_async_shared mbarrier tma warpgroup_mma warpgroup_mma_wait"),
+        (gl, "warp_specialize allocate_shared_memory convert_layout to_tensor static_range"),
+        (gl, "NVMMADistributedLayout NVMMASharedLayout DotOperandLayout SliceLayout"),
+    ]
+    meets = hasattr(gl, "thread_barrier") or hasattr(gl, "barrier")
+    whole = all(hasattr(module, name) for module, names in used for name in names.split())
+    return whole and meets and not knobs.runtime.interpret
+
+
+def in_gluon(line: str) -> str:
+    """A line of Triton's: numbers have no layout until they meet a tile, whose layout they take."""
+    return _WITHOUT_LAYOUT.sub(r"gl.\1(", line)
+
+
+def is_known(loops: Loops) -> bool:
+    """Is a loop program made of ops that were tried?"""
+    return all(_is_known(ex) for ex in loops.order())
+
+
+def _is_known(ex: Ex) -> bool:
+    return ex.op in KNOWN and not (ex.op == "load" and ex.data[2])
+
+
+def add_tensor(add: Arguments, name: str, dtype: DType, tensor: Tensor) -> None:
+    """An argument that is brought by blocks, which lie as the tensor cores read them."""
+    bits, rank = 8 * dtype.size, len(tensor.block)
+    layout = f"swizzle_byte_width=128, element_bitwidth={bits}, rank={rank}"
+    add.tensor(name, dtype, tensor, f"NVMMASharedLayout({layout})")
+
+
+def grid_of(columns: int) -> str:
+    """How a group holds a tile of so many columns, as text."""
+    return f"gl.NVMMADistributedLayout([3, 0], [4, 1], [16, {columns}, 16])"

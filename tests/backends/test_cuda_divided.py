@@ -1,0 +1,135 @@
+"""Products in Gluon: compiled for sm_90, and on a device compared with float64."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("triton")
+
+from triton.tools.disasm import get_sass
+from triton_host import INTERPRETED
+
+from treadle.backends.cuda import divided, gluon
+from treadle.backends.cuda.compile import code_of
+from treadle.backends.cuda.program import Plan
+from treadle.base.dtypes import bfloat16, float16
+from treadle.ir.node import placeholder, type_of
+from treadle.ops import activations
+from treadle.ops.reduce import sum_
+from treadle.passes.pipeline import simplify
+
+compiled = pytest.mark.skipif(INTERPRETED, reason="needs TRITON_INTERPRET=0")
+MARK = "warp_specialize"
+
+
+def plan_for(make, *shapes, dtype=bfloat16, architecture=90):
+    """Of a function of arrays of a dtype."""
+    given = [placeholder(type_of(shape, dtype)) for shape in shapes]
+    return Plan(simplify(make(*given)), given, {}, 132, architecture=architecture)
+
+
+def texts(plan):
+    return [x.source.text for x in plan.launches if MARK in x.source.text]
+
+
+CASES = {
+    "plain": (lambda a, b: [a @ b], (4096, 768), (768, 3072)),
+    "left turned": (lambda a, b: [a.T @ b], (768, 4096), (768, 3072)),
+    "right turned": (lambda a, b: [a @ b.T], (4096, 768), (3072, 768)),
+    "both turned": (lambda a, b: [a.T @ b.T], (768, 4096), (3072, 768)),
+    "edges": (lambda a, b: [a @ b], (4070, 776), (776, 3000)),
+    "parts": (lambda a, b: [a.T @ b], (16384, 768), (16384, 768)),
+    "parts and edges": (lambda a, b: [a.T @ b], (16392, 760), (16392, 600)),
+    "a sum": (lambda a, b, c: [a @ b + c], (4096, 768), (768, 3072), (4096, 3072)),
+    "a row": (lambda a, b, c: [a @ b + c], (4096, 768), (768, 3072), (3072,)),
+    "parts and a row": (lambda a, b, c: [a.T @ b + c], (16384, 768), (16384, 768), (768,)),
+    "both": (lambda a, b: [y := a @ b, activations.relu(y)], (4096, 768), (768, 3072)),
+    "reduced": (
+        lambda a, b: [sum_(y := activations.relu(a @ b), axis=0), sum_(y, axis=1)],
+        (4070, 776), (776, 3000),
+    ),
+    "long": (
+        lambda a, b, c: [activations.gelu(a @ b + c, "tanh") * 2 + c],
+        (4096, 768), (768, 3072), (3072,),
+    ),
+}  # fmt: skip
+names = pytest.mark.parametrize("name", CASES)
+
+
+@compiled
+@names
+def test_compiled(name):
+    plan = plan_for(*CASES[name])
+    assert len(texts(plan)) == 1
+    for launch in plan.launches:
+        code = code_of(launch.source, 90)
+        assert code.shared <= 227 << 10
+        if MARK in launch.source.text:
+            found = get_sass(code.cubin)
+            assert found.count("HGMMA") >= 8
+            assert found.count("WARPGROUP.DEPBAR") <= found.count("HGMMA") // 2
+            assert "STL" not in found  # all fits into registers
+
+
+@compiled
+def test_half_precision_is_divided_too():
+    assert texts(plan_for(*CASES["plain"], dtype=float16))
+
+
+@compiled
+@pytest.mark.parametrize("architecture", [80, 100])
+def test_other_devices_have_other_forms(architecture):
+    assert not texts(plan_for(*CASES["plain"], architecture=architecture))
+
+
+@compiled
+def test_what_is_small_or_batched_is_streamed():
+    assert not texts(plan_for(lambda a, b: [a @ b], (1024, 1024), (1024, 1024)))
+    assert not texts(plan_for(lambda a, b: [a @ b], (16, 4096), (4096, 4096)))
+    assert not texts(plan_for(lambda a, b: [a @ b], (4, 4096, 768), (4, 768, 3072)))
+    assert not texts(plan_for(lambda a, b: [a @ b], (4096, 768), (768, 3001)))
+
+
+@compiled
+def test_parts_where_whole_tiles_leave_processors_idle():
+    assert "span" in texts(plan_for(*CASES["parts"]))[0]
+    assert "span" not in texts(plan_for(*CASES["plain"]))[0]
+
+
+def test_without_gluon_products_are_streamed(monkeypatch):
+    monkeypatch.setattr(divided, "is_there", lambda: False)
+    assert not texts(plan_for(*CASES["plain"]))
+    if INTERPRETED:
+        assert not gluon.is_there()
+
+
+def test_shares():
+    assert divided._shares(72, 256, 132) == (256, 140 + divided.LEAVING)
+    assert divided._shares(132, 12, 132) == (12, 12 + divided.LEAVING)
+
+
+@compiled
+@pytest.mark.gpu
+@names
+@pytest.mark.parametrize("kind", ["bfloat16", "float16"])
+def test_on_the_device(name, kind):
+    import treadle as td
+
+    if not td.cuda.is_available():
+        pytest.skip("no CUDA device")
+    make, *shapes = CASES[name]
+    rng = np.random.default_rng(0)
+    near = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
+    given = [td.tensor(x).cast(getattr(td, kind)).realize() for x in near]
+
+    def run(*x):
+        return [td.Tensor(node) for node in make(*(t._node for t in x))]
+
+    wanted = [x.numpy() for x in run(*(x.cast(td.float64).realize() for x in given))]
+    for lazy in (run, td.compile(run)):
+        found = lazy(*(x.to("cuda") for x in given))
+        for got, want in zip(found, wanted, strict=True):
+            value = got.cast(td.float32).cpu().numpy().astype(np.float64)
+            error = np.linalg.norm(value - want) / np.linalg.norm(want)
+            assert error < (1e-2 if kind == "bfloat16" else 1.5e-3), error
