@@ -94,6 +94,7 @@ def test_what_is_small_or_batched_is_streamed():
 @compiled
 def test_parts_where_whole_tiles_leave_processors_idle():
     assert "span" in texts(plan_for(*CASES["parts"]))[0]
+    assert len(plan_for(*CASES["parts"]).launches) == 2
     assert "span" not in texts(plan_for(*CASES["plain"]))[0]
 
 
@@ -104,9 +105,11 @@ def test_without_gluon_products_are_streamed(monkeypatch):
         assert not gluon.is_there()
 
 
-def test_shares():
-    assert divided._shares(72, 256, 132) == (256, 140 + divided.LEAVING)
-    assert divided._shares(132, 12, 132) == (12, 12 + divided.LEAVING)
+def test_spans():
+    assert divided.span_of(72, 256, 132) == 140
+    assert divided.span_of(132, 12, 132) == 0  # whole tiles leave nobody idle
+    assert divided.span_of(32, 16, 132) == 0  # it is over before parts are added up
+    assert divided.span_of(300, 256, 132) == 0  # many tiles share more of what is read
 
 
 @compiled

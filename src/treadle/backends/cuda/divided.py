@@ -2,15 +2,14 @@
 
 A program has two tiles of 64 rows, a group each, which share the other operand. While the groups
 are at what becomes of a finished tile, blocks of the next one arrive. Where whole tiles would leave
-processors without work, all programs have equally many steps along k instead: what they have of a
-tile they leave in memory, and who comes last adds it up, always in the same order.
+processors without work, all programs have equally many steps along k instead, and leave what they
+have of a tile in memory: see `parted.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 
-from treadle.backends.cuda.clear import cleared
 from treadle.backends.cuda.copies import tensor_of
 from treadle.backends.cuda.epilogue import EpilogueEmitter, Finished
 from treadle.backends.cuda.forms import Form
@@ -26,12 +25,12 @@ from treadle.backends.cuda.gluon import (
     is_known,
     is_there,
 )  # fmt: skip
-from treadle.backends.cuda.launch import Launch, Tensor
+from treadle.backends.cuda.launch import Tensor
 from treadle.backends.cuda.matmul import GROUP, Tile, sliced
 from treadle.backends.cuda.narrow import memory_type, stored
 from treadle.backends.cuda.ops import with_helpers
-from treadle.backends.cuda.streamed import Matrix, Streamed, matrices_of
-from treadle.base.dtypes import float32, int32
+from treadle.backends.cuda.streamed import LITTLE, Matrix, Streamed, matrices_of
+from treadle.base.dtypes import float32
 from treadle.base.errors import needed
 from treadle.kernel.abstract import Kernel, Store
 from treadle.kernel.axes import linear
@@ -39,9 +38,11 @@ from treadle.kernel.build import Built
 from treadle.kernel.parser import parse
 from treadle.kernel.steps import ProductStep
 
-TILE = Tile(LANES, 256, 64, 4, 3, 1.0)  # of a group
+TILES = Tile(LANES, 256, 64, 4, 3, 1.0), Tile(LANES, 128, 64, 4, 5, 0.96)  # of a group
 ENOUGH = 10  # steps of a program: of fewer, smaller tiles have more done at once
-LEAVING = 8  # steps that take as long as to leave a part of a tile and to add it up
+HELD = 128  # columns that are looked at together, where much becomes of them
+LEAVING = 25  # steps that take as long as to leave parts of tiles and to add them up
+WAVES = 2  # of whole tiles, from which on parts gain less than they lose: they share no operands
 WASTE = 4 / 3  # elements of tiles, where as many are wanted as 1
 
 
@@ -49,63 +50,77 @@ def suits(product: ProductStep, processors: int, architecture: int) -> bool:
     """Can a product be computed so, and has every program enough to do?"""
     if architecture != HOPPER or not is_there() or product.node.dtype.size != 2:
         return False
-    if len(product.node.shape) > 2 or any(
-        x.tensor((), (1, 1)) is None for x in matrices_of(product)
-    ):
+    if product.epilogue is None or not is_known(product.epilogue.loops):
+        return False
+    if len(product.node.shape) > 2:
+        return False
+    if None in [x.tensor((), (1, 1)) for x in matrices_of(product)]:
         return False
     (m, n), k = product.node.shape, product.sides()[0].shape[-1]
-    pairs, across = -(-m // (GROUPS * LANES)), -(-n // TILE.n)
-    if -(-m // LANES) % GROUPS or pairs * across * GROUPS * LANES * TILE.n > WASTE * m * n:
-        return False
-    if pairs * across * -(-k // TILE.k) < ENOUGH * processors:
-        return False
-    return product.epilogue is not None and is_known(product.epilogue.loops)
+    tile = chosen(m, n, k, processors)
+    pairs, steps = pairs_of(m, n, tile), -(-k // tile.k)
+    whole = -(-m // LANES) % GROUPS == 0 and pairs * GROUPS * LANES * tile.n <= WASTE * m * n
+    return whole and pairs * steps * tile.n >= ENOUGH * processors * TILES[0].n
 
 
-def _shares(tiles: int, steps: int, processors: int) -> tuple[int, int]:
-    """Steps of the busiest program: with whole tiles, and with parts of tiles."""
-    return -(-tiles // processors) * steps, -(-tiles * steps // processors) + LEAVING
+def chosen(m: int, n: int, k: int, processors: int) -> Tile:
+    """The tile of least estimated time."""
+
+    def time(tile: Tile) -> float:
+        pairs, steps = pairs_of(m, n, tile), -(-k // tile.k)
+        span = span_of(pairs, steps, processors)
+        busiest = span + LEAVING if span else -(-pairs // processors) * steps
+        return busiest * tile.n / tile.speed
+
+    return min(TILES, key=time)
+
+
+def pairs_of(m: int, n: int, tile: Tile) -> int:
+    """Tiles of both groups together, as one."""
+    return -(-m // (GROUPS * LANES)) * -(-n // tile.n)
+
+
+def span_of(pairs: int, steps: int, processors: int) -> int:
+    """Steps of a program, if all shall have equally many; 0: it has whole tiles."""
+    whole, span = -(-pairs // processors) * steps, -(-pairs * steps // processors)
+    return span if pairs < WAVES * processors and span + LEAVING < whole else 0
 
 
 class Divided(Streamed):
     """A product on its way to Gluon."""
 
     def tiles(self) -> tuple[Tile, ...]:
-        """One."""
-        return (TILE,)
+        """Wide and narrow ones."""
+        return TILES
 
     def settle(self, tiles: Sequence[Tile]) -> Tile:
         """There is nothing to try."""
-        return tiles[0]
+        tile = chosen(self.m, self.n, self.k, self.processors)
+        self.pairs, self.depth = pairs_of(self.m, self.n, tile), -(-self.k // tile.k)
+        self.span = span_of(self.pairs, self.depth, self.processors)
+        return tile
+
+    def slices(self) -> int:
+        """So many that there are registers for what becomes of a tile, and room for its way out."""
+        loops = needed("divided", self.product.epilogue, "epilogue").loops
+        simple = len(loops.order()) <= LITTLE and len(loops.stores()) == 1
+        return 1 if simple else max(1, self.tile.n // HELD)
 
     def _pieces(self, tile: Tile) -> int:
-        """Tiles are cut otherwise, if they are."""
-        pairs, steps = self._count(tile) // GROUPS, -(-self.k // tile.k)
-        whole, parts = _shares(pairs, steps, self.processors)
-        self.depth = steps
-        self.span = 0 if whole <= parts else parts - LEAVING
-        return 1
+        return 1  # tiles are cut otherwise, if they are
 
-    def before(self, step: int) -> tuple[list[Launch], dict[str, int]]:
-        """Counters of finished parts set to 0, and room for parts."""
-        if not self.span:
-            return [], {}
-        self.work, self.counts = f"parts of {step}", f"finished of {step}"
-        count, t = self._count(self.tile), self.tile
-        room = count * self._most_parts() * t.m * t.n * float32.size
-        sizes = {self.work: room, self.counts: count * int32.size}
-        return [cleared(self.counts, int32, count)], sizes
-
-    def _most_parts(self) -> int:
-        """Of a tile."""
+    @property
+    def most(self) -> int:
+        """Parts of a tile."""
         return -(-self.depth // self.span) + 1
 
     def _constants(self) -> dict[str, int]:
         return {}  # they are in the text
 
     def _programs(self) -> int:
-        pairs = self._count(self.tile) // GROUPS
-        return -(-pairs * self.depth // self.span) if self.span else min(pairs, self.processors)
+        if self.span:
+            return -(-self.pairs * self.depth // self.span)
+        return min(self.pairs, self.processors)
 
     # ---- arguments
 
@@ -115,16 +130,17 @@ class Divided(Streamed):
             tensor = matrix.tensor((), (rows, t.k))
             if tensor is not None:
                 add_tensor(add, name, dtype, tensor)
-        epilogue = needed("divided", self.product.epilogue, "epilogue")
-        add.loops(epilogue, self._signature(), self.wide)
-        self.results = self._leaving(epilogue)
-        for k, tensor in self.results.items():
-            add_tensor(add, f"c{k}", dtype, tensor)
+        self.results: dict[int, Tensor] = {}
+        numbers = {"M": self.m, "N": self.n, "K": self.k}
         if self.span:
             add.memory("work", float32, self.work)
-            add.memory("finished", int32, self.counts)
-        numbers = {"M": self.m, "N": self.n, "K": self.k}
-        numbers |= {"span": self.span, "most": self._most_parts()} if self.span else {}
+            numbers |= {"span": self.span, "most": self.most}
+        else:
+            epilogue = needed("divided", self.product.epilogue, "epilogue")
+            add.loops(epilogue, self._signature(), self.wide)
+            self.results = self._leaving(epilogue)
+            for k, tensor in self.results.items():
+                add_tensor(add, f"c{k}", dtype, tensor)
         for name, value in numbers.items():
             add.integer(name, value, self.wide)
 
@@ -148,7 +164,7 @@ class Divided(Streamed):
         t, count, kind = self.tile, self.slices(), memory_type(self.node.dtype)
         numbers = {"BM": t.m, "BN": t.n, "BK": t.k, "STAGES": t.stages}
         lines = [f"{name} = gl.constexpr({value})" for name, value in numbers.items()]
-        lines += [f"GRID{w} = gl.constexpr({grid_of(w)})" for w in {t.n, t.n // count}]
+        lines += [f"GRID{w} = gl.constexpr({grid_of(w)})" for w in sorted({t.n, t.n // count})]
         rooms, given = ["a_room", "b_room", "room", "full", "empty"], ", ".join(names)
         given = ", ".join([*names, *rooms])
         lines += ["", "", "@gluon.jit", f"def bring({given}):", *self._bring()]
@@ -179,7 +195,7 @@ class Divided(Streamed):
         """Shared memory that results leave through, if they do."""
         if not self.results:
             return "full"
-        shape = f"[{GROUPS}, BM, {self.tile.n // self.slices()}]"
+        shape = f"[{GROUPS * self._doors()}, BM, {self.tile.n // self.slices()}]"
         return f"gl.allocate_shared_memory({kind}, {shape}, c{min(self.results)}.layout)"
 
     def _turns(self) -> list[str]:
@@ -191,6 +207,8 @@ class Divided(Streamed):
                  f"inside = tile % ({GROUP} * along)",
                  f"pair = group * {GROUP} + inside % height",
                  "wide = inside // height"]  # fmt: skip
+        if self.span:
+            place = ["pair = tile % pairs", "wide = tile // pairs"]
         if not self.span:
             head = "for tile in range(tl.program_id(0), pairs * along, tl.num_programs(0)):"
             ends = ["low = 0", "last = steps"]
@@ -227,7 +245,7 @@ class Divided(Streamed):
         y += ".permute((1, 0))" if self.y.strides[1] == 1 else ""
         lines = [
             *self._turns(),
-            "    acc = gl.zeros((BM, BN), gl.float32, GRID256)",
+            f"    acc = gl.zeros((BM, BN), gl.float32, GRID{self.tile.n})",
             "    for step in range(low, last):",
             "        stage = turn % STAGES",
             "        mbarrier.wait(full.index(stage), turn // STAGES & 1)",
@@ -237,16 +255,17 @@ class Divided(Streamed):
             "        turn += 1",
             f"    high = pair * {GROUPS} + PART",
         ]
-        finish = self._finish()
         if self.span:
-            lines += ["    " + line for line in PARTS.strip().splitlines()]
-            finish = ["    if done:", *("    " + line for line in finish)]
-        return ["    " + line for line in [*lines, *finish, "tma.store_wait(0)"]]
+            finish = ["    " + line for line in PART.format(n=self.tile.n).strip().splitlines()]
+        else:
+            finish = [*self._finish(), "tma.store_wait(0)"]
+        return ["    " + line for line in [*lines, *finish]]
 
     def _finish(self) -> list[str]:
         """What becomes of a finished tile, a part of its columns after the other."""
         count, width = self.slices(), self.tile.n // self.slices()
         names, lines = sliced("acc", self.tile.n, count)
+        self.gone = self.named = 0
         for k, name in enumerate(names):
             grid = f"GRID{width}"
             lines += [
@@ -258,40 +277,53 @@ class Divided(Streamed):
             lines += self._slice(name, width, f"(wide * {count} + {k})", k)
         return [in_gluon(line) for line in lines]
 
+    def _leave(self, number: int, value: str) -> list[str]:
+        """A result on its way to memory: into a room that an earlier one has left, and out."""
+        if number not in self.results:
+            return []
+        room = f"room.index(PART * {self._doors()} + {self.gone % self._doors()})"
+        lines = [
+            f"out{self.gone} = {value}", f"tma.store_wait({self._doors() - 1})", "meet()",
+            f"{room}.store(out{self.gone})", "fence_async_shared()", "meet()",
+            f"tma.async_copy_shared_to_global(c{number}, [high * BM, start], {room})",
+        ]  # fmt: skip
+        self.gone += 1
+        return lines
+
+    def _doors(self) -> int:
+        """Rooms of a group, taken in turns, from tile to tile."""
+        return 2 - len(self.results) * self.slices() % 2
+
     def _slice(self, name: str, width: int, across: str, k: int) -> list[str]:
         exact_m, exact_n = self.m % self.tile.m == 0, self.n % self.tile.n == 0
         form = Form("map", 0, 0, False, 0, exact_m, exact_n, wide=self.wide)
         at = Finished(name, "m", "n", "high", across, f"(BM, {width})")
         kernel = parse(self._signature().text)
-        lines = GluonEpilogue(kernel, form, at, self.results).run("m < M", "n < N")
+        emitter = GluonEpilogue(kernel, form, at, self._leave)
+        emitter.count = self.named  # names are used once: what lies nowhere yet cannot be changed
+        lines = emitter.run("m < M", "n < N")
+        self.named = emitter.count
         if exact_n or not k:
             return lines
         return ["    if start < N:", *("    " + line for line in lines)]
 
 
 class GluonEpilogue(EpilogueEmitter):
-    """What runs on a finished tile; results in **leaving** leave by the copy engine."""
+    """What runs on a finished tile; **leave**: lines by which a result does, by its number."""
 
-    def __init__(self, kernel: Kernel, form: Form, at: Finished, leaving: Collection[int]) -> None:
+    def __init__(
+        self, kernel: Kernel, form: Form, at: Finished, leave: Callable[[int, str], list[str]]
+    ) -> None:
         super().__init__(kernel, form, at)
-        self.leaving = leaving
+        self.leave = leave
 
     def _store(self, s: Store) -> None:
-        if s.buffer not in self.leaving:
-            super()._store(s)
-            return
         value = stored(self.value(s.value), self.kernel.arguments[s.buffer].dtype)
-        for line in _leave(f"c{s.buffer}", value):
+        lines = self.leave(s.buffer, value)
+        for line in lines:
             self.line(line)
-
-
-def _leave(name: str, value: str) -> list[str]:
-    """A part of a tile on its way to memory, once the one before it has left."""
-    return [
-        f"out = {value}", "tma.store_wait(0)", "meet()", "room.index(PART).store(out)",
-        "fence_async_shared()", "meet()",
-        f"tma.async_copy_shared_to_global({name}, [high * BM, start], room.index(PART))",
-    ]  # fmt: skip
+        if not lines:
+            super()._store(s)
 
 
 def _sides(matrix: Matrix, lines: str) -> str:
@@ -303,20 +335,10 @@ def _places(matrix: Matrix, line: str) -> str:
     return f"[{line}, k]" if matrix.strides[1] == 1 else f"[k, {line}]"
 
 
-PARTS = """
-done = last - low == steps
-if not done:
-    first = tile * steps // span
-    count = ((tile + 1) * steps - 1) // span - first + 1
-    rows = gl.arange(0, BM, gl.SliceLayout(1, GRID256))[:, None]
-    columns = gl.arange(0, BN, gl.SliceLayout(0, GRID256))[None, :]
-    places = work + (tile * 2 + PART) * (most * BM * BN) + rows * BN + columns
-    tl.store(places + (tl.program_id(0) - first) * (BM * BN), acc)
-    meet()
-    came = tl.atomic_add(finished + tile * 2 + PART, 1, sem="acq_rel")
-    done = came == count - 1
-    if done:
-        acc = tl.load(places, cache_modifier=".cg")
-        for other in range(1, count):
-            acc += tl.load(places + other * (BM * BN), cache_modifier=".cg")
+PART = """
+rows = PART * BM + gl.arange(0, BM, gl.SliceLayout(1, GRID{n}))[:, None]
+columns = gl.arange(0, BN, gl.SliceLayout(0, GRID{n}))[None, :]
+part = tile * most + tl.program_id(0) - tile * steps // span
+tl.store(work + part * (2 * BM * BN) + rows * BN + columns, acc)
 """
+"""Where a part of a tile is left: after those of programs before this one."""
