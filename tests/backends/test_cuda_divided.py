@@ -105,11 +105,15 @@ def test_without_gluon_products_are_streamed(monkeypatch):
         assert not gluon.is_there()
 
 
-def test_spans():
-    assert divided.span_of(72, 256, 132) == 140
-    assert divided.span_of(132, 12, 132) == 0  # whole tiles leave nobody idle
-    assert divided.span_of(32, 16, 132) == 0  # it is over before parts are added up
-    assert divided.span_of(300, 256, 132) == 0  # many tiles share more of what is read
+def test_pieces():
+    def pieces(m, n, k):
+        return divided.chosen(m, n, k, 132)[1]
+
+    assert pieces(768, 3072, 16384) == 3  # 72 tiles: whole ones leave half of the processors idle
+    assert pieces(768, 768, 16384) > 1
+    assert pieces(16384, 768, 3072) == 1
+    assert pieces(8192, 8192, 8192) == 1
+    assert pieces(2048, 2048, 768) == 1  # it is over before pieces are added up
 
 
 @compiled

@@ -2,8 +2,8 @@
 
 A program has two tiles of 64 rows, a group each, which share the other operand. While the groups
 are at what becomes of a finished tile, blocks of the next one arrive. Where whole tiles would leave
-processors without work, all programs have equally many steps along k instead, and leave what they
-have of a tile in memory: see `parted.py`.
+processors without work, tiles are cut along k, and pieces left in memory (see `joined.py`): first
+those of the first piece, so that programs that run together read the same lines of both operands.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ from treadle.kernel.steps import ProductStep
 TILES = Tile(LANES, 256, 64, 4, 3, 1.0), Tile(LANES, 128, 64, 4, 5, 0.96)  # of a group
 ENOUGH = 10  # steps of a program: of fewer, smaller tiles have more done at once
 HELD = 128  # columns that are looked at together, where much becomes of them
-LEAVING = 25  # steps that take as long as to leave parts of tiles and to add them up
-WAVES = 2  # of whole tiles, from which on parts gain less than they lose: they share no operands
+LEAVING = 5  # steps that take as long as to start another kernel, which adds pieces up,
+LEFT = 1 << 18  # and elements of pieces that take as long to be written and read as one
+MOST = 16  # pieces
 WASTE = 4 / 3  # elements of tiles, where as many are wanted as 1
 
 
@@ -57,22 +58,23 @@ def suits(product: ProductStep, processors: int, architecture: int) -> bool:
     if None in [x.tensor((), (1, 1)) for x in matrices_of(product)]:
         return False
     (m, n), k = product.node.shape, product.sides()[0].shape[-1]
-    tile = chosen(m, n, k, processors)
+    tile, _ = chosen(m, n, k, processors)
     pairs, steps = pairs_of(m, n, tile), -(-k // tile.k)
     whole = -(-m // LANES) % GROUPS == 0 and pairs * GROUPS * LANES * tile.n <= WASTE * m * n
     return whole and pairs * steps * tile.n >= ENOUGH * processors * TILES[0].n
 
 
-def chosen(m: int, n: int, k: int, processors: int) -> Tile:
-    """The tile of least estimated time."""
+def chosen(m: int, n: int, k: int, processors: int) -> tuple[Tile, int]:
+    """The tile of least estimated time, and in how many pieces it is cut along k."""
 
-    def time(tile: Tile) -> float:
-        pairs, steps = pairs_of(m, n, tile), -(-k // tile.k)
-        span = span_of(pairs, steps, processors)
-        busiest = span + LEAVING if span else -(-pairs // processors) * steps
-        return busiest * tile.n / tile.speed
+    def time(choice: tuple[Tile, int]) -> float:
+        tile, pieces = choice
+        turns = -(-pairs_of(m, n, tile) * pieces // processors)
+        busy = turns * -(-k // (tile.k * pieces)) * tile.n / (TILES[0].n * tile.speed)
+        return busy if pieces == 1 else busy + LEAVING + pieces * m * n / LEFT
 
-    return min(TILES, key=time)
+    most = max(1, min(MOST, k // (TILES[0].k * ENOUGH)))
+    return min(((tile, p) for tile in TILES for p in range(1, most + 1)), key=time)
 
 
 def pairs_of(m: int, n: int, tile: Tile) -> int:
@@ -80,14 +82,10 @@ def pairs_of(m: int, n: int, tile: Tile) -> int:
     return -(-m // (GROUPS * LANES)) * -(-n // tile.n)
 
 
-def span_of(pairs: int, steps: int, processors: int) -> int:
-    """Steps of a program, if all shall have equally many; 0: it has whole tiles."""
-    whole, span = -(-pairs // processors) * steps, -(-pairs * steps // processors)
-    return span if pairs < WAVES * processors and span + LEAVING < whole else 0
-
-
 class Divided(Streamed):
     """A product on its way to Gluon."""
+
+    most_pieces = 1
 
     def tiles(self) -> tuple[Tile, ...]:
         """Wide and narrow ones."""
@@ -95,9 +93,8 @@ class Divided(Streamed):
 
     def settle(self, tiles: Sequence[Tile]) -> Tile:
         """There is nothing to try."""
-        tile = chosen(self.m, self.n, self.k, self.processors)
-        self.pairs, self.depth = pairs_of(self.m, self.n, tile), -(-self.k // tile.k)
-        self.span = span_of(self.pairs, self.depth, self.processors)
+        tile, self.cut = chosen(self.m, self.n, self.k, self.processors)
+        self.pairs = pairs_of(self.m, self.n, tile)
         return tile
 
     def slices(self) -> int:
@@ -107,20 +104,13 @@ class Divided(Streamed):
         return 1 if simple else max(1, self.tile.n // HELD)
 
     def _pieces(self, tile: Tile) -> int:
-        return 1  # tiles are cut otherwise, if they are
-
-    @property
-    def most(self) -> int:
-        """Parts of a tile."""
-        return -(-self.depth // self.span) + 1
+        return self.cut
 
     def _constants(self) -> dict[str, int]:
         return {}  # they are in the text
 
     def _programs(self) -> int:
-        if self.span:
-            return -(-self.pairs * self.depth // self.span)
-        return min(self.pairs, self.processors)
+        return min(self.pairs * self.pieces, self.processors)
 
     # ---- arguments
 
@@ -132,9 +122,9 @@ class Divided(Streamed):
                 add_tensor(add, name, dtype, tensor)
         self.results: dict[int, Tensor] = {}
         numbers = {"M": self.m, "N": self.n, "K": self.k}
-        if self.span:
+        if self.pieces > 1:
             add.memory("work", float32, self.work)
-            numbers |= {"span": self.span, "most": self.most}
+            numbers["span"] = -(-self.k // (t.k * self.pieces))
         else:
             epilogue = needed("divided", self.product.epilogue, "epilogue")
             add.loops(epilogue, self._signature(), self.wide)
@@ -200,24 +190,25 @@ class Divided(Streamed):
 
     def _turns(self) -> list[str]:
         """The head of a loop over tiles, and lines that say which one it is, and from where."""
-        whole = ["pairs = tl.cdiv(M, 2 * BM)", "along = tl.cdiv(N, BN)",
-                 "steps = tl.cdiv(K, BK)", "turn = 0"]  # fmt: skip
-        place = [f"group = tile // ({GROUP} * along)",
-                 f"height = tl.minimum(pairs - group * {GROUP}, {GROUP})",
-                 f"inside = tile % ({GROUP} * along)",
-                 f"pair = group * {GROUP} + inside % height",
-                 "wide = inside // height"]  # fmt: skip
-        if self.span:
-            place = ["pair = tile % pairs", "wide = tile // pairs"]
-        if not self.span:
-            head = "for tile in range(tl.program_id(0), pairs * along, tl.num_programs(0)):"
-            ends = ["low = 0", "last = steps"]
-            return [*whole, head, *("    " + line for line in [*place, *ends])]
-        whole += ["at = tl.program_id(0) * span",
-                  "end = tl.minimum(at + span, pairs * along * steps)"]  # fmt: skip
-        ends = ["tile = at // steps", "low = at % steps",
-                "last = tl.minimum(steps, low + end - at)", "at += last - low"]  # fmt: skip
-        return [*whole, "while at < end:", *("    " + line for line in [*ends, *place])]
+        inside = [f"group = tile // ({GROUP} * along)",
+                  f"height = tl.minimum(pairs - group * {GROUP}, {GROUP})",
+                  f"inside = tile % ({GROUP} * along)",
+                  f"pair = group * {GROUP} + inside % height",
+                  "wide = inside // height", "low = 0", "last = steps"]  # fmt: skip
+        tiles = "pairs * along"
+        if self.pieces > 1:
+            cut = ["piece = tile // (pairs * along)", "tile = tile % (pairs * along)"]
+            ends = ["low = piece * span", "last = tl.minimum(steps, low + span)"]
+            inside = [*cut, *inside[:-2], *ends]
+            tiles += f" * {self.pieces}"
+        return [
+            "pairs = tl.cdiv(M, 2 * BM)",
+            "along = tl.cdiv(N, BN)",
+            "steps = tl.cdiv(K, BK)",
+            "turn = 0",
+            f"for tile in range(tl.program_id(0), {tiles}, tl.num_programs(0)):",
+            *("    " + line for line in inside),
+        ]
 
     def _bring(self) -> list[str]:
         copy = "tma.async_copy_global_to_shared"
@@ -255,11 +246,16 @@ class Divided(Streamed):
             "        turn += 1",
             f"    high = pair * {GROUPS} + PART",
         ]
-        if self.span:
-            finish = ["    " + line for line in PART.format(n=self.tile.n).strip().splitlines()]
-        else:
-            finish = [*self._finish(), "tma.store_wait(0)"]
+        finish = self._left() if self.pieces > 1 else [*self._finish(), "tma.store_wait(0)"]
         return ["    " + line for line in [*lines, *finish]]
+
+    def _left(self) -> list[str]:
+        grid = f"GRID{self.tile.n}"
+        return [
+            f"    m = high * BM + gl.arange(0, BM, gl.SliceLayout(1, {grid}))[:, None]",
+            f"    n = wide * BN + gl.arange(0, BN, gl.SliceLayout(0, {grid}))[None, :]",
+            "    tl.store(work + (piece * M + m) * N + n, acc, mask=(m < M) & (n < N))",
+        ]
 
     def _finish(self) -> list[str]:
         """What becomes of a finished tile, a part of its columns after the other."""
@@ -333,12 +329,3 @@ def _sides(matrix: Matrix, lines: str) -> str:
 
 def _places(matrix: Matrix, line: str) -> str:
     return f"[{line}, k]" if matrix.strides[1] == 1 else f"[k, {line}]"
-
-
-PART = """
-rows = PART * BM + gl.arange(0, BM, gl.SliceLayout(1, GRID{n}))[:, None]
-columns = gl.arange(0, BN, gl.SliceLayout(0, GRID{n}))[None, :]
-part = tile * most + tl.program_id(0) - tile * steps // span
-tl.store(work + part * (2 * BM * BN) + rows * BN + columns, acc)
-"""
-"""Where a part of a tile is left: after those of programs before this one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from treadle.backends.cuda.launch import Launch
 from treadle.backends.cuda.matmul import Matmul, Tile
-from treadle.backends.cuda.streamed import MOST_PIECES, Streamed
+from treadle.backends.cuda.streamed import Streamed
 from treadle.base.dtypes import float32
 
 TILE = Tile(16, 32, 16, 4, 3, 1.0)  # of what is added up: small, as each waits for memory
@@ -53,5 +53,5 @@ class Joined(Matmul):
 
 
 def joined(made: Streamed) -> Matmul:
-    """A product as it is, or with its pieces added up by a kernel of its own if they are many."""
-    return Joined(made) if made.pieces > MOST_PIECES else made
+    """A product as it is, or with its pieces added up by a kernel of its own."""
+    return Joined(made) if made.pieces > made.most_pieces else made

@@ -8,7 +8,6 @@ from treadle.backends.cuda.divided import Divided, suits
 from treadle.backends.cuda.forms import INDEX_LIMIT
 from treadle.backends.cuda.joined import joined
 from treadle.backends.cuda.matmul import Matmul
-from treadle.backends.cuda.parted import Parted
 from treadle.backends.cuda.streamed import Quick, Streamed, is_able
 from treadle.backends.cuda.windowed import Windowed, is_windowed
 from treadle.base.dtypes import float32
@@ -30,6 +29,5 @@ def product_of(
     if architecture < COPIES or not (cores and near) or not is_able(product):
         return Matmul(*given)
     if suits(product, processors, architecture):
-        made = Divided(*given)
-        return Parted(made) if made.span else made
+        return joined(Divided(*given))
     return joined(Streamed(*given)) if dtype.size == 2 else Quick(*given)

@@ -86,6 +86,8 @@ def _can_turn(x: Matrix) -> bool:
 class Streamed(Matmul):
     """A product whose operands lie in lines that a copy engine reads."""
 
+    most_pieces = MOST_PIECES  # that it adds up itself
+
     def __init__(
         self, product: ProductStep, processors: int, machine: Machine, architecture: int
     ) -> None:
