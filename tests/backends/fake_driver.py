@@ -112,6 +112,10 @@ class FakeDriver(types.ModuleType):
         del self.memory[address]
         return (OK,)
 
+    def cuMemsetD8Async(self, address, value, nbytes, _):
+        ctypes.memset(address, value, nbytes)
+        return (OK,)
+
     def _move(self, target, source, nbytes, _):
         ctypes.memmove(target, source, nbytes)
         return (OK,)

@@ -39,6 +39,10 @@ class LateDriver(FakeDriver):
             self.ran[stream] += 1
             work()
 
+    def cuMemsetD8Async(self, address, value, nbytes, stream):
+        self._queue(stream, lambda: ctypes.memset(address, value, nbytes))
+        return (OK,)
+
     def cuStreamCreate(self, _):
         number = next(self.numbers)
         self.queues[number], self.ran[number] = [], 0

@@ -170,3 +170,13 @@ def test_tensor_cores_are_not_waited_for_one_by_one(transposed):
     products, waits = text.count("HGMMA"), text.count("WARPGROUP.DEPBAR")
     assert products >= 4
     assert waits <= products // 2
+
+
+def test_counters_are_there_from_the_first_run_on():
+    """Nobody clears them: who comes last leaves them as they were, and bodies of loops clear own."""
+    plan, _ = plan_of(CASES["pieces"]())
+    assert len(plan.launches) == 1
+    assert plan.counted == 16 * -(-sum(plan.lasting.values()) // 16)
+    inner = Plan(plan.roots, plan.leaves, {}, 132, within=0)
+    assert len(inner.launches) == 2
+    assert not inner.lasting

@@ -190,11 +190,13 @@ def run_interpreted(plan, inputs):
     quicken()
     arena = np.zeros(plan.layout.nbytes + 64, np.uint8)
     new = [np.full(max(1, n), 0xAB, np.uint8) for kind, n in plan.outputs if kind == "new"]
-    bases = [x.ctypes.data for x in (arena, *inputs, *new)]
+    counters = np.zeros(max(1, plan.counted), np.uint8)
+    bases = [x.ctypes.data for x in (arena, *inputs, *new, counters)]
     for work in plan.placed():
         call = call_of(work, Memories(), Interpreted, lambda calls: [InTurn(calls)])
         call.aim(bases)
         call.start()
+    assert not counters.any(), "counters are left at zero"
     fresh = iter(new)
     results = []
     for (kind, value), root in zip(plan.outputs, plan.roots, strict=True):

@@ -236,6 +236,13 @@ class Gpu:
                 return Buffer(blocks.pop(), nbytes, room, self)
             return Buffer(self.mapping(room, self.stream), nbytes, room, self)
 
+    def zeros(self, nbytes: int) -> Buffer:
+        """Memory of zeros."""
+        with self.lock:
+            made = self.allocate(nbytes)
+            checked(cu.cuMemsetD8Async(made.address, 0, nbytes, self.stream))
+        return made
+
     def mapping(self, room: int, stream: Any) -> int:
         """The address of a new block; what is kept goes where there is too little."""
         try:

@@ -36,6 +36,8 @@ class Program:
         self.segments = group(self.calls)
         self.new = [nbytes for kind, nbytes in self.plan.outputs if kind == "new"]
         self.overwrites = self.plan.places.overwrites()
+        counted = self.plan.counted
+        self.counters = [gpu.zeros(counted)] if counted else []
         self.clock: Callable[[Sequence[int]], None] | None = None  # starts instead, where it is set
         if trace.is_heard():
             tell(self.plan)
@@ -47,7 +49,7 @@ class Program:
         with gpu.lock:
             new = [gpu.allocate(nbytes) for nbytes in self.new]
             bases = [gpu.arena(self.plan.layout.nbytes), *(b.address for b in inputs)]
-            bases += [buffer.address for buffer in new]
+            bases += [buffer.address for buffer in (*new, *self.counters)]
             if self.clock is not None:
                 self.clock(bases)
             elif not MEANING.shown:

@@ -11,6 +11,7 @@ from treadle.backends.choices import Machine
 from treadle.backends.cuda import owners
 from treadle.backends.cuda.chain import ABLE
 from treadle.backends.cuda.chain_split import chain_launches
+from treadle.backends.cuda.clear import cleared
 from treadle.backends.cuda.emit import Emitter
 from treadle.backends.cuda.forms import (
     SCAN,
@@ -61,6 +62,7 @@ UNKNOWN = 1 << 30  # kernels, where nobody knows how many
 STREAMS = 2  # arrays besides a tile: of more, loops over whole rows keep many on their way
 MANY = 1 << 21  # elements: fewer are soon moved
 DEEP = 640  # along k: then it is the product that takes the time
+ALIGNED = 16  # bytes
 FIRST_LEAF = 1  # number of the first leaf's base address, after the arena
 
 
@@ -98,11 +100,16 @@ class Plan(Driver):
         self.processors, self.machine = processors, machine
         self.work: list[Launch | HostStep | Nest] = []
         self.marked = 0
+        self.lasting: dict[str, int] = {}  # counters that kernels leave at zero, and their bytes
         self.lower()
         self.work = [x for x in self.work if not isinstance(x, Launch) or all(x.grid)]
         self._join_updates()
         self.found = self.places.settle(self.temporaries)
         self.layout, self.outputs = self.places.layout, self.places.outputs
+        self.counted = 0  # bytes of all counters, which lie after the last output
+        for name, nbytes in self.lasting.items():
+            self.found[name] = self.places.bases, self.counted
+            self.counted += -(-nbytes // ALIGNED) * ALIGNED
         for nest in self.work:
             if isinstance(nest, Nest):
                 nest.settle(self.place)
@@ -138,6 +145,8 @@ class Plan(Driver):
                 found.append((most(buffer.type.nbytes), buffer in writes))
             elif buffer in self.temporaries:
                 found.append((self.temporaries[buffer][0], True))
+            elif buffer in self.lasting:
+                found.append((self.lasting[str(buffer)], True))
             else:
                 return None
         return found
@@ -230,9 +239,17 @@ class Plan(Driver):
         if product.node.type.size:
             before, sizes = made.before(step)
             self.reserve(sizes, step)
-            self.work += [*before, made.launch()]
+            self.work += [*before, *self._counters(made.counters(), step), made.launch()]
         self._mark(step)
         return made.tile.m, made.tile.n // made.slices()
+
+    def _counters(self, sizes: dict[str, int], step: int) -> list[Launch]:
+        """Memory of zeros: there from the first run on, or cleared where bodies run many times."""
+        if self.within is None:
+            self.lasting |= sizes
+            return []
+        self.reserve(sizes, step)
+        return [cleared(name, int32, nbytes // int32.size) for name, nbytes in sizes.items()]
 
     def add_chain(self, step: ChainStep, number: int) -> None:
         """Chained products as a kernel, or two where few programs would stream for long."""

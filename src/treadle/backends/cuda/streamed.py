@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from treadle.backends.choices import Machine
-from treadle.backends.cuda.clear import cleared
 from treadle.backends.cuda.copies import GRAIN, tensor_of
 from treadle.backends.cuda.launch import Arguments, Launch, Tensor
 from treadle.backends.cuda.matmul import BYTES, Matmul, Tile, precision_of, sliced
@@ -132,14 +131,17 @@ class Streamed(Matmul):
         return min(range(1, max(1, most) + 1), key=lambda pieces: self._part(tile, pieces))
 
     def before(self, step: int) -> tuple[list[Launch], dict[str, int]]:
-        """Counters of finished pieces set to 0, and room for pieces."""
+        """Room for pieces."""
         if self.pieces == 1:
             return [], {}
         self.work, self.counts = f"pieces of {step}", f"finished of {step}"
-        count, tile = self._count(self.tile), self.tile
-        room = count * self.pieces * tile.m * tile.n * float32.size
-        sizes = {self.work: room, self.counts: count * int32.size}
-        return [cleared(self.counts, int32, count)], sizes
+        tile = self.tile
+        room = self._count(tile) * self.pieces * tile.m * tile.n * float32.size
+        return [], {self.work: room}
+
+    def counters(self) -> dict[str, int]:
+        """Of finished pieces."""
+        return {self.counts: self._count(self.tile) * int32.size} if self.counts else {}
 
     def _result(self) -> Tensor | None:
         """Where finished tiles go as they are, if the copy engine can bring them there."""
@@ -267,8 +269,10 @@ if came == {pieces} - 1:
     acc = tl.load(places, cache_modifier=".cg")
     for other in range(1, {pieces}):
         acc += tl.load(places + other * BM * BN, cache_modifier=".cg")
+    tl.store(finished + tile, 0)
 """
-"""Each piece is left in memory; who comes last adds them up, always in the same order."""
+"""Each piece is left in memory; who comes last adds them up, always in the same order, and leaves
+the counter as it was."""
 
 
 class Quick(Streamed):
