@@ -13,7 +13,8 @@ from triton_host import INTERPRETED
 from treadle.backends.cuda import divided, gluon
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.program import Plan
-from treadle.base.dtypes import bfloat16, float16
+from treadle.base.dtypes import bfloat16, float16, float32
+from treadle.base.knobs import override
 from treadle.ir.node import placeholder, type_of
 from treadle.ops import activations
 from treadle.ops.reduce import sum_
@@ -72,6 +73,23 @@ def test_compiled(name):
             assert "STL" not in found  # all fits into registers
 
 
+SINGLES = ["plain", "left turned", "right turned", "edges", "parts", "a sum", "reduced", "long"]
+
+
+@compiled
+@pytest.mark.parametrize("name", SINGLES)
+def test_singles_by_tensor_cores_compiled(name):
+    with override(tf32=1):
+        plan = plan_for(*CASES[name], dtype=float32)
+    assert len(texts(plan)) == 1
+    for launch in plan.launches:
+        code = code_of(launch.source, 90)
+        assert code.shared <= 227 << 10
+        if MARK in launch.source.text:
+            assert "STL" not in get_sass(code.cubin)
+    assert not texts(plan_for(*CASES[name], dtype=float32))
+
+
 @compiled
 def test_half_precision_is_divided_too():
     assert texts(plan_for(*CASES["plain"], dtype=float16))
@@ -107,7 +125,7 @@ def test_without_gluon_products_are_streamed(monkeypatch):
 
 def test_pieces():
     def pieces(m, n, k):
-        return divided.chosen(m, n, k, 132)[1]
+        return divided.chosen(divided.tiles_of(bfloat16), m, n, k, 132)[1]
 
     assert pieces(768, 3072, 16384) == 3  # 72 tiles: whole ones leave half of the processors idle
     assert pieces(768, 768, 16384) > 1
@@ -119,10 +137,15 @@ def test_pieces():
 @compiled
 @pytest.mark.gpu
 @names
-@pytest.mark.parametrize("kind", ["bfloat16", "float16"])
+@pytest.mark.parametrize("kind", ["bfloat16", "float16", "float32"])
 def test_on_the_device(name, kind):
     import treadle as td
 
+    with override(tf32=int(kind == "float32")):
+        compare_on_the_device(td, name, kind)
+
+
+def compare_on_the_device(td, name, kind):
     if not td.cuda.is_available():
         pytest.skip("no CUDA device")
     make, *shapes = CASES[name]

@@ -173,7 +173,7 @@ def test_tensor_cores_are_not_waited_for_one_by_one(transposed):
 
 
 def test_counters_are_there_from_the_first_run_on():
-    """Nobody clears them: who comes last leaves them as they were; bodies of loops clear own ones."""
+    """Nobody clears them: who comes last leaves them as they were. Bodies of loops clear theirs."""
     plan, _ = plan_of(CASES["pieces"]())
     assert len(plan.launches) == 1
     assert plan.counted == 16 * -(-sum(plan.lasting.values()) // 16)

@@ -29,16 +29,15 @@ from treadle.backends.cuda.launch import Tensor
 from treadle.backends.cuda.matmul import GROUP, Tile, sliced
 from treadle.backends.cuda.narrow import memory_type, stored
 from treadle.backends.cuda.ops import with_helpers
-from treadle.backends.cuda.streamed import LITTLE, Matrix, Streamed, matrices_of
-from treadle.base.dtypes import float32
-from treadle.base.errors import needed
+from treadle.backends.cuda.streamed import LITTLE, Matrix, Quick
+from treadle.base.dtypes import DType, float32
 from treadle.kernel.abstract import Kernel, Store
 from treadle.kernel.axes import linear
 from treadle.kernel.build import Built
 from treadle.kernel.parser import parse
 from treadle.kernel.steps import ProductStep
 
-TILES = Tile(LANES, 256, 64, 4, 3, 1.0), Tile(LANES, 128, 64, 4, 5, 0.96)  # of a group
+DEPTH = 128  # bytes along k of a block: what tensor cores read in one go
 ENOUGH = 10  # steps of a program: of fewer, smaller tiles have more done at once
 HELD = 128  # columns that are looked at together, where much becomes of them
 LEAVING = 5  # steps that take as long as to start another kernel, which adds pieces up,
@@ -48,33 +47,37 @@ WASTE = 4 / 3  # elements of tiles, where as many are wanted as 1
 
 
 def suits(product: ProductStep, processors: int, architecture: int) -> bool:
-    """Can a product be computed so, and has every program enough to do?"""
-    if architecture != HOPPER or not is_there() or product.node.dtype.size != 2:
+    """Can a product that is brought by blocks be computed so, and is it enough for everybody?"""
+    if architecture != HOPPER or not is_there() or len(product.node.shape) > 2:
         return False
-    if product.epilogue is None or not is_known(product.epilogue.loops):
-        return False
-    if len(product.node.shape) > 2:
-        return False
-    if None in [x.tensor((), (1, 1)) for x in matrices_of(product)]:
+    if product.epilogue is not None and not is_known(product.epilogue.loops):
         return False
     (m, n), k = product.node.shape, product.sides()[0].shape[-1]
-    tile, _ = chosen(m, n, k, processors)
+    wide, *_ = tiles = tiles_of(product.node.dtype)
+    tile, _ = chosen(tiles, m, n, k, processors)
     pairs, steps = pairs_of(m, n, tile), -(-k // tile.k)
     whole = -(-m // LANES) % GROUPS == 0 and pairs * GROUPS * LANES * tile.n <= WASTE * m * n
-    return whole and pairs * steps * tile.n >= ENOUGH * processors * TILES[0].n
+    return whole and pairs * steps * tile.n >= ENOUGH * processors * wide.n
 
 
-def chosen(m: int, n: int, k: int, processors: int) -> tuple[Tile, int]:
+def tiles_of(dtype: DType) -> tuple[Tile, ...]:
+    """Those of a group: wide and narrow ones."""
+    k = DEPTH // dtype.size
+    return Tile(LANES, 256, k, 4, 3, 1.0), Tile(LANES, 128, k, 4, 5, 0.96)
+
+
+def chosen(tiles: Sequence[Tile], m: int, n: int, k: int, processors: int) -> tuple[Tile, int]:
     """The tile of least estimated time, and in how many pieces it is cut along k."""
+    wide = tiles[0]
 
     def time(choice: tuple[Tile, int]) -> float:
         tile, pieces = choice
         turns = -(-pairs_of(m, n, tile) * pieces // processors)
-        busy = turns * -(-k // (tile.k * pieces)) * tile.n / (TILES[0].n * tile.speed)
+        busy = turns * -(-k // (tile.k * pieces)) * tile.n / (wide.n * tile.speed)
         return busy if pieces == 1 else busy + LEAVING + pieces * m * n / LEFT
 
-    most = max(1, min(MOST, k // (TILES[0].k * ENOUGH)))
-    return min(((tile, p) for tile in TILES for p in range(1, most + 1)), key=time)
+    most = max(1, min(MOST, k // (wide.k * ENOUGH)))
+    return min(((tile, p) for tile in tiles for p in range(1, most + 1)), key=time)
 
 
 def pairs_of(m: int, n: int, tile: Tile) -> int:
@@ -82,26 +85,27 @@ def pairs_of(m: int, n: int, tile: Tile) -> int:
     return -(-m // (GROUPS * LANES)) * -(-n // tile.n)
 
 
-class Divided(Streamed):
+class Divided(Quick):
     """A product on its way to Gluon."""
 
     most_pieces = 1
 
     def tiles(self) -> tuple[Tile, ...]:
         """Wide and narrow ones."""
-        return TILES
+        return tiles_of(self.node.dtype)
 
     def settle(self, tiles: Sequence[Tile]) -> Tile:
         """There is nothing to try."""
-        tile, self.cut = chosen(self.m, self.n, self.k, self.processors)
+        tile, self.cut = chosen(tiles, self.m, self.n, self.k, self.processors)
         self.pairs = pairs_of(self.m, self.n, tile)
         return tile
 
     def slices(self) -> int:
         """So many that there are registers for what becomes of a tile, and room for its way out."""
-        loops = needed("divided", self.product.epilogue, "epilogue").loops
-        simple = len(loops.order()) <= LITTLE and len(loops.stores()) == 1
-        return 1 if simple else max(1, self.tile.n // HELD)
+        epilogue, wide = self.product.epilogue, self.node.dtype.size > 2
+        loops = epilogue.loops if epilogue else None
+        simple = loops is None or (len(loops.order()) <= LITTLE and len(loops.stores()) == 1)
+        return 1 if simple and not wide else max(1, self.tile.n // (HELD >> wide))
 
     def _pieces(self, tile: Tile) -> int:
         return self.cut
@@ -121,31 +125,36 @@ class Divided(Streamed):
             if tensor is not None:
                 add_tensor(add, name, dtype, tensor)
         self.results: dict[int, Tensor] = {}
+        epilogue = self.product.epilogue
         numbers = {"M": self.m, "N": self.n, "K": self.k}
         if self.pieces > 1:
             add.memory("work", float32, self.work)
             numbers["span"] = -(-self.k // (t.k * self.pieces))
         else:
-            epilogue = needed("divided", self.product.epilogue, "epilogue")
-            add.loops(epilogue, self._signature(), self.wide)
+            if epilogue is not None:
+                add.loops(epilogue, self._signature(), self.wide)
             self.results = self._leaving(epilogue)
             for k, tensor in self.results.items():
                 add_tensor(add, f"c{k}", dtype, tensor)
+            if epilogue is None and not self.results:
+                add.memory("c", dtype, self.node)
         for name, value in numbers.items():
             add.integer(name, value, self.wide)
 
-    def _leaving(self, epilogue: Built) -> dict[int, Tensor]:
+    def _leaving(self, epilogue: Built | None) -> dict[int, Tensor]:
         """Results that leave by the copy engine, by number of the argument: a slice at a time."""
-        loops, dtype = epilogue.loops, self.node.dtype
-        found: dict[int, Tensor] = {}
-        places = linear([*loops.outer, *loops.inner])
+        dtype = self.node.dtype
+        leaves: dict[int, object] = {} if epilogue else {0: self.node}
+        if epilogue is not None:
+            loops = epilogue.loops
+            places = linear([*loops.outer, *loops.inner])
+            for s in loops.stores():
+                same = loops.arguments[s.buffer].dtype is dtype and s.position == places
+                if same and s.mode == "set" and not s.only:
+                    leaves[s.buffer] = epilogue.buffers[s.buffer]
         sides = [(self.m, self.n, self.tile.m), (self.n, 1, self.tile.n // self.slices())]
-        for s in loops.stores():
-            same = loops.arguments[s.buffer].dtype is dtype and s.position == places
-            if same and s.mode == "set" and not s.only:
-                block = tensor_of(epilogue.buffers[s.buffer], dtype, 0, sides)
-                found |= {s.buffer: block} if block is not None else {}
-        return found
+        found = {k: tensor_of(buffer, dtype, 0, sides) for k, buffer in leaves.items()}
+        return {k: block for k, block in found.items() if block is not None}
 
     # ---- text
 
@@ -154,17 +163,13 @@ class Divided(Streamed):
         t, count, kind = self.tile, self.slices(), memory_type(self.node.dtype)
         numbers = {"BM": t.m, "BN": t.n, "BK": t.k, "STAGES": t.stages}
         lines = [f"{name} = gl.constexpr({value})" for name, value in numbers.items()]
-        lines += [f"GRID{w} = gl.constexpr({grid_of(w)})" for w in sorted({t.n, t.n // count})]
-        rooms, given = ["a_room", "b_room", "room", "full", "empty"], ", ".join(names)
-        given = ", ".join([*names, *rooms])
-        lines += ["", "", "@gluon.jit", f"def bring({given}):", *self._bring()]
-        lines += [
-            "",
-            "",
-            "@gluon.jit",
-            f"def compute({given}, PART: gl.constexpr):",
-            *self._compute(),
-        ]
+        grids = {w: grid_of(w, self.node.dtype) for w in sorted({t.n, t.n // count})}
+        lines += [f"GRID{w} = gl.constexpr({grid})" for w, grid in grids.items()]
+        given = ", ".join([*names, "a_room", "b_room", "room", "full", "empty"])
+        both = {f"bring({given})": self._bring()}
+        both[f"compute({given}, PART: gl.constexpr)"] = self._compute()
+        for head, body in both.items():
+            lines += ["", "", "@gluon.jit", f"def {head}:", *body]
         made = [f"{name}_room = gl.allocate_shared_memory({kind}, {shape}, {name}.layout)"
                 for name, shape in self._rooms()]  # fmt: skip
         made += ["full = barriers(STAGES, 1)", f"empty = barriers(STAGES, {GROUPS})"]
@@ -287,11 +292,17 @@ class Divided(Streamed):
         return lines
 
     def _doors(self) -> int:
-        """Rooms of a group, taken in turns, from tile to tile."""
-        return 2 - len(self.results) * self.slices() % 2
+        """Rooms of a group, taken in turns from tile to tile; one where slices may be missing."""
+        many = len(self.results) * self.slices()
+        return 2 if many % 2 == 0 and self.n % self.tile.n == 0 else 1
 
     def _slice(self, name: str, width: int, across: str, k: int) -> list[str]:
         exact_m, exact_n = self.m % self.tile.m == 0, self.n % self.tile.n == 0
+        if self.product.epilogue is None:
+            lines = self._leave(0, name) or [
+                f"tl.store(c + m * N + n, {name}, mask=(m < M) & (n < N))"
+            ]
+            return ["    " + line for line in lines]
         form = Form("map", 0, 0, False, 0, exact_m, exact_n, wide=self.wide)
         at = Finished(name, "m", "n", "high", across, f"(BM, {width})")
         kernel = parse(self._signature().text)

@@ -90,6 +90,6 @@ def add_tensor(add: Arguments, name: str, dtype: DType, tensor: Tensor) -> None:
     add.tensor(name, dtype, tensor, f"NVMMASharedLayout({layout})")
 
 
-def grid_of(columns: int) -> str:
-    """How a group holds a tile of so many columns, as text."""
-    return f"gl.NVMMADistributedLayout([3, 0], [4, 1], [16, {columns}, 16])"
+def grid_of(columns: int, dtype: DType) -> str:
+    """How a group holds a tile of so many columns, a product of a dtype, as text."""
+    return f"gl.NVMMADistributedLayout([3, 0], [4, 1], [16, {columns}, {32 // dtype.size}])"

@@ -27,9 +27,11 @@ class Joined(Matmul):
 
     def before(self, step: int) -> tuple[list[Launch], dict[str, int]]:
         """The product itself, and room for its pieces."""
+        launches, sizes = self.deep.turned(step)
         self.work = f"pieces of {step}"
         self.deep.left_in(self.work, self.pieces)
-        return [self.deep.launch()], {self.work: self.pieces * self.m * self.n * float32.size}
+        sizes[self.work] = self.pieces * self.m * self.n * float32.size
+        return [*launches, self.deep.launch()], sizes
 
     def _collect(self) -> None:
         add = self.arguments

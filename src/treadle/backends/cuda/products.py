@@ -28,6 +28,6 @@ def product_of(
         return joined(Windowed(*given))
     if architecture < COPIES or not (cores and near) or not is_able(product):
         return Matmul(*given)
-    if suits(product, processors, architecture):
+    if dtype.size > 1 and suits(product, processors, architecture):
         return joined(Divided(*given))
     return joined(Streamed(*given)) if dtype.size == 2 else Quick(*given)

@@ -131,13 +131,18 @@ class Streamed(Matmul):
         return min(range(1, max(1, most) + 1), key=lambda pieces: self._part(tile, pieces))
 
     def before(self, step: int) -> tuple[list[Launch], dict[str, int]]:
-        """Room for pieces."""
-        if self.pieces == 1:
-            return [], {}
-        self.work, self.counts = f"pieces of {step}", f"finished of {step}"
-        tile = self.tile
-        room = self._count(tile) * self.pieces * tile.m * tile.n * float32.size
-        return [], {self.work: room}
+        """Operands as they have to lie, and room for pieces."""
+        launches, sizes = self.turned(step)
+        if self.pieces > 1:
+            self.work, self.counts = f"pieces of {step}", f"finished of {step}"
+            tile = self.tile
+            sizes[self.work] = self._count(tile) * self.pieces * tile.m * tile.n * float32.size
+        return launches, sizes
+
+    def turned(self, step: int) -> tuple[list[Launch], dict[str, int]]:
+        """Launches that turn operands, and memory for these: as a rule they may lie either way."""
+        del step
+        return [], {}
 
     def counters(self) -> dict[str, int]:
         """Of finished pieces."""
@@ -285,12 +290,13 @@ class Quick(Streamed):
         """Those of wider or narrower elements."""
         return QUICK if self.node.dtype is float32 else BYTES
 
-    def before(self, step: int) -> tuple[list[Launch], dict[str, int]]:
-        """What has to be done before, and memory for it."""
-        launches, sizes = super().before(step)
+    def turned(self, step: int) -> tuple[list[Launch], dict[str, int]]:
+        """Launches that turn operands, and memory for these."""
+        launches: list[Launch] = []
+        sizes: dict[str, int] = {}
         for name in ("x", "y"):
             matrix = getattr(self, name)
-            if matrix.strides[1] == 1:
+            if matrix.strides[1] == 1 or matrix.dtype.size == 2:
                 continue
             lines, depth = matrix.extents
             grain = GRAIN // matrix.dtype.size
