@@ -10,9 +10,14 @@ pytest.importorskip("triton")
 from cuda_cases import integers, normal
 from triton_host import INTERPRETED, check, node_of, plan_of
 
+from treadle.backends.cuda import owners
 from treadle.backends.cuda.compile import code_of
+from treadle.backends.cuda.program import Plan
+from treadle.base.dtypes import float32, int64
+from treadle.ir.node import placeholder, type_of
 from treadle.ops.composite import take
 from treadle.ops.contract import scatter_add, scatter_max
+from treadle.passes.pipeline import simplify
 
 interpreted = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
 compiled = pytest.mark.skipif(INTERPRETED, reason="needs TRITON_INTERPRET=0")
@@ -64,6 +69,43 @@ def test_compiled(name):
     plan, _ = plan_of(CASES[name]())
     for launch in plan.launches:
         assert code_of(launch.source, 90).cubin
+
+
+@pytest.fixture
+def soon(monkeypatch):
+    """Few entries are sorted already."""
+    monkeypatch.setattr(owners, "MOST", owners.FEWEST)
+
+
+@names
+def test_sorted(soon, name):
+    roots = CASES[name]()
+    plan, _ = plan_of(roots)
+    assert any("more = 1" in launch.source.text for launch in plan.launches)
+    if INTERPRETED:
+        check(roots, 2e-6)
+    else:
+        for launch in plan.launches:
+            assert code_of(launch.source, 90).cubin
+
+
+@pytest.mark.parametrize(
+    ("entries", "places", "wanted"),
+    [
+        (200, 7, False),
+        (4000, 7, True),
+        (4000, 3000, False),
+        (40000, 30000, True),
+        (1 << 21, 9, True),
+    ],
+)
+def test_many_entries_are_sorted(entries, places, wanted):
+    x = placeholder(type_of((places, 8), float32))
+    index = placeholder(type_of((entries, 1), int64))
+    added = placeholder(type_of((entries, 8), float32))
+    root = scatter_add(x, index.expand(entries, 8), added, axis=0)
+    plan = Plan(simplify([root]), [x, index, added], {}, 132)
+    assert any("more = 1" in launch.source.text for launch in plan.launches) is wanted
 
 
 def forms_of(roots):

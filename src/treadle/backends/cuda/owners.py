@@ -22,7 +22,9 @@ from treadle.kernel.abstract import Looked, Store
 from treadle.kernel.index import Looked as LookedIndex
 from treadle.kernel.loops import Loops
 
-FEWEST, MOST = 64, 1 << 20  # entries: of few, lanes go over them one by one
+FEWEST = 64  # entries: of fewer, lanes go over them one by one
+MOST = 1 << 15  # entries: of more, an index is looked for too often, so they are sorted;
+EACH = 16, 2048  # or if an index has so many, and there are so many in all
 MOST_PLACES = 1 << 24  # that may have to be marked
 TILE, TOGETHER = 8192, 8  # elements and entries that are added up at once
 MARKS = ("first", "last")
@@ -32,7 +34,7 @@ def form_of(loops: Loops, wide: bool) -> Form | None:
     """The form of a scatter whose indices are the same for all rows; None: another will do."""
     (step,) = loops.passes
     entries, rows = size_of(loops.inner), size_of(loops.outer)
-    if len(step.stores) != 1 or step.reduces or not FEWEST <= entries <= MOST or wide:
+    if len(step.stores) != 1 or step.reduces or entries < FEWEST or wide:
         return None
     (store,) = step.stores
     inner, outer = set(loops.inner), set(loops.outer)
@@ -45,14 +47,23 @@ def form_of(loops: Loops, wide: bool) -> Form | None:
     if (store.only is not None and not store.only.axes <= inner) or looked[0].size > MOST_PLACES:
         return None
     lanes = min(SCAN, power_of_two(rows))
+    each, many = EACH
+    if entries > MOST or entries >= max(many, each * looked[0].size):
+        return Form("sorted", lanes, TILE // lanes, False, 4, rows % lanes == 0, False)
     together = max(1, min(TOGETHER, TILE // lanes))
     return Form("owners", lanes, together, False, 4, rows % lanes == 0, False)
 
 
-def marks_of(loops: Loops, name: str) -> tuple[Launch, dict[str, int]]:
-    """The marks of a scatter, by name with their bytes, and the launch that clears them."""
+def places_of(loops: Loops) -> int:
+    """Indices that entries may have."""
     (store,) = loops.passes[0].stores
     (size,) = (atom.size for atom, _ in store.position.terms if isinstance(atom, LookedIndex))
+    return size
+
+
+def marks_of(loops: Loops, name: str) -> tuple[Launch, dict[str, int]]:
+    """The marks of a scatter, by name with their bytes, and the launch that clears them."""
+    size = places_of(loops)
     names = [f"{mark} of {name}" for mark in MARKS]
     arguments = Arguments()
     for mark, buffer in zip(MARKS, names, strict=True):
@@ -73,11 +84,13 @@ def kernel(first, last, places, SCAN: tl.constexpr):
 
 
 class Entries(Emitter):
-    """What both kernels know: where an entry goes."""
+    """What kernels of a scatter know: where an entry goes. **memory**: more arguments."""
+
+    memory: tuple[str, ...] = MARKS
 
     def parameters(self) -> list[str]:
-        """Names of the arguments, with those of the marks."""
-        return [*super().parameters(), *MARKS]
+        """Names of the arguments, with those of more memory."""
+        return [*super().parameters(), *self.memory]
 
     def _target(self) -> tuple[Store, Looked]:
         (store,) = self.kernel.passes[0].stores
@@ -87,6 +100,21 @@ class Entries(Emitter):
     def _place(self, looked: Looked) -> str:
         """The index of entries, one and the same however it is said."""
         return self.name(f"{self._atom(looked)} + tl.zeros((1, 1), tl.int32)", "k")
+
+    @contextmanager
+    def _apart(self) -> Iterator[None]:
+        """What is known of other entries does not count here."""
+        before = self.known
+        self.known = [before[0], {}]
+        yield
+        self.known = before
+
+    def _entries(self, at: str) -> str:
+        """Entries, with their axes."""
+        found = self.name(at, "c")
+        self.known[-1]["columns"] = found
+        self._split_axes(found, self.kernel.inner)
+        return found
 
 
 class Marks(Entries):
@@ -106,14 +134,6 @@ class Marks(Entries):
 class Owners(Entries):
     """The first entry of an index adds up all of them."""
 
-    @contextmanager
-    def _apart(self) -> Iterator[None]:
-        """What is known of other entries does not count here."""
-        before = self.known
-        self.known = [before[0], {}]
-        yield
-        self.known = before
-
     def body(self) -> None:
         """For one entry."""
         store, looked = self._target()
@@ -125,13 +145,6 @@ class Owners(Entries):
             one = self.name(f"tl.sum({own})", "one")
             with self.block(f"if tl.load(first + {one}) == program:"):
                 self._owned(store, looked, own, pointer)
-
-    def _entries(self, at: str) -> str:
-        """Entries, with their axes."""
-        found = self.name(at, "c")
-        self.known[-1]["columns"] = found
-        self._split_axes(found, self.kernel.inner)
-        return found
 
     def _owned(self, store: Store, looked: Looked, own: str, pointer: str) -> None:
         dtype = self.kernel.arguments[store.buffer].dtype

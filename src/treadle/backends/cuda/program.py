@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from treadle.backends import choices, facts
 from treadle.backends.choices import Machine
-from treadle.backends.cuda import owners
+from treadle.backends.cuda import owners, segmented
 from treadle.backends.cuda.chain import ABLE
 from treadle.backends.cuda.chain_split import chain_launches
 from treadle.backends.cuda.clear import cleared
@@ -37,7 +37,7 @@ from treadle.backends.cuda.together import together, together_form, updates_last
 from treadle.backends.cuda.ways import settled_form
 from treadle.backends.cuda.windowed import is_read
 from treadle.base import trace
-from treadle.base.dtypes import bfloat16, float16, int8, int32, uint8
+from treadle.base.dtypes import bfloat16, float16, int8, int32, int64, uint8
 from treadle.base.knobs import MEANING
 from treadle.base.sizes import most
 from treadle.base.target import Takes
@@ -56,6 +56,7 @@ from treadle.passes.regions import has_regions
 
 FORMS = {"map": "", "rows": "rows", "blocks": "columns"}  # in names, if not as they are
 EMITTERS = {"owners": owners.Owners, "marks": owners.Marks}
+EMITTERS |= {"keys": segmented.Keys, "sorted": segmented.Sorted}
 AFTER = 8.0  # while tiles are looked at, nothing is multiplied
 GIVEN = 2  # what an optimizer keeps beside its parameters is more: tiles would wait for it
 UNKNOWN = 1 << 30  # kernels, where nobody knows how many
@@ -141,10 +142,10 @@ class Plan(Driver):
         writes, found = {node for step in steps for node in step.writes}, []
         for _, memory in launch.memories():
             buffer = memory.buffer
-            if isinstance(buffer, Node):
-                found.append((most(buffer.type.nbytes), buffer in writes))
-            elif buffer in self.temporaries:
+            if buffer in self.temporaries:
                 found.append((self.temporaries[buffer][0], True))
+            elif isinstance(buffer, Node):
+                found.append((most(buffer.type.nbytes), buffer in writes))
             elif buffer in self.lasting:
                 found.append((self.lasting[str(buffer)], True))
             else:
@@ -226,6 +227,8 @@ class Plan(Driver):
             self._add_split(built, step, parts)
         elif form.kind == "owners":
             self._add_owners(built, step, form)
+        elif form.kind == "sorted":
+            self._add_sorted(built, step, form)
         else:
             rows = block_rows(built.loops, form, self.processors) if form.kind == "blocks" else 1
             built.loops = replace(built.loops, rows_per_block=rows)
@@ -321,7 +324,18 @@ class Plan(Driver):
         exact = size_of(built.loops.inner) % SCAN == 0
         block = replace(form, kind="marks", columns=SCAN, exact_columns=exact)
         for each in (block, form):
-            self._launch(built, each, marks=marks)
+            self._launch(built, each, memory=dict(zip(owners.MARKS, marks, strict=True)))
+
+    def _add_sorted(self, built: Built, step: int, form: Form) -> None:
+        """Entries of a scatter that are sorted by their index, then added up."""
+
+        def kernel(form: Form, memory: dict[str, object]) -> Launch:
+            self._launch(built, form, memory=memory)
+            return self.work.pop()  # type: ignore[return-value]
+
+        launches, sizes = segmented.launches_of(built.loops, form, str(len(self.work)), kernel)
+        self.reserve(sizes, step)
+        self.work += launches
 
     def _mark(self, step: int) -> None:
         """The newest work belongs to a step."""
@@ -329,7 +343,9 @@ class Plan(Driver):
             work.step = step
         self.marked = len(self.work)
 
-    def _launch(self, built: Built, form: Form, span: int = 0, marks: Iterable[str] = ()) -> None:
+    def _launch(
+        self, built: Built, form: Form, span: int = 0, memory: Mapping[str, object] | None = None
+    ) -> None:
         loops = built.loops
         form = settled_form(self.machine, loops, form)
         signature = Signature(loops)
@@ -348,10 +364,12 @@ class Plan(Driver):
             second = loops.outer[0].extent
         elif form.kind == "owners":
             programs, second = columns, programs
-        elif form.kind == "marks":
+        elif form.kind == "sorted":
+            programs, second = owners.places_of(loops), programs
+        elif form.kind in ("marks", "keys"):
             programs = -(-columns // SCAN)
-        for name, buffer in zip(owners.MARKS, marks, strict=False):
-            arguments.memory(name, int32, buffer)
+        for name, buffer in (memory or {}).items():
+            arguments.memory(name, int64 if name == "order" else int32, buffer)
         text = kernel_text(signature.text, form)
         source = arguments.source(text, constants_of(form), form.warps)
         grid = programs, second
