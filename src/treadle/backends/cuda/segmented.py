@@ -44,11 +44,9 @@ def launches_of(
         kernel(said, {"keys": keys}), *sort.launches(), cleared(first, int32, places),
         _starts(memory, entries), kernel(form, memory),
     ]  # fmt: skip
-    sizes: dict[object, int] = {x: x.type.nbytes for x in (keys, order)}
-    sizes[first] = places * int32.size
-    for temporary, nbytes in sort.temporaries().items():
-        sizes[temporary] = nbytes
-    return launches, sizes
+    sizes: list[tuple[object, int]] = [(x, x.type.nbytes) for x in (keys, order)]
+    sizes += [(first, places * int32.size), *sort.temporaries().items()]
+    return launches, dict(sizes)
 
 
 def _starts(memory: dict[str, object], entries: int) -> Launch:
