@@ -1,9 +1,8 @@
-"""A writer of PTX: kernels whose threads work by turns and warps, which Triton has no words for.
+"""A writer of PTX: kernels whose threads and warps do what Triton has no words for.
 
-Registers have 32 or 64 bits without sign, or one bit, which says whether. They are not values:
-`assign` changes one, so loops need nothing else to carry what they change. Instructions after a
-branch that some threads of a warp take are for the others too from `otherwise` on, and from the end
-of a block on for all.
+Registers have 32 or 64 bits without sign, or one bit, which says whether something is so. `assign`
+changes one, so loops need nothing else to carry what they change. Threads may branch apart; where
+the block ends that some of them were in, all are together again.
 """
 
 from __future__ import annotations
@@ -11,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-HEAD = ".version 7.0\n.target sm_{target}\n.address_size 64\n"
-OLDEST = 75  # a device whose PTX the others' assembler takes, too
+HEAD = ".version 6.3\n.target sm_70\n.address_size 64\n"  # what is newer takes it, too
 PREFIX = {1: "%p", 32: "%r", 64: "%d"}
 SHARED = "memory"
 EVERY = "0xffffffff"  # lane of a warp
@@ -112,7 +110,7 @@ class Writer:
             if count
         ]
         return "\n".join([
-            HEAD.format(target=OLDEST),
+            HEAD,
             f".extern .shared .align 1024 .b8 {SHARED}[];",
             f".visible .entry kernel(\n{given}\n)",
             f".maxntid {threads}, 1, 1\n.minnctapersm {blocks}",
