@@ -1,8 +1,9 @@
 """PTX without a GPU: the threads of a block in step, as NumPy arrays, over the host's own memory.
 
-Blocks run one after the other, and so do the groups of threads that are run in step: all threads of
-a block, or each warp by itself, up to the barrier they all wait at. Threads that branch apart wait
-for those that are behind them in the text.
+Blocks take turns: each runs up to a barrier or round a loop once, so that all of them are on their
+way at the same time. Within a block groups of threads run in step, all of them or each warp by
+itself, up to the barrier they wait at. Threads that branch apart wait for those that are behind
+them in the text.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ START = 4096  # below, nothing is mapped
 EVERYTHING = (ctypes.c_uint8 * ((1 << 47) - START)).from_address(START)
 SIZES = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 BARRIER = "bar.sync"
+END = object()
+PATIENCE = 10000  # turns of a block: none takes nearly as many
 TWO = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "and": np.bitwise_and,
     "or": np.bitwise_or, "xor": np.bitwise_xor, "div": np.floor_divide, "rem": np.remainder,
@@ -59,14 +62,15 @@ class Block:
         }  # fmt: skip
 
     def run(self, groups):
-        """To the end: every group to the next barrier, then all on from there."""
+        """To the end: every group to the next barrier, then all on from there. Yields for others."""
         while True:
             for group in groups:
-                self._to_barrier(group)
+                yield from self._to_barrier(group)
             (here,) = set(self.at)  # all threads, at the same barrier
             if self.program[here][0] == "ret":
                 return
             self.at += 1
+            yield
 
     def _to_barrier(self, group):
         while True:
@@ -81,6 +85,8 @@ class Block:
                 active = active[self._register(guard)[active] != inverted]
             if op == "bra":
                 self.at[active] = self.labels[operands[0]]
+                if self.labels[operands[0]] <= here:
+                    yield
             elif len(active):
                 self._do(parts, operands, active)
 
@@ -184,13 +190,21 @@ class Block:
         return np.frombuffer(EVERYTHING, SIZES[bits]), (address - START) // size
 
 
-def run_blocks(text, warps, shared, grid, arguments, ranges, turns=None):
+def run_blocks(text, warps, shared, grid, arguments, ranges, turns=None, backwards=True):
     """A kernel on addresses and numbers, by name; ranges: (start, end) of memory it may touch.
 
     turns: the numbers of warps in the order in which each runs by itself; without, all in step.
+    backwards: blocks begin in their order, but from then on the last is always the first to move.
     """
     threads = np.arange(32 * warps)
     groups = [threads] if turns is None else [threads[32 * k : 32 * k + 32] for k in turns]
     with np.errstate(over="ignore"):
-        for number in range(grid):
-            Block(text, 32 * warps, shared, number, arguments, ranges).run(groups)
+        blocks = [Block(text, 32 * warps, shared, k, arguments, ranges) for k in range(grid)]
+        running = [block.run(groups) for block in blocks]
+        for turn in range(PATIENCE):
+            running = [block for block in running if next(block, END) is not END]
+            if not running:
+                return
+            if backwards and not turn:
+                running.reverse()
+    raise AssertionError("blocks wait for each other")

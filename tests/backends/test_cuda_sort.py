@@ -13,7 +13,7 @@ pytest.importorskip("triton")
 import triton_host
 from triton_host import INTERPRETED, check, node_of, plan_of, run_interpreted
 
-from treadle.backends.cuda import counted, digits, network, radix, sort
+from treadle.backends.cuda import counted, digits, network, sort
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.program import Plan
 from treadle.base.dtypes import dtype
@@ -137,28 +137,11 @@ def test_blocks_interpreted(shape, descending):
 
 @interpreted
 @pytest.mark.usefixtures("small")
-def test_blocks_look_back_as_far_as_they_must(monkeypatch):
-    # Interpreted, blocks end one after the other: each would hear all from the one before it.
-    say = radix.Move._say
-
-    def first_block_only(move, flag, value):
-        own, move.owns = move.owns, move.owns
-        if flag == 2:
-            move.owns = move.w.both(own, move.block.equals(0))
-        say(move, flag, value)
-        move.owns = own
-
-    monkeypatch.setattr(radix.Move, "_say", first_block_only)
-    check([argsort(values(np.float16, 2000))], 0.0)
-
-
-@interpreted
-@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("turns", [range(8), range(7, -1, -1)], ids=["up", "down"])
 @pytest.mark.parametrize("kind", [np.float16, np.int64], ids=["packed", "beside"])
 def test_warps_wait_for_each_other(monkeypatch, turns, kind):
     run_all = triton_host.run_blocks
-    monkeypatch.setattr(triton_host, "run_blocks", partial(run_all, turns=turns))
+    monkeypatch.setattr(triton_host, "run_blocks", partial(run_all, turns=turns, backwards=False))
     x = values(kind, 1100)
     check([argsort(x)], 0.0)
     assert equal(run(ordering.sort(x)), in_order(x.buffer, 0, False))

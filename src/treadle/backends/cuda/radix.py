@@ -51,7 +51,8 @@ class Move:
         self.lane, self.warp = self.thread % WARP, self.thread // WARP
         self.bases = self.warps * TABLE
         self.sums = self.bases + DIGITS * kind.word
-        self.ticket = self.sums + kind.word * self.warps
+        self.line_sums = self.sums + 4 * self.warps
+        self.ticket = self.line_sums + kind.word * self.warps
         self.tile = self.ticket + 8
         self.shared = self.tile + kind.tile * max(4, kind.item)
         self.memory = w.number("memory")
@@ -157,25 +158,24 @@ class Move:
         w.assign(total, self.mine, self.owns)
         self.mine = total
         if kind.many:
-            self.own = self._own_word()
-            self._say(1, total)
-        self.begin = self._before(total)
+            self._say_first(total)
+        self.begin = self._before(total, self.sums)
         with w.when(self.owns):
             for k, count in enumerate(counts):
                 w.store("shared", 4, mine, self.begin + count, TABLE * k)
         w.barrier()
 
-    def _before(self, value: Value) -> Value:
-        """The sum of what lower threads have; those that own no digit have nothing."""
+    def _before(self, value: Value, sums: int) -> Value:
+        """The sum of what lower threads have; sums: where each warp writes its own."""
         w, so_far, size = self.w, value, value.bits // 8
         for distance in (1, 2, 4, 8, 16):
             lower = w.from_lower(so_far, distance)
             so_far = so_far + w.choose(self.lane >= distance, lower, 0, value.bits)
         last = self.lane.equals(WARP - 1)
-        w.store("shared", size, self.memory + self.warp * size, so_far, self.sums, last)
+        w.store("shared", size, self.memory + self.warp * size, so_far, sums, last)
         w.barrier()
         for k in range(DIGITS // WARP - 1):
-            found = w.load("shared", size, self.memory, self.sums + size * k)
+            found = w.load("shared", size, self.memory, sums + size * k)
             so_far = so_far + w.choose(self.warp > k, found, 0, value.bits)
         return so_far - value
 
@@ -205,53 +205,54 @@ class Move:
 
     # ---- blocks of a line
 
-    def _say(self, flag: int, value: Value) -> None:
-        """Tell the blocks that come later."""
-        word = self.kind.word
-        marked = value.as_bits(8 * word) | flag << (8 * word - 2)
-        self.w.store("relaxed.gpu.global", word, self.own, marked, where=self.owns)
-
-    def _own_word(self) -> Value:
-        """Where the block says what it has of the thread's digit."""
-        w = self.w
+    def _say_first(self, total: Value) -> None:
+        """Tell later blocks what this one has; the first of a line knows where it belongs, too."""
+        w, word = self.w, self.kind.word
         block = self.row * w.parameter("blocks") + self.block.as_bits(64)
         words = w.parameter("tickets") * (1 + DIGITS) + block * DIGITS + self.thread.as_bits(64)
-        return w.parameter("counts") + words * self.kind.word
+        self.own = w.parameter("counts") + words * word
+        self.before = w.number(0, 8 * word)
+        flag = w.number(1 << (8 * word - 2), 8 * word)
+        with w.when(self.block.equals(0)):
+            w.assign(self.before, self._line_begin())
+            w.assign(flag, 2 << (8 * word - 2))
+        self._say(self.before + total.as_bits(8 * word) | flag)
+
+    def _say(self, marked: Value) -> None:
+        w, word = self.w, self.kind.word
+        w.store("relaxed.gpu.global", word, self.own, marked, where=self.owns)
+
+    def _line_begin(self) -> Value:
+        """Where the thread's digit begins in the line."""
+        w, kind = self.w, self.kind
+        words = w.parameter("tickets") + self.row * DIGITS + self.thread.as_bits(64)
+        address, total = w.parameter("counts") + words * kind.word, w.number(0, 8 * kind.word)
+        w.load("global", kind.word, address, where=self.owns, into=total)
+        return self._before(total, self.line_sums)
 
     def _look_back(self) -> None:
         """Where the block's elements of each digit belong, less where they are in it."""
         w, kind = self.w, self.kind
         bits = 8 * kind.word
-        before = w.number(0, bits)
-        with w.when(self.block.equals(0)):
-            self._begin_line(before)
         with w.when(w.both(self.owns, self.block > 0)):
-            self._add_up(before)
-        self._say(2, before + self.mine.as_bits(bits))
+            self._add_up()
+            self._say(self.before + self.mine.as_bits(bits) | 2 << (bits - 2))
         with w.when(self.owns):
-            base = before - self.begin.as_bits(bits)
+            base = self.before - self.begin.as_bits(bits)
             mine = self.memory + self.thread * kind.word
             w.store("shared", kind.word, mine, base, self.bases)
 
-    def _add_up(self, before: Value) -> None:
+    def _add_up(self) -> None:
         """What blocks say, from the one before on back to one that knows all."""
-        w, bits, apart = self.w, before.bits, DIGITS * self.kind.word
+        w, bits, apart = self.w, self.before.bits, DIGITS * self.kind.word
         address = self.own - apart
         with w.repeat() as end:
             said = w.load("relaxed.gpu.global", self.kind.word, address)
             there = said >= 1 << (bits - 2)
             known = said & (1 << (bits - 2)) - 1
-            w.assign(before, before + w.choose(there, known, 0, bits))
+            w.assign(self.before, self.before + w.choose(there, known, 0, bits))
             w.do(f"bra {end}", where=said >= 1 << (bits - 1))
             w.assign(address, address - w.choose(there, apart, 0, 64))
-
-    def _begin_line(self, before: Value) -> None:
-        """Where the digits of the line begin; only its first block asks."""
-        w, kind = self.w, self.kind
-        words = w.parameter("tickets") + self.row * DIGITS + self.thread.as_bits(64)
-        address, total = w.parameter("counts") + words * kind.word, w.number(0, 8 * kind.word)
-        w.load("global", kind.word, address, where=self.owns, into=total)
-        w.assign(before, self._before(total))
 
     def _store(self) -> None:
         """Items from shared memory to their places."""
