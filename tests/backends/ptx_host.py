@@ -62,7 +62,7 @@ class Block:
         }  # fmt: skip
 
     def run(self, groups):
-        """To the end: every group to the next barrier, then all on from there. Yields for others."""
+        """To the end, every group to each barrier before all go on; yields for other blocks."""
         while True:
             for group in groups:
                 yield from self._to_barrier(group)
