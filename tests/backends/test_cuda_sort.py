@@ -154,6 +154,13 @@ def test_many_elements_are_counted_in_words_of_64_bits(monkeypatch):
     check([argsort(values(np.float16, 2, 1100), axis=1)], 0.0)
 
 
+def test_blocks_are_as_large_as_lines_need():
+    kinds = [digits.kind_of(dtype("int64"), False, True, False, n) for n in (200, 2560, 5120, 5121)]
+    assert [(k.threads, k.held, k.many) for k in kinds] == [
+        (256, 1, False), (256, 10, False), (512, 10, False), (512, 10, True),
+    ]  # fmt: skip
+
+
 @compiled
 def test_very_many_elements_compiled():
     for kind, n in ((np.uint8, (1 << 31) + 5), (np.float16, 1 << 29)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from treadle.backends.cuda.forms import power_of_two
 from treadle.backends.cuda.keys import key_bits
 from treadle.backends.cuda.ptx import Value, Writer
 from treadle.base.dtypes import DType, bool_
@@ -13,10 +14,9 @@ DIGITS = 1 << DIGIT
 TABLE = 4 * DIGITS  # bytes of a count for each
 WARP = 32
 MOST = 1 << 30  # elements of a line whose numbers leave two bits of a word of 32
-BLOCKS = {1: (384, 20, 2), 2: (384, 20, 2), 4: (384, 20, 2), 8: (384, 11, 2), 12: (384, 9, 2)}
-"""By bytes of an element and its index: threads of a block that moves them, at least as many as
-there are digits; elements of each; and blocks that a processor is to hold, which limits registers.
-"""
+BLOCKS = {1: (256, 20, 4), 2: (256, 20, 4), 4: (256, 20, 4), 8: (512, 10, 2), 12: (512, 8, 2)}
+"""By bytes of an element and its index: threads of a block that moves them, elements of each, and
+blocks that a processor is to hold, which limits registers."""
 
 Made = tuple[str, int, int]
 """A text, its bytes of shared memory, its warps."""
@@ -71,8 +71,11 @@ def kind_of(d: DType, descending: bool, values: bool, strided: bool, n: int) -> 
     """Of lines of n elements."""
     nbytes = d.size if values else 12 if d.size == 8 else 8
     threads, held, resident = BLOCKS[nbytes]
-    word = 4 if n < MOST else 8
-    many = n > threads * held
+    word, many = 4 if n < MOST else 8, n > threads * held
+    if n <= DIGITS * held:
+        threads = DIGITS  # no fewer: each has a digit
+    if not many:
+        held = min(held, power_of_two(-(-n // threads)))
     return Kind(d, descending, values, strided, many, word, threads, held, resident)
 
 

@@ -153,9 +153,13 @@ class Writer:
         """Are both so?"""
         return self.op("and.pred", 1, one, other)
 
-    def parameter(self, name: str, bits: int = 64) -> Value:
-        """An argument of the kernel."""
-        return self.op(f"ld.param.u{bits}", bits, f"[{name}]")
+    def parameter(self, name: str) -> Value:
+        """An argument of the kernel: all have 64 bits."""
+        return self.op("ld.param.u64", 64, f"[{name}]")
+
+    def shared(self) -> Value:
+        """The address of the block's shared memory."""
+        return self.number(SHARED)
 
     # ---- memory: "shared", whose addresses have 32 bits, or "global"
 

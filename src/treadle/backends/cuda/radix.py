@@ -55,7 +55,7 @@ class Move:
         self.ticket = self.line_sums + kind.word * self.warps
         self.tile = self.ticket + 8
         self.shared = self.tile + kind.tile * max(4, kind.item)
-        self.memory = w.number("memory")
+        self.memory = w.shared()
         self.owns = self.thread < DIGITS  # a digit
 
     def made(self) -> Made:

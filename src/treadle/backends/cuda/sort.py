@@ -22,7 +22,7 @@ from treadle.backends.cuda.tally import TURN, counting
 from treadle.base.dtypes import int64, uint32
 from treadle.ir.node import Node
 
-PROGRAMS = 1024  # that count, if each has enough to do
+PROGRAMS = 2048  # that count, if each has enough to do
 TURNS = 64  # that one of them takes at most
 VALUES = "values"
 """Last in the arg of a sort whose result is the elements, not their indices."""

@@ -31,7 +31,7 @@ def counting(kind: Kind, names: tuple[str, ...]) -> Made:
     parts, turns = (w.parameter(name).as_bits(32) for name in ("parts", "turns"))
     line = Line(w, kind, (program // parts).as_bits(64))
     first, step = line.outside("x", kind.d.size)
-    tables = w.number("memory") + thread * 4
+    tables = w.shared() + thread * 4
     for number in range(kind.passes):
         w.store("shared", 4, tables, 0, TABLE * number)
     w.barrier()
@@ -61,7 +61,7 @@ def count_some(w: Writer, kind: Kind, k: Value, n: Value, first: Value, step: Va
         w.load("global", kind.d.size, at(place, first, step), where=where)
         for place, where in zip(places, there, strict=True)
     ]
-    tables = w.number("memory")
+    tables = w.shared()
     for bits, where in zip(loaded, there, strict=True):
         key = levelled(w, twisted(w, bits, kind), kind)
         for number in range(kind.passes):
