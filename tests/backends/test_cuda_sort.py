@@ -1,6 +1,8 @@
-"""Sorts on GPUs: interpreted against the reference, compiled for sm_90."""
+"""Sorts on GPUs: interpreted against the reference, compiled for several devices."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import ml_dtypes
 import numpy as np
@@ -8,9 +10,10 @@ import pytest
 
 pytest.importorskip("triton")
 
+import triton_host
 from triton_host import INTERPRETED, check, node_of, plan_of, run_interpreted
 
-from treadle.backends.cuda import counted, network, radix, sort
+from treadle.backends.cuda import counted, digits, network, sort
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.program import Plan
 from treadle.base.dtypes import dtype
@@ -54,8 +57,9 @@ def roots(kind):
 @pytest.fixture
 def small(monkeypatch):
     """Blocks so small that several of them meet, and nothing sorted by counting."""
-    for name, value in {"BLOCK": 16, "ROW": 16, "SEEN": 2}.items():
-        monkeypatch.setattr(sort, name, value)
+    monkeypatch.setattr(digits, "BLOCKS", dict.fromkeys(digits.BLOCKS, (256, 2, 1)))
+    monkeypatch.setattr(sort, "PROGRAMS", 1)
+    monkeypatch.setattr(sort, "TURNS", 2)
     uncounted(monkeypatch)
     monkeypatch.setattr(network, "LONG", 0)
 
@@ -112,7 +116,7 @@ def test_networks_interpreted(kind, monkeypatch):
 @pytest.mark.usefixtures("small")
 @kinds
 def test_digits_interpreted(kind):
-    x = values(kind, 24 if np.dtype(kind).itemsize == 8 else 40)
+    x = values(kind, 1100)
     check([argsort(x, descending=kind is np.int16)], 0.0)
     assert equal(run(ordering.sort(x, descending=kind is np.int8)),
                  in_order(x.buffer, 0, kind is np.int8))  # fmt: skip
@@ -120,7 +124,9 @@ def test_digits_interpreted(kind):
 
 @interpreted
 @pytest.mark.usefixtures("small")
-@pytest.mark.parametrize("shape", [(1, 70), (3, 32), (20, 2), (2, 17, 2), (1, 1)], ids=str)
+@pytest.mark.parametrize(
+    "shape", [(1, 1500), (3, 512), (513, 2), (2, 530, 2), (3, 100), (1, 1)], ids=str
+)
 @pytest.mark.parametrize("descending", [False, True], ids=["up", "down"])
 def test_blocks_interpreted(shape, descending):
     x, axis = values(np.float16, *shape), int(shape[0] < shape[1])
@@ -131,21 +137,28 @@ def test_blocks_interpreted(shape, descending):
 
 @interpreted
 @pytest.mark.usefixtures("small")
-def test_blocks_look_back_as_far_as_they_must(monkeypatch):
-    # Interpreted, blocks end one after the other: each would hear all from the one before it.
-    own, _, last = radix.BEFORE.rpartition("\n")
-    assert "atomic_xchg" in last
-    monkeypatch.setitem(radix.MANY, "before", own)
-    x = values(np.float16, 100)
+@pytest.mark.parametrize("turns", [range(8), range(7, -1, -1)], ids=["up", "down"])
+@pytest.mark.parametrize("kind", [np.float16, np.int64], ids=["packed", "beside"])
+def test_warps_wait_for_each_other(monkeypatch, turns, kind):
+    run_all = triton_host.run_blocks
+    monkeypatch.setattr(triton_host, "run_blocks", partial(run_all, turns=turns, backwards=False))
+    x = values(kind, 1100)
     check([argsort(x)], 0.0)
+    assert equal(run(ordering.sort(x)), in_order(x.buffer, 0, False))
 
 
 @interpreted
 @pytest.mark.usefixtures("small")
 def test_many_elements_are_counted_in_words_of_64_bits(monkeypatch):
-    for name in ("MOST", "INDEX_LIMIT"):
-        monkeypatch.setattr(sort, name, 0)
-    check([argsort(values(np.float16, 2, 40), axis=1)], 0.0)
+    monkeypatch.setattr(digits, "MOST", 0)
+    check([argsort(values(np.float16, 2, 1100), axis=1)], 0.0)
+
+
+def test_blocks_are_as_large_as_lines_need():
+    kinds = [digits.kind_of(dtype("int64"), False, True, False, n) for n in (200, 2560, 5120, 5121)]
+    assert [(k.threads, k.held, k.many) for k in kinds] == [
+        (256, 1, False), (256, 10, False), (512, 10, False), (512, 10, True),
+    ]  # fmt: skip
 
 
 @compiled
@@ -159,7 +172,7 @@ def test_very_many_elements_compiled():
 
 @interpreted
 def test_zeros_stay_in_order(small):
-    signs = np.random.default_rng(0).choice([0.0, -0.0, 1.0], 40).astype(np.float16)
+    signs = np.random.default_rng(0).choice([0.0, -0.0, 1.0], 1100).astype(np.float16)
     for descending in (False, True):
         found = run(ordering.sort(node_of(signs), descending=descending))
         assert equal(found, in_order(signs, 0, descending))
@@ -185,11 +198,11 @@ def test_few_longer_lines_are_counted_part_by_part(monkeypatch, descending):
 
 
 def test_elements_are_sorted_without_indices_nobody_wants():
-    x = values(np.float32, 5000)
+    x = values(np.float32, 50000)
     alone, _ = plan_of([ordering.sort(x)])
     both, _ = plan_of([ordering.sort(x), argsort(x)])
-    assert len(alone.launches) == 2 + 8  # one clears, one counts
-    assert len(both.launches) == 2 + 8 + 1  # elements are gathered
+    assert len(alone.launches) == 2 + 4  # one clears, one counts
+    assert len(both.launches) == 2 + 4 + 1  # elements are gathered
     assert [x.dtype.name for x in alone.roots] == ["float32"]
 
 
@@ -203,7 +216,19 @@ def test_few_short_lines_are_sorted_by_one_kernel():
 @compiled
 @kinds
 def test_compiled(kind):
-    plan, _ = plan_of([argsort(values(kind, 5000)), ordering.sort(values(kind, 3, 5000, 2), axis=1),
-                       *roots(kind)[:1]])  # fmt: skip
+    plan, _ = plan_of([argsort(values(kind, 50000)), *roots(kind)[:1],
+                       ordering.sort(values(kind, 3, 5000, 2), axis=1)])  # fmt: skip
     for launch in plan.launches:
         assert code_of(launch.source, 90).cubin
+
+
+@compiled
+@pytest.mark.parametrize("architecture", [80, 90, 100])
+def test_assembled_for_every_device(architecture):
+    x = values(np.float32, 50000)
+    for root in (argsort(x), ordering.sort(x), argsort(values(np.int64, 50000, 2), axis=0)):
+        plan, _ = plan_of([root], architecture=architecture)
+        for source in {x.source for x in plan.launches if x.source.text.startswith(".version")}:
+            code = code_of(source, architecture)
+            assert code.cubin.startswith(b"\x7fELF")
+            assert code.shared > 0

@@ -7,6 +7,7 @@ import importlib.util
 import os
 
 import numpy as np
+from ptx_host import run_blocks
 
 from treadle.backends.arrays import numpy_dtype
 from treadle.backends.cuda.compile import code_of
@@ -168,9 +169,12 @@ class Interpreted:
         self.bases = bases
 
     def start(self):
-        from treadle.backends.cuda.hand import function
+        from treadle.backends.cuda.hand import PTX, function
 
         arguments, source = [], self.launch.source
+        if source.text.startswith(PTX):
+            self._in_step()
+            return
         for (_, kind), value in zip(source.types, self.launch.arguments, strict=True):
             if isinstance(value, Memory):
                 base, offset = self.place(value.buffer)
@@ -183,6 +187,20 @@ class Interpreted:
             arguments.append(value)
         with np.errstate(all="ignore"):
             function(source.text, "kernel")[self.launch.grid](*arguments, **dict(source.constants))
+
+    def _in_step(self):
+        """The same of a kernel in PTX."""
+        launch, source = self.launch, self.launch.source
+        arguments, ranges = {}, []
+        touched = iter(launch.touched)
+        for (name, _), value in zip(source.types, launch.arguments, strict=True):
+            if isinstance(value, Memory):
+                base, offset = self.place(value.buffer)
+                value = self.bases[base] + offset
+                ranges.append((value, value + next(touched)[0]))
+            arguments[name] = value
+        shared = dict(source.constants)["shared"]
+        run_blocks(source.text, source.warps, shared, launch.grid[0], arguments, ranges)
 
 
 def run_interpreted(plan, inputs):

@@ -1,4 +1,4 @@
-"""Triton source as machine code: compiled without a device, kept on disk by content."""
+"""Kernels as machine code: compiled without a device, kept on disk by content."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _stored(source: Source, architecture: int) -> Code | None:
 
 
 def compiled(source: Source, architecture: int) -> Code:
-    """Machine code by Triton."""
+    """Machine code by Triton, or by the assembler it brings."""
     return Code(*hand.machine_code(asked(source, architecture)))
 
 

@@ -1,4 +1,4 @@
-"""Triton's text of a kernel to machine code, here or in a process that does nothing else.
+"""Triton's text of a kernel, or PTX, to machine code, here or in a process that does nothing else.
 
 Such a process begins by importing Triton and nothing of ours: it is there sooner. See `crew.py`.
 """
@@ -9,18 +9,25 @@ import hashlib
 import linecache
 import os
 import pickle
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import triton
 from triton.backends.compiler import GPUTarget
+from triton.backends.nvidia.compiler import get_ptxas
 from triton.compiler import ASTSource
 
 FUSED = ('input_precision="ieee"', "# a chain")
 """In the text of products that are made of multiply-adds, and of chains, which are one kernel or
 none. Elsewhere a product and a sum are rounded each, whether they are in one kernel or in two."""
+
+PTX = ".version"
+"""With which it begins, and no text of Triton's."""
 
 
 class Asked(NamedTuple):
@@ -60,6 +67,8 @@ def source_type(kernel: Any) -> type[ASTSource]:
 
 def machine_code(asked: Asked) -> tuple[bytes, str, int, int, list[Any]]:
     """Code, its name, bytes of shared memory, warps, and how tensors lie in shared memory."""
+    if asked.text.startswith(PTX):
+        return assembled(asked), asked.called, dict(asked.constants)["shared"], asked.warps, []
     signature = dict(asked.types) | {name: "constexpr" for name, _ in asked.constants}
     aligned = {(k,): [["tt.divisibility", 16]] for k in asked.aligned}
     kernel = function(asked.text, asked.called)
@@ -74,6 +83,19 @@ def machine_code(asked: Asked) -> tuple[bytes, str, int, int, list[Any]]:
     facts = made.metadata
     maps = [[x["swizzle"], list(x["block_size"])] for x in facts.tensordesc_meta or ()]
     return made.asm["cubin"], facts.name, facts.shared, facts.num_warps, maps
+
+
+def assembled(asked: Asked) -> bytes:
+    """PTX as machine code, by the assembler that comes with Triton."""
+    with tempfile.TemporaryDirectory() as folder:
+        text, code = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+        text.write_text(asked.text.replace(".entry kernel(", f".entry {asked.called}("))
+        program, target = get_ptxas(asked.architecture).path, f"sm_{asked.architecture}"
+        command = [program, f"--gpu-name={target}", text, "-o", code]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        return code.read_bytes()
 
 
 def answer(asking: IO[bytes], answering: IO[bytes]) -> None:

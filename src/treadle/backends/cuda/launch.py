@@ -42,7 +42,7 @@ class Tensor(Memory):
 class Source:
     """All that decides the machine code of a kernel."""
 
-    text: str
+    text: str  # Triton's, or PTX
     types: tuple[tuple[str, str], ...]  # (argument, Triton's short name of its type)
     constants: tuple[tuple[str, int], ...]
     aligned: tuple[int, ...]  # arguments known to be multiples of 16
@@ -120,3 +120,12 @@ class Arguments:
         )
         kinds, sizes = tuple(self.types), tuple(constants.items())
         return Source(text, kinds, sizes, aligned, warps, stages)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """In order."""
+        return tuple([name for name, _ in self.types])
+
+    def written(self, text: str, shared: int, warps: int) -> Source:
+        """The same of one written in PTX, with so many bytes of shared memory."""
+        return Source(text, tuple(self.types), (("shared", shared),), (), warps)
