@@ -40,6 +40,10 @@ CASES = {
     "right turned": (lambda a, b: [a @ b.T], (4096, 768), (3072, 768)),
     "both turned": (lambda a, b: [a.T @ b.T], (768, 4096), (3072, 768)),
     "edges": (lambda a, b: [a @ b], (4070, 776), (776, 3000)),
+    "odd columns": (lambda a, b: [a @ b.T], (4070, 776), (3001, 776)),
+    "odd columns and a row": (
+        lambda a, b, c: [activations.gelu(a @ b.T + c, "tanh")], (4070, 776), (3001, 776), (3001,),
+    ),
     "parts": (lambda a, b: [a.T @ b], (16384, 768), (16384, 768)),
     "parts and edges": (lambda a, b: [a.T @ b], (16392, 760), (16392, 600)),
     "a sum": (lambda a, b, c: [a @ b + c], (4096, 768), (768, 3072), (4096, 3072)),
@@ -73,7 +77,17 @@ def test_compiled(name):
             assert "STL" not in found  # all fits into registers
 
 
-SINGLES = ["plain", "left turned", "right turned", "edges", "parts", "a sum", "reduced", "long"]
+SINGLES = [
+    "plain",
+    "left turned",
+    "right turned",
+    "edges",
+    "odd columns",
+    "parts",
+    "a sum",
+    "reduced",
+    "long",
+]
 
 
 @compiled
