@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from treadle.backends import choices, facts
 from treadle.backends.choices import Machine
-from treadle.backends.cuda import owners
+from treadle.backends.cuda import owners, unordered
 from treadle.backends.cuda.chain import ABLE
 from treadle.backends.cuda.chain_split import chain_launches
 from treadle.backends.cuda.emit import Emitter
@@ -283,8 +283,10 @@ class Plan(Driver):
 
     def _form(self, built: Built) -> Form:
         form = choose(built.loops)
-        updates = any(s.updates for s in built.loops.stores())
-        return (updates and owners.form_of(built.loops, form.wide)) or form
+        if form.kind != "rows" or not any(s.updates for s in built.loops.stores()):
+            return form
+        given = built.loops, form.wide
+        return unordered.form_of(*given) or owners.form_of(*given) or form
 
     def _add_split(self, built: Built, step: int, parts: int) -> None:
         """Few rows, long: parts of them reduced side by side, then joined."""
