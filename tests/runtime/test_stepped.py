@@ -237,6 +237,21 @@ def test_random_numbers_and_checkpoints_and_complex_numbers_cross():
     same(size(over, here), size(stay, stay))
 
 
+def test_rows_of_every_dtype_are_stacked():
+    def run(there, back):
+        def body(h, x):
+            h = back(there(h) + 1.0)
+            rows = [h > 0, h.to(td.int8), h.to(td.float16), h.sum(), there(h).sum() > 0]
+            return h * 0.5 + x, rows
+
+        return td.scan(body, td.zeros(4), td.tensor(ARRAY * 3.0))
+
+    one, other = arrays(run(over, here)), arrays(run(stay, stay))
+    for a, b in zip(one, other, strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b)
+
+
 # ---- what need not be done in every step
 
 
