@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -21,6 +21,7 @@ from treadle.backends.cuda.forms import (
     size_of,
     splits,
 )  # fmt: skip
+from treadle.backends.cuda.grouped import Grouping, GroupStep
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.matmul import SEPARABLE, TEMPLATES
 from treadle.backends.cuda.nest import Nest, Placed
@@ -92,10 +93,9 @@ class Plan(Driver):
     ) -> None:  # fmt: skip
         graph = roots, leaves, replaces
         self.within, self.updates = within, 0
+        self.processors, self.machine, self.architecture = processors, machine, architecture
         super().__init__(*(_prepared(*graph) if within is None else graph))
         self.refused = trace.recall("refused") or ()
-        self.architecture = architecture
-        self.processors, self.machine = processors, machine
         self.work: list[Launch | HostStep | Nest] = []
         self.marked = 0
         self.lower()
@@ -112,7 +112,9 @@ class Plan(Driver):
         self._name()
 
     def arranged(self, steps: list[Step]) -> list[Step]:
-        """Updates at the end."""
+        """Small products in groups, updates at the end."""
+        device = self.processors, self.machine, self.architecture
+        steps = Grouping(steps, self.replaces, device).arranged()
         if self.within is None:
             steps, self.updates = updates_last(steps, self.roots, self.replaces)
         return steps
@@ -233,6 +235,15 @@ class Plan(Driver):
             self.work += [*before, made.launch()]
         self._mark(step)
         return made.tile.m, made.tile.n // made.slices()
+
+    def _emitter(self, step: Step) -> Callable[..., None]:
+        return self.add_group if isinstance(step, GroupStep) else super()._emitter(step)
+
+    def add_group(self, step: GroupStep, number: int) -> None:
+        """Small products as one kernel."""
+        self._begin(number)
+        self.work += step.launches()
+        self._mark(number)
 
     def add_chain(self, step: ChainStep, number: int) -> None:
         """Chained products as a kernel, or two where few programs would stream for long."""

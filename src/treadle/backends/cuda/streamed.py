@@ -117,14 +117,14 @@ class Streamed(Matmul):
 
     def _part(self, tile: Tile, pieces: int) -> float:
         """Waves of programs in pieces, as many whole tiles."""
-        waves = -(-self._count(tile) * pieces // self.processors)
+        waves = -(-self.count(tile) * pieces // self.processors)
         return waves * (1 / pieces + (LEAVING / self.k if pieces > 1 else 0.0))
 
     def _pieces(self, tile: Tile) -> int:
         """How many pieces k is cut into."""
         most = MOST_PIECES if self.batch or self.k < DEEP else FULL
         most = min(most, self.k // (tile.k * FEWEST_STEPS))
-        most = most if self._count(tile) < 2 * self.processors else 1
+        most = most if self.count(tile) < 2 * self.processors else 1
         return min(range(1, max(1, most) + 1), key=lambda pieces: self._part(tile, pieces))
 
     def before(self, step: int) -> tuple[list[Launch], dict[str, int]]:
@@ -132,7 +132,7 @@ class Streamed(Matmul):
         if self.pieces == 1:
             return [], {}
         self.work, self.counts = f"pieces of {step}", f"finished of {step}"
-        count, tile = self._count(self.tile), self.tile
+        count, tile = self.count(self.tile), self.tile
         room = count * self.pieces * tile.m * tile.n * float32.size
         return [_zeros(self.counts, count)], {self.work: room, self.counts: count * int32.size}
 
@@ -144,7 +144,7 @@ class Streamed(Matmul):
         return None if self.product.epilogue else tensor_of(self.node, self.node.dtype, 0, axes)
 
     def _programs(self) -> int:
-        tiles, t = self._count(self.tile) * self.pieces, self.tile
+        tiles, t = self.count(self.tile) * self.pieces, self.tile
         return min(tiles, self.processors * (2 if t.m * t.n <= SMALL and t.warps <= 4 else 1))
 
     def _collect(self) -> None:
