@@ -147,6 +147,42 @@ def test_operands_that_end_here_keep_their_memory_until_all_are_done():
             assert read.isdisjoint(plan.place(x) for x in step.writes)
 
 
+def random_network(seed):
+    """(roots, numbers of those that take a leaf's memory, the leaves): products and maps of all."""
+    draws = np.random.default_rng(seed)
+    leaves = [leaf(32, 32) for _ in range(6)]
+    nodes = list(leaves)
+    for _ in range(24):
+        a, b = (nodes[k] for k in draws.integers(0, len(nodes), 2))
+        kind = draws.integers(0, 5)
+        nodes.append(a @ b * 0.2 if kind < 3 else tanh(a + b) if kind == 3 else a - b * 0.5)
+    made = nodes[len(leaves) :]
+    roots = [made[k] for k in sorted(set(draws.integers(0, len(made), 6)))] + [made[-1] * 2.0]
+    return roots, leaves[: draws.integers(0, 4)]
+
+
+def spans(plan, nodes):
+    """Bytes that nodes lie in."""
+    places = [(*plan.place(node), node.type.nbytes) for node in nodes]
+    return [(base, start, start + nbytes) for base, start, nbytes in places]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_networks_keep_their_values_and_no_product_meets_another(seed):
+    roots, taken = random_network(seed)
+    _, leaves = plan_of(roots)
+    taken = [x for x in taken if x in leaves]
+    plan = checked(roots, {k: leaves.index(x) for k, x in enumerate(taken[: len(roots)])}, 1e-4)
+    for step in plan.steps:
+        if not isinstance(step, GroupStep):
+            continue
+        for one in step.members:
+            others = [x for x in step.members if x is not one]
+            met = [y for x in others for y in spans(plan, [*x.reads(), *x.writes])]
+            for base, start, end in spans(plan, one.writes):
+                assert not any(b == base and s < end and start < e for b, s, e in met)
+
+
 def test_many_products_are_a_few_launches():
     plan = checked([leaf(16, 32) @ leaf(32, 16) for _ in range(40)])
     assert grouped(plan) == [32, 8]
