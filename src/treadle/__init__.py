@@ -25,7 +25,9 @@ from treadle.tensor.namespace import (
     newaxis, pi, version as __array_api_version__,
 )
 from treadle.tensor.picture import draw, graph
-from treadle.tensor.precision import get_matmul_precision, set_matmul_precision
+from treadle.tensor.precision import (
+    get_matmul_precision, is_deterministic, set_deterministic, set_matmul_precision,
+)
 from treadle.tensor.tensor import Tensor, realize
 from treadle.transforms.checkpoint import checkpoint
 from treadle.transforms.compile import compile
@@ -58,14 +60,14 @@ __all__ = [
     "custom_jvp", "custom_vjp", "data", "detect_anomaly", "draw", "e", "enable_grad", "explain",
     "fft", "finfo", "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2", "fori_loop",
     "get_matmul_precision", "grad", "gradients", "graph", "hessian", "iinfo", "inf", "int16",
-    "int32", "int64", "int8", "io", "is_complex", "is_grad_enabled", "isdtype", "jacfwd",
-    "jacobian", "jacrev", "jvp", "linalg", "linearize", "load", "logs", "manual_seed", "map",
-    "memory_report", "models", "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi",
+    "int32", "int64", "int8", "io", "is_complex", "is_deterministic", "is_grad_enabled", "isdtype",
+    "jacfwd", "jacobian", "jacrev", "jvp", "linalg", "linearize", "load", "logs", "manual_seed",
+    "map", "memory_report", "models", "nan", "newaxis", "nn", "no_grad", "optim", "override", "pi",
     "pin_memory",
     "profile", "promote_types", "rand", "rand_like", "randint", "randint_like", "randn",
     "randn_like", "random", "randperm", "realize", "record_memory", "result_type", "save", "scan",
-    "set_matmul_precision", "span", "switch", "tune", "uint16", "uint32", "uint64", "uint8",
-    "value_and_grad", "vjp", "vmap", "while_loop",
+    "set_deterministic", "set_matmul_precision", "span", "switch", "tune", "uint16", "uint32",
+    "uint64", "uint8", "value_and_grad", "vjp", "vmap", "while_loop",
 ]
 
 # <gen imports>

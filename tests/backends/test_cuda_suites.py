@@ -12,7 +12,7 @@ pytest.importorskip("triton")
 pytest.importorskip("cuda.bindings")
 pytest.importorskip("hypothesis")
 
-from cuda_graphs import run_slopes, run_values
+from cuda_graphs import run_slopes, run_unordered, run_values
 from test_cuda_loops import LOOPS, roots_of
 from triton_host import INTERPRETED, check_on
 
@@ -38,7 +38,7 @@ def pool():
         yield made
 
 
-@pytest.mark.parametrize("work", [run_values, run_slopes], ids=["values", "slopes"])
+@pytest.mark.parametrize("work", [run_values, run_slopes, run_unordered])
 def test_random_graphs_give_the_reference_value(pool, work):
     wrong = [text for found in pool.map(work, range(GRAPHS), chunksize=4) for text in found]
     assert not wrong, "\n\n".join(wrong[:3])

@@ -7,7 +7,7 @@ import pytest
 
 import treadle as td
 from treadle.base.device import CPU, device
-from treadle.base.errors import ArgumentError, DeviceError
+from treadle.base.errors import ArgumentError
 from treadle.ir.parser import parse_graph
 from treadle.ir.printer import graph_text
 from treadle.runtime import devices
@@ -169,22 +169,6 @@ def test_a_long_way_over_devices():
     for _ in range(20):
         value = value * 0.5 + 1.0
     np.testing.assert_allclose(f(x).numpy(), value, rtol=1e-6)
-
-
-def test_a_loop_runs_on_one_device():
-    def body(carry, x):
-        return carry + x.to("reference").to("cpu"), carry
-
-    with pytest.raises(DeviceError, match="one device"):
-        td.scan(body, td.zeros(4), td.tensor(ARRAY))
-    with pytest.raises(DeviceError, match="one device"):
-        td.cond(
-            td.tensor(True),
-            lambda x: x.to("reference"),
-            lambda x: x.to("reference"),
-            x := td.ones(3),
-        )
-    assert x.device is CPU
 
 
 def test_a_graph_with_a_transfer_is_text_and_back():

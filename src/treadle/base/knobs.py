@@ -71,7 +71,9 @@ class Meaning:
     - **hear**: called where something has changed
     """
 
-    NAMES = ("fast_math", "round", "winograd", "tf32", "check", "anomaly", "accounts")
+    NAMES = (
+        "fast_math", "round", "winograd", "tf32", "deterministic", "check", "anomaly", "accounts"
+    )  # fmt: skip
     __slots__ = ("accounts", "hear", "plain", "profiled", "shown", "value", "watched")
 
     def __init__(self) -> None:
@@ -82,7 +84,8 @@ class Meaning:
     def follow(self) -> None:
         """Look at the knobs again."""
         watched = (CHECK.value, ANOMALY.value, self.accounts)
-        chosen = (FAST_MATH.value, ROUND.value, not WINOGRAD.value, TF32.value, *watched)
+        digits = (FAST_MATH.value, ROUND.value, not WINOGRAD.value, TF32.value)
+        chosen = (*digits, not DETERMINISTIC.value, *watched)
         self.value = sum(bool(knob) << k for k, knob in enumerate(chosen))  # as NAMES are
         self.plain = not self.value and not self.profiled
         self.shown = bool(DEBUG.value) or self.profiled
@@ -112,5 +115,6 @@ PERF_MAP = Knob("perf_map", 0, "1: name compiled kernels for Linux perf, in /tmp
 TUNE = Knob("tune", 0, "1: programs look for faster kernels by timing when they first run")
 TUNE_SECONDS = Knob("tune_seconds", 20, "for so long at most, each program")
 TF32 = Knob("tf32", 0, "1: GPUs round operands of float32 products to 10 bits, which is quick")
+DETERMINISTIC = Knob("deterministic", 1, "0: GPUs add floats up at indices in any order: quicker")
 ROUND = Knob("round", 0, "1: floats of 8 and 16 bits are rounded after every op, not kernel")
 MEANING = Meaning()

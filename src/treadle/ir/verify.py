@@ -19,7 +19,7 @@ def RECORDED(node: Node) -> str:  # noqa: N802
     """Any graph: known ops, operands of one device, types as the row says."""
     if node.op in (LEAF, CONST, IOTA):
         return "a source with operands" if node.operands else ""
-    crosses = node.op.kind is Kind.TRANSFER
+    crosses = node.op.kind in (Kind.TRANSFER, Kind.REGION, Kind.RESULT)
     if any(x.device is not node.device for x in node.operands) and not crosses:
         return "operands on another device"
     if node.op is PROJECT:

@@ -113,9 +113,10 @@ def _reason(step: Step, why: dict[str, set[int]]) -> str:
     if isinstance(step, CopyStep):
         parts = ["a view that must lie in memory"]
     reason = "; ".join(parts) or step.cluster.reason
-    products = [n for n in step.cluster.members if n.op.kind is Kind.CONTRACT]
-    if products and len(step.cluster.members) > 1:
-        rest = _counted(n.op.name for n in step.cluster.members if n is not products[0])
+    members = list(step.cluster.members)
+    products = [n for n in members if n.op.kind is Kind.CONTRACT]
+    own = products[:1] if step.cluster.kind == "chain" else products
+    if rest := _counted(n.op.name for n in members if own and n not in own):
         reason = f"{step.cluster.reason}; {' '.join(rest)} run on its tiles"
     return reason
 

@@ -2,7 +2,7 @@
 
 A piece is what one device can compute between two transfers. What a later piece of the same device
 reads of an earlier one is kept for it; numbers, indices and views are made again where they are
-read. Equal transfers of a node are one.
+read. Equal transfers of a node are one. A loop or branch over several devices is a step of its own.
 """
 
 from __future__ import annotations
@@ -20,19 +20,34 @@ from treadle.base.watch import WATCH
 from treadle.ir.graph import toposort
 from treadle.ir.node import CONST, IOTA, Node, Type, new_node, placeholder
 from treadle.ir.printer import graph_text
+from treadle.ir.region import BRANCH, LOOP, PROJECT, bodies_of
 from treadle.ops.defs import Kind
 from treadle.passes.boxes import put_in_place
 from treadle.passes.pairs import in_pairs
 from treadle.passes.pipeline import simplify
+from treadle.passes.regions import with_small_regions
 
 
 def program_of(roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[int, int]) -> Program:
     """A program for a graph on any devices; replaces: the number of a root to that of a leaf."""
     device, known = roots[0].device, set(leaves)
     order = toposort(roots, known.__contains__)
-    if all(node.device is device for node in order):
+    crossed = any(map(is_crossing, order))
+    if not crossed and all(node.device is device for node in order):
         return _for_one(roots, leaves, replaces)
+    if crossed:  # without what nobody reads; bodies are simplified where they are compiled
+        roots = with_small_regions(roots, list)
+        order = toposort(roots, known.__contains__)
     return Crossing(roots, leaves, order)
+
+
+def is_crossing(node: Node) -> bool:
+    """Is a node a loop or branch that no single device can run?"""
+    if node.op is not LOOP and node.op is not BRANCH:
+        return False
+    device = node.operands[0].device
+    parts = [x for body in bodies_of(node.arg) for x in (*body.params, *toposort(body.results))]
+    return any(x.device is not device or is_crossing(x) for x in (*node.operands, *parts))
 
 
 def _for_one(roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[int, int]) -> Program:
@@ -103,7 +118,7 @@ class Transfer(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A piece as a step: numbers of the values that it reads and makes."""
+    """A piece, loop or branch as a step: numbers of the values that it reads and makes."""
 
     program: Program
     read: list[int]
@@ -138,11 +153,22 @@ class Crossing:
         number = {leaf: k for k, leaf in enumerate(leaves)}
         self.steps: list[Transfer | Run] = []
         reports: list[trace.Report] = []
+
+        def make(*graph: Any) -> Program:
+            with _heard(reports):
+                return program_of(*graph)
+
         for stage in range(cut.stages):
             for node in cut.transfers.get(stage, ()):
                 (x,) = node.operands
                 made = number.setdefault(node, len(number))
                 self.steps.append(Transfer(number[cut.value(x)], made, x.type, node.type))
+            for node in cut.walks.get(stage, ()):
+                read, ends = [number[cut.value(x)] for x in node.operands], cut.ends[node]
+                made_here = [number.setdefault(x, len(number)) for x in ends]
+                stepped = import_module("treadle.runtime.stepped").stepped
+                program = stepped(node, [x.arg for x in ends], make)
+                self.steps.append(Run(program, read, made_here))
             for piece in cut.pieces_of(stage):
                 read = [number[node] for node in piece.read]
                 made_here = [number.setdefault(node, len(number)) for node in piece.made]
@@ -200,13 +226,15 @@ class Crossing:
 
 
 class Cut:
-    """A graph in stages: a stage's transfers come first, then a piece for each device."""
+    """A graph in stages: transfers and loops over devices come first, then a piece for each."""
 
     def __init__(
         self, roots: Sequence[Node], leaves: Sequence[Node], order: Sequence[Node]
     ) -> None:
         self.leaves = set(leaves)
         self.transfers: dict[int, list[Node]] = {}
+        self.walks: dict[int, list[Node]] = {}  # loops and branches over devices
+        self.ends: dict[Node, list[Node]] = {}  # their results
         self.pieces: dict[tuple[int, Device], Piece] = {}
         self.stage: dict[Node, int] = {}
         self.same: dict[tuple[Node, Device], Node] = {}  # equal transfers
@@ -214,9 +242,10 @@ class Cut:
             self._place(node)
         self.stages = 1 + max(self.stage.values(), default=0)
         for node in order:
-            if self._is_transfer(node):
-                self._make(node.operands[0])
-            elif node not in self.leaves and not self._is_free(node):
+            if self._is_transfer(node) or node in self.ends:
+                for x in node.operands:
+                    self._make(x)
+            elif not (node in self.leaves or self._is_free(node) or self._is_result(node)):
                 self._copy(self._home(node), node)
         self.results = [self._make(root) for root in roots]
 
@@ -232,6 +261,10 @@ class Cut:
     def _is_transfer(self, node: Node) -> bool:
         return node.op.kind is Kind.TRANSFER and node not in self.leaves
 
+    def _is_result(self, node: Node) -> bool:
+        """Is it what a loop or branch over devices gives?"""
+        return node.op is PROJECT and node.operands[0] in self.ends
+
     def _is_free(self, node: Node) -> bool:
         """Is a node made again wherever it is read?"""
         is_view = node.op.kind is Kind.MOVEMENT and len(node.operands) == 1
@@ -242,8 +275,13 @@ class Cut:
             self.stage[node] = 0
             return
         below = max((self.stage[x] for x in node.operands), default=0)
-        crosses = self._is_transfer(node)
-        self.stage[node] = below + crosses
+        crosses, steps = self._is_transfer(node), is_crossing(node)
+        self.stage[node] = below + (crosses or steps)
+        if steps:
+            self.walks.setdefault(below + 1, []).append(node)
+            self.ends[node] = []
+        elif self._is_result(node):
+            self.ends[node.operands[0]].append(node)
         if crosses and self.same.setdefault((node.operands[0], node.device), node) is node:
             self.transfers.setdefault(below + 1, []).append(node)
 
@@ -252,8 +290,8 @@ class Cut:
         return self.pieces.setdefault(key, Piece(node.device))
 
     def _make(self, node: Node) -> Node:
-        """Have a value made that somebody else reads; a leaf and a transfer are there anyway."""
-        if node in self.leaves or self._is_transfer(node):
+        """Have a value made that somebody else reads; others than a piece's are there anyway."""
+        if node in self.leaves or self._is_transfer(node) or self._is_result(node):
             return self.value(node)
         piece = self._home(node)
         self._within(piece, node)

@@ -23,4 +23,5 @@ def tell(reports: Sequence[trace.Report], transfers: Sequence[str]) -> None:
     layouts = [found for report in reports if (found := report.fact("memory"))]
     nbytes, least = sum(x.nbytes for x in layouts), sum(x.lower_bound for x in layouts)
     trace.tell("memory", Layout({}, nbytes, least, sum(x.without_reuse for x in layouts)))
-    trace.tell("transfers", list(transfers))
+    inner = [x for report in reports for x in report.fact("transfers") or ()]
+    trace.tell("transfers", [*transfers, *inner])

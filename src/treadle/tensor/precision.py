@@ -1,9 +1,9 @@
-"""How exactly float32 products are computed where a device has something quicker."""
+"""What a device may do more quickly: round float32 products, add up in any order."""
 
 from __future__ import annotations
 
 from treadle.base.errors import ArgumentError, explain
-from treadle.base.knobs import MEANING, TF32
+from treadle.base.knobs import DETERMINISTIC, MEANING, TF32
 
 PRECISIONS = ("highest", "high", "medium")
 
@@ -31,3 +31,23 @@ def set_matmul_precision(precision: str) -> None:
 def get_matmul_precision() -> str:
     """As it was set: "highest" unless somebody did."""
     return PRECISIONS[TF32.value]
+
+
+def set_deterministic(on: bool) -> None:
+    """Off: GPUs add up floats that meet at an index in any order, which is quicker.
+
+    So `scatter_add`, `index_add` and gradients of embeddings and lookups may differ in their last
+    digits from run to run; nothing else does. It counts where a program is compiled. The CPU is
+    not changed by it.
+
+    >>> set_deterministic(True)
+    >>> is_deterministic()
+    True
+    """
+    DETERMINISTIC.value = int(bool(on))
+    MEANING.follow()
+
+
+def is_deterministic() -> bool:
+    """As it was set: True unless somebody did."""
+    return bool(DETERMINISTIC.value)

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from treadle.autograd.checkpoint import SEGMENTS, Segment
 from treadle.autograd.custom import ROUTES, Route, marks_of
-from treadle.base.device import CPU
+from treadle.base.device import CPU, Device
 from treadle.base.dtypes import bool_, complex64, float32, int64, uint32
-from treadle.base.errors import ArgumentError, DeviceError, explain
+from treadle.base.errors import ArgumentError, explain
 from treadle.base.trees import Structure, flatten, unflatten
 from treadle.ir.graph import rebuild, toposort
 from treadle.ir.node import (
@@ -35,14 +35,15 @@ from treadle.ir.region import (
     project,
     region_of,
 )
-from treadle.ops.defs import Kind
 from treadle.ops.elementwise import cast, detach, eq, where
 from treadle.ops.parts import view_as_complex, view_as_real
+from treadle.ops.transfer import transfer
 from treadle.passes.pairs import in_pairs, is_complex
 from treadle.runtime.draws import begin_draws, end_draws
 from treadle.runtime.realize import TRACED
 from treadle.tensor.tensor import Tensor
 from treadle.tensor.tracing import TRACE, Tracing
+from treadle.transforms.settling import settled
 from treadle.transforms.traced import _undo
 
 
@@ -154,11 +155,6 @@ def enclosed(params: Sequence[Node], results: Sequence[Node]) -> tuple[Region, l
         return done[x]
 
     for node in list(inside)[len(params) :]:
-        if node.op.kind is Kind.TRANSFER:
-            hint = "move what it is given before, or what it returns after"
-            facts = {"from": node.operands[0].device, "to": node.device, "at": node.site or "?"}
-            wrong = "the body of a loop or branch runs on one device"
-            raise DeviceError(explain("to", wrong, hint, **facts))
         copy = new_node(node.call, tuple([found(x) for x in node.operands]))
         copy.site = node.site
         stops = node.call.smooth and not node.needs_grad
@@ -203,19 +199,28 @@ def drawn(first: Node, number: Any) -> Node:
 
 def results_of(spec: Spec, operands: Sequence[Node]) -> list[Tensor]:
     """The results of a loop or branch; complex numbers go through it as pairs of real ones."""
+    spec, operands, back = settled(spec, operands)
     bodies = bodies_of(spec)
     kept = len(bodies[0].results) - (isinstance(spec, Loop) and spec.flagged)
     inside = [x for body in bodies for x in toposort(body.results)] if Type.paired else []
-    if not any(map(is_complex, (*operands, *inside))):
+    whole = len({x.device for x in (*operands, *inside)}) > 1  # its pieces are split later
+    if whole or not any(map(is_complex, (*operands, *inside))):
         node = apply_region(spec, tuple(operands))
-        return [Tensor(project(node, k)) for k in range(kept)]
+        return [_back(Tensor(project(node, k)), back.get(k)) for k in range(kept)]
     split = [in_pairs(body.results, body.params) for body in bodies]
     regions = [region_of(places, ends) for ends, places in split]
     real = spec._replace(body=regions[0]) if isinstance(spec, Loop) else Branch(tuple(regions))
     given = [view_as_real(x) if x.dtype.is_complex else x for x in operands]
     node = apply_region(real, tuple(given))
     wanted = [Tensor(project(node, k)) for k in range(kept)]
-    return [
+    found = [
         view_as_complex(x) if end.dtype.is_complex else x
         for x, end in zip(wanted, bodies[0].results, strict=False)
     ]
+    return [_back(x, back.get(k)) for k, x in enumerate(found)]
+
+
+def _back(x: Tensor, device: Device | None) -> Tensor:
+    """A result where the body had moved it."""
+    moved: Tensor = x if device is None else transfer(x, device)
+    return moved

@@ -18,10 +18,11 @@ from treadle.ir.node import Node
 from treadle.ir.recording import GRADIENTS
 from treadle.ir.region import UNBOUNDED, Branch, Loop, are_alike
 from treadle.ops.elementwise import cast, where
+from treadle.ops.transfer import transfer
 from treadle.runtime.draws import draw
 from treadle.tensor.tensor import Tensor
 from treadle.transforms.bodies import Body, as_tensors, drawn, enclosed, recorded_body, results_of
-from treadle.transforms.loops import looped, require_same, shown, whole
+from treadle.transforms.loops import looped, require_same, said, shown, unlike, whole
 
 
 def cond(
@@ -43,6 +44,7 @@ def cond(
     if isinstance(pred, bool):
         return (true_fun if pred else false_fun)(*operands)
     node = _truth("cond", pred)
+    node = node.operands[0] if node.op is transfer else node  # where the branches are, it may be
     index = where(node, 0, cast(node.zeros_like(), int64) + 1)
     return _branched("cond", index, (true_fun, false_fun), operands)
 
@@ -166,7 +168,8 @@ def _branched(
     nodes = [x._node for x in given]
     draws = max(body.draws for body in bodies)
     if draws:
-        nodes.append(drawn(*draw(index.device, draws)))
+        device = next(body.key.device for body in bodies if body.key)
+        nodes.append(drawn(*draw(device, draws)))
         for body, places in zip(bodies, params, strict=True):
             places.append(body.key or nodes[-1])
     outside: dict[Node, None] = {}
@@ -187,6 +190,5 @@ def _require_alike(what: str, one: Body, other: Body) -> None:
         raise ArgumentError(explain(what, "branches of different forms", hint, **facts))
     for a, b in zip(one.results, other.results, strict=True):
         if not are_alike([a], [b]):
-            error = ShapeError if a.shape != b.shape else DtypeError
             wrong = "branches give different types"
-            raise error(explain(what, wrong, hint, first=a.type, other=b.type))
+            raise unlike(a, b)(explain(what, wrong, hint, first=said(a), other=said(b)))

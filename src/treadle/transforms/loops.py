@@ -7,11 +7,14 @@ from typing import Any
 
 from treadle.autograd.batch_regions import batch_regions
 from treadle.autograd.loops import differentiate_regions
+from treadle.base.device import CPU
 from treadle.base.errors import (
     ArgumentError,
+    DeviceError,
     DtypeError,
     OperandError,
     ShapeError,
+    TreadleError,
     explain,
     require_function,
 )
@@ -182,11 +185,25 @@ def require_same(what: str, initial: Sequence[Node], results: Sequence[Node]) ->
     """Refuse a step after which a carry is of another type than before."""
     for k, (before, after) in enumerate(zip(initial, results, strict=False)):
         if not are_alike([before], [after]):
+            error = unlike(before, after)
             hint = "cast or reshape it, or begin with another one"
-            facts = {"given": before.type, "returned": after.type}
-            error = ShapeError if before.shape != after.shape else DtypeError
+            if error is DeviceError:
+                hint = f"move it back at the end of a step: x.to({str(before.device)!r})"
+            facts = {"given": said(before), "returned": said(after)}
             wrong = f"carry {k} is of another type after a step"
             raise error(explain(what, wrong, hint, **facts))
+
+
+def unlike(one: Node, other: Node) -> type[TreadleError]:
+    """What kind of mistake it is that two nodes are not of one type."""
+    if one.shape != other.shape:
+        return ShapeError
+    return DtypeError if one.dtype is not other.dtype else DeviceError
+
+
+def said(node: Node) -> str:
+    """A type for people, with its device if that is another than usual."""
+    return str(node.type) if node.device is CPU else f"{node.type} on {node.device}"
 
 
 def shown(form: Structure) -> str:

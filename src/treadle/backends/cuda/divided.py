@@ -94,8 +94,12 @@ class Divided(Quick):
         """Wide and narrow ones."""
         return tiles_of(self.node.dtype)
 
-    def settle(self, tiles: Sequence[Tile]) -> Tile:
+    def timed(self, tile: Tile) -> Tile:
         """There is nothing to try."""
+        return tile
+
+    def choose(self, tiles: Sequence[Tile]) -> Tile:
+        """The tile of least estimated time, and into how many pieces it is cut."""
         tile, self.cut = chosen(tiles, self.m, self.n, self.k, self.processors)
         self.pairs = pairs_of(self.m, self.n, tile)
         return tile

@@ -21,11 +21,10 @@ from treadle.backends.cuda.ops import (
     register_type,
     with_helpers,
 )  # fmt: skip
+from treadle.backends.cuda.unordered import atomic
 from treadle.backends.cuda.values import Values, mask_of, text_of
-from treadle.base.dtypes import bool_, float32, float64, int32, int64
+from treadle.base.dtypes import bool_
 from treadle.kernel.abstract import Axis, Ex, Pass, Reduce, Store
-
-ATOMIC = (float32, float64, int32, int64)
 
 
 class Emitter(Values):
@@ -227,8 +226,8 @@ class Emitter(Values):
             mask = mask_of([self.row_mask, self.column_mask])
         if s.mode in ("set", "over"):
             self.line(f"tl.store({pointer}, {stored(value, d)}{mask})")
-        elif s.mode == "add" and d in ATOMIC:  # a lane's sums are in order, and lanes never meet
-            self.line(f'tl.atomic_add({pointer}, {value}{mask}, sem="relaxed")')
+        elif how := atomic(s.mode, d):  # a lane's are in order, unless the form says otherwise
+            self.line(f'{how}({pointer}, {value}{mask}, sem="relaxed")')
         else:
             before = self.name(loaded(f"tl.load({pointer}{mask})", d))
             total = PRIMITIVES[s.mode](d, d, [before, value])

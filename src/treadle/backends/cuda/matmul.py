@@ -85,7 +85,7 @@ class Matmul:
         self.batch = self.node.shape[:-2]
         rank = len(self.batch)
         self.left, self.right = self.a.batch(rank), self.b.batch(rank)
-        self.tile = self.settle(self.tiles())
+        self.tile = self.timed(self.choose(self.tiles()))
         loops = product.epilogue.loops if product.epilogue else None
         self.signature = Signature(loops) if loops else None
         sizes = [self.node.type.size] + [x.operand.base.type.size for x in (self.a, self.b)]
@@ -98,20 +98,25 @@ class Matmul:
         narrow = BYTES if self.architecture >= EIGHTHS else BYTES[1:]  # others widen them: small
         return {1: narrow, 2: NARROW, 4: SINGLE, 8: DOUBLE}[dtype.size]
 
-    def settle(self, tiles: Sequence[Tile]) -> Tile:
-        """The tile that a search has found, or the one of least estimated time."""
-        return settled(self.machine, self._question, self.choose(tiles), tiles, "m", "n", "k")
-
     def choose(self, tiles: Sequence[Tile]) -> Tile:
         """The tile of least estimated time: of waves of programs, as long as a tile is large."""
 
         def time(tile: Tile) -> float:
-            waves = -(-self._count(tile) // self.processors)
+            waves = -(-self.count(tile) // self.processors)
             return waves * tile.m * tile.n / tile.speed
 
         return min(tiles, key=time)
 
-    def _count(self, tile: Tile) -> int:
+    def exact(self) -> tuple[bool, bool, bool]:
+        """Is nothing left over after whole tiles, along m, n and k?"""
+        t = self.tile
+        return self.m % t.m == 0, self.n % t.n == 0, self.k % t.k == 0
+
+    def timed(self, tile: Tile) -> Tile:
+        """The tile, or another one that timing has found to be better."""
+        return settled(self.machine, self._question, tile, self.tiles(), "m", "n", "k")
+
+    def count(self, tile: Tile) -> int:
         """Tiles there are."""
         return -(-self.m // tile.m) * -(-self.n // tile.n) * prod(self.batch)
 
@@ -144,7 +149,7 @@ class Matmul:
         return {"BM": self.tile.m, "BN": self.tile.n, "BK": self.tile.k}
 
     def _programs(self) -> int:
-        return self._count(self.tile)
+        return self.count(self.tile)
 
     def _signature(self) -> Signature:
         return needed("matmul", self.signature, "epilogue")
@@ -208,8 +213,9 @@ class Matmul:
         for d in reversed(range(len(self.batch))):
             lines += [f"a += rest % g{d} * a_g{d}", f"b += rest % g{d} * b_g{d}"]
             lines.append(f"rest = rest // g{d}")
-        lines.append("am = m" if self.m % self.tile.m == 0 else "am = m % M")
-        lines.append("bn = n" if self.n % self.tile.n == 0 else "bn = n % N")
+        exact_m, exact_n, _ = self.exact()
+        lines.append("am = m" if exact_m else "am = m % M")
+        lines.append("bn = n" if exact_n else "bn = n % N")
         left, right = self.a.strides, self.b.strides
         ak = f"tl.arange(0, BK)[None, :]{_times('a_k', left[1])}"
         bk = f"tl.arange(0, BK)[:, None]{_times('b_k', right[0])}"
@@ -222,9 +228,8 @@ class Matmul:
         return [*lines, f"acc = tl.zeros((BM, BN), {kind})"]
 
     def _loop(self) -> list[str]:
-        exact = self.k % self.tile.k == 0
         masks = ["", ""]
-        if not exact:
+        if not self.exact()[2]:
             masks = [", mask=start + tl.arange(0, BK)[None, :] < K, other=0",
                      ", mask=start + tl.arange(0, BK)[:, None] < K, other=0"]  # fmt: skip
         x, y = (f"tl.load({at}{mask})" for at, mask in zip(self._at(), masks, strict=True))
@@ -266,7 +271,7 @@ class Matmul:
 
     def _finish(self) -> list[str]:
         row = "batch * M + m" if self.batch else "m"
-        exact_m, exact_n = self.m % self.tile.m == 0, self.n % self.tile.n == 0
+        exact_m, exact_n, _ = self.exact()
         if self.product.epilogue is None:
             mask = " & ".join(["(m < M)"] * (not exact_m) + ["(n < N)"] * (not exact_n))
             option = f", mask={mask}" if mask else ""

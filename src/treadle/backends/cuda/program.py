@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from treadle.backends import choices, facts
 from treadle.backends.choices import Machine
-from treadle.backends.cuda import owners, segmented
+from treadle.backends.cuda import owners, segmented, unordered
 from treadle.backends.cuda.chain import ABLE
 from treadle.backends.cuda.chain_split import chain_launches
 from treadle.backends.cuda.clear import cleared
-from treadle.backends.cuda.emit import Emitter
 from treadle.backends.cuda.forms import (
     SCAN,
     Form,
@@ -22,6 +20,7 @@ from treadle.backends.cuda.forms import (
     size_of,
     splits,
 )  # fmt: skip
+from treadle.backends.cuda.grouped import Grouping, GroupStep
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.matmul import SEPARABLE, TEMPLATES
 from treadle.backends.cuda.nest import Nest, Placed
@@ -33,6 +32,7 @@ from treadle.backends.cuda.products import product_of
 from treadle.backends.cuda.scan import Scan, sizes_of
 from treadle.backends.cuda.sort import Sort
 from treadle.backends.cuda.split import split_reduction, with_parts
+from treadle.backends.cuda.texts import kernel_text
 from treadle.backends.cuda.together import together, together_form, updates_last
 from treadle.backends.cuda.ways import settled_form
 from treadle.backends.cuda.windowed import is_read
@@ -46,7 +46,6 @@ from treadle.ir.node import Node
 from treadle.kernel.build import Built
 from treadle.kernel.driver import Driver
 from treadle.kernel.names import name_of
-from treadle.kernel.parser import parse
 from treadle.kernel.places import Place
 from treadle.kernel.signature import Signature
 from treadle.kernel.steps import ChainStep, ProductStep, RegionStep, RoutineStep, Step
@@ -55,8 +54,6 @@ from treadle.passes.pipeline import simplify
 from treadle.passes.regions import has_regions
 
 FORMS = {"map": "", "rows": "rows", "blocks": "columns"}  # in names, if not as they are
-EMITTERS = {"owners": owners.Owners, "marks": owners.Marks}
-EMITTERS |= {"keys": segmented.Keys, "sorted": segmented.Sorted}
 AFTER = 8.0  # while tiles are looked at, nothing is multiplied
 GIVEN = 2  # what an optimizer keeps beside its parameters is more: tiles would wait for it
 UNKNOWN = 1 << 30  # kernels, where nobody knows how many
@@ -95,10 +92,9 @@ class Plan(Driver):
     ) -> None:  # fmt: skip
         graph = roots, leaves, replaces
         self.within, self.updates = within, 0
+        self.processors, self.machine, self.architecture = processors, machine, architecture
         super().__init__(*(_prepared(*graph) if within is None else graph))
         self.refused = trace.recall("refused") or ()
-        self.architecture = architecture
-        self.processors, self.machine = processors, machine
         self.work: list[Launch | HostStep | Nest] = []
         self.marked = 0
         self.lasting: dict[str, int] = {}  # counters that kernels leave at zero, and their bytes
@@ -120,7 +116,9 @@ class Plan(Driver):
         self._name()
 
     def arranged(self, steps: list[Step]) -> list[Step]:
-        """Updates at the end."""
+        """Small products in groups, updates at the end."""
+        device = self.processors, self.machine, self.architecture
+        steps = Grouping(steps, self.replaces, device).arranged()
         if self.within is None:
             steps, self.updates = updates_last(steps, self.roots, self.replaces)
         return steps
@@ -254,6 +252,15 @@ class Plan(Driver):
         self.reserve(sizes, step)
         return [cleared(name, int32, nbytes // int32.size) for name, nbytes in sizes.items()]
 
+    def _emitter(self, step: Step) -> Callable[..., None]:
+        return self.add_group if isinstance(step, GroupStep) else super()._emitter(step)
+
+    def add_group(self, step: GroupStep, number: int) -> None:
+        """Small products as one kernel."""
+        self._begin(number)
+        self.work += step.launches()
+        self._mark(number)
+
     def add_chain(self, step: ChainStep, number: int) -> None:
         """Chained products as a kernel, or two where few programs would stream for long."""
         self._begin(number)
@@ -303,8 +310,10 @@ class Plan(Driver):
 
     def _form(self, built: Built) -> Form:
         form = choose(built.loops)
-        updates = any(s.updates for s in built.loops.stores())
-        return (updates and owners.form_of(built.loops, form.wide)) or form
+        if form.kind != "rows" or not any(s.updates for s in built.loops.stores()):
+            return form
+        given = built.loops, form.wide
+        return unordered.form_of(*given) or owners.form_of(*given) or form
 
     def _add_split(self, built: Built, step: int, parts: int) -> None:
         """Few rows, long: parts of them reduced side by side, then joined."""
@@ -377,12 +386,6 @@ class Plan(Driver):
             source, grid, arguments.values, loops.size, form=FORMS.get(form.kind, form.kind)
         )
         self.work.append(launch)
-
-
-@lru_cache(maxsize=1024)
-def kernel_text(text: str, form: Form) -> str:
-    """The Triton module of the kernel that a signature's text describes."""
-    return EMITTERS.get(form.kind, Emitter)(parse(text), form).text()
 
 
 def _prepared(

@@ -120,14 +120,14 @@ class Streamed(Matmul):
 
     def _part(self, tile: Tile, pieces: int) -> float:
         """Waves of programs in pieces, as many whole tiles."""
-        waves = -(-self._count(tile) * pieces // self.processors)
+        waves = -(-self.count(tile) * pieces // self.processors)
         return waves * (1 / pieces + (LEAVING / self.k if pieces > 1 else 0.0))
 
     def _pieces(self, tile: Tile) -> int:
         """How many pieces k is cut into."""
         most = MOST_PIECES if self.batch or self.k < DEEP else FULL
         most = min(most, self.k // (tile.k * FEWEST_STEPS))
-        most = most if self._count(tile) < 2 * self.processors else 1
+        most = most if self.count(tile) < 2 * self.processors else 1
         return min(range(1, max(1, most) + 1), key=lambda pieces: self._part(tile, pieces))
 
     def before(self, step: int) -> tuple[list[Launch], dict[str, int]]:
@@ -136,7 +136,7 @@ class Streamed(Matmul):
         if self.pieces > 1:
             self.work, self.counts = f"pieces of {step}", f"finished of {step}"
             tile = self.tile
-            sizes[self.work] = self._count(tile) * self.pieces * tile.m * tile.n * float32.size
+            sizes[self.work] = self.count(tile) * self.pieces * tile.m * tile.n * float32.size
         return launches, sizes
 
     def turned(self, step: int) -> tuple[list[Launch], dict[str, int]]:
@@ -146,7 +146,7 @@ class Streamed(Matmul):
 
     def counters(self) -> dict[str, int]:
         """Of finished pieces."""
-        return {self.counts: self._count(self.tile) * int32.size} if self.counts else {}
+        return {self.counts: self.count(self.tile) * int32.size} if self.counts else {}
 
     def _result(self) -> Tensor | None:
         """Where finished tiles go as they are, if the copy engine can bring them there."""
@@ -165,7 +165,7 @@ class Streamed(Matmul):
         return parts
 
     def _programs(self) -> int:
-        tiles, t = self._count(self.tile) * self.pieces, self.tile
+        tiles, t = self.count(self.tile) * self.pieces, self.tile
         return min(tiles, self.processors * (2 if t.m * t.n <= SMALL and t.warps <= 4 else 1))
 
     def _collect(self) -> None:

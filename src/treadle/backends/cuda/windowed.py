@@ -160,7 +160,7 @@ class Windowed(Streamed):
         t = self.tile
         nbytes = (t.m + t.n) * t.k * t.stages * self.node.dtype.size
         each = 2 if nbytes <= HALF else 1
-        return min(self._count(t) * self.pieces, self.processors * each)
+        return min(self.count(t) * self.pieces, self.processors * each)
 
     def _pieces(self, tile: Tile) -> int:
         return 1 if self.across else super()._pieces(tile)
