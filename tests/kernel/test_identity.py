@@ -19,7 +19,7 @@ from treadle.backends.cpu.program import Program
 from treadle.backends.cpu.table import kernel_job
 from treadle.backends.cuda import forms
 from treadle.backends.cuda.epilogue import EpilogueEmitter, Finished
-from treadle.backends.cuda.program import kernel_text as triton_text
+from treadle.backends.cuda.texts import kernel_text as triton_text
 from treadle.base.dtypes import FLOATS, DType, bfloat16, float32, float64, int64
 from treadle.base.target import Takes, Target
 from treadle.ir.graph import toposort

@@ -71,17 +71,9 @@ class Plan(Driver):
     """
 
     takes = Takes(
-        TEMPLATES,
-        (float16, bfloat16, int8, uint8),
-        ABLE,
-        SEPARABLE,
-        STREAMS,
-        MANY,
-        DEEP,
-        is_read,
-        GIVEN,
-        AFTER,
-    )
+        TEMPLATES, (float16, bfloat16, int8, uint8), ABLE, SEPARABLE, STREAMS, MANY, DEEP, is_read,
+        GIVEN, AFTER,
+    )  # fmt: skip
     first_leaf = FIRST_LEAF
     ordered = False  # the programs of a grid run in any order: only equal positions share memory
 
