@@ -171,12 +171,11 @@ class _Finder:
     def _map(self, node: Node) -> None:
         mine = [seen for x in node.operands if (seen := self._seen(x)) is not None]
         if mine:
-            spaces = {self.of[tile] for tile, _ in mine}
-            first = next(iter(spaces))
+            first, *others = spaces = list(dict.fromkeys(self.of[tile] for tile, _ in mine))
             fits = node.shape[-1:] == (first.columns,) and node.type.size == _size(first)
             if fits and all(_size(s) == _size(first) and s.columns == first.columns
                             for s in spaces) and not any(turned for _, turned in mine):  # fmt: skip
-                for space in spaces:
+                for space in others:
                     self._join(first, space)
                 self._enter(node, first)
                 self._refuse([x for x in node.operands if self._seen(x) is None], "a view of tiles")
