@@ -7,18 +7,15 @@ names instead of scratch: a local argument is a variable of the kernel.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 
-from treadle.backends.choices import Machine
+from treadle.backends.cuda.chain_cuts import Cut, programs_of
 from treadle.backends.cuda.chain_operands import DEEP, Operands, masked, times, width_of
 from treadle.backends.cuda.chain_parts import COMPARED, Part
 from treadle.backends.cuda.forms import INDEX_LIMIT, is_wide
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.narrow import memory_type
 from treadle.backends.cuda.ops import register_type, with_helpers
-from treadle.backends.cuda.ways import settled
-from treadle.backends.questions import of_chain
-from treadle.base.dtypes import bfloat16, float16, float32, float64
+from treadle.base.dtypes import DType, bfloat16, float16, float32, float64
 from treadle.base.target import Ability
 from treadle.kernel.abstract import Ex, Kernel
 from treadle.kernel.build import Built
@@ -30,44 +27,7 @@ from treadle.kernel.signature import Signature
 ABLE = Ability((float16, bfloat16, float32, float64), balance=160, widest=256, whole=16, fewest=1)
 """Others would be padded. On an H200, Triton 3.6 got gradients of depth 24 and width 40 wrong."""
 TOGETHER = 8  # items at most
-FEW_LANES = 16  # what a product of tiles has at least
 CACHED = 24 << 20  # bytes of the second cache
-
-
-@dataclass(frozen=True)
-class Cut:
-    """Lanes of a program, stream positions of a tile, and how it is run.
-
-    copies: does the copy engine read operands, where there is one?
-    """
-
-    lanes: int
-    stream: int
-    warps: int
-    stages: int
-    copies: bool = True
-
-
-OTHER_CUTS = [Cut(lanes, stream, 4, 2) for lanes in (32, 64, 128) for stream in (32, 64, 128)]
-"""What a search may try."""
-
-
-def choose_cut(chain: Chained) -> Cut:
-    """The tile of a chain: two programs a processor are worth more than one that is large."""
-    columns = max([c.columns for s in chain.sweeps for c in s.consumers], default=0)
-    deepest = max(p.depth for p in chain.producers)
-    consumers = max(len(s.consumers) for s in chain.sweeps)
-    if chain.dtype.size > 2:
-        return Cut(32, 32, 4, 1)
-    if chain.frame.lane.extent <= FEW_LANES and max(columns, deepest) <= 128:
-        return Cut(FEW_LANES, 128, 4, 3)  # it waits for memory: most lanes would be idle
-    if len(chain.producers) == 1:
-        return Cut(64, 128, 4, 2) if max(columns, deepest) <= 64 else Cut(64, 64, 4, 3)
-    if consumers > 1 or max(columns, deepest) > 128:
-        return Cut(64, 64, 4, 2) if max(columns, deepest) > 64 else Cut(64, 64, 4, 3)
-    if max(columns, deepest) > 64:
-        return Cut(128, 64, 8, 3, copies=False)  # eight warps are quicker by themselves
-    return Cut(64, 64, 4, 3)
 
 
 @dataclass(frozen=True)
@@ -84,6 +44,8 @@ class Bound:
 class ChainKernel:
     """One chain on its way to text."""
 
+    part: type[Part] = Part
+
     def __init__(self, chain: Chained, wide: bool, cut: Cut, copies: bool) -> None:
         self.chain, self.wide = chain, wide
         self.frame, self.cut = chain.frame, cut
@@ -99,12 +61,9 @@ class ChainKernel:
 
     def launch(self) -> Launch:
         """The kernel and its arguments."""
-        chain, frame = self.chain, self.frame
-        for name, value in (("M", frame.lane.extent), ("N", frame.stream.extent)):
-            self.arguments.integer(name, value, self.wide)
-        for k, axis in enumerate(frame.batch):
-            self.arguments.integer(f"g{k}", axis.extent, self.wide)
-        self._place()
+        chain = self.chain
+        self._place("BM")
+        self._lanes()
         self.lines += self._emitter(self._bound(chain.first), 1).run()
         self._stream()
         self._finish()
@@ -138,11 +97,15 @@ class ChainKernel:
 
     # ---- where it is
 
-    def _place(self) -> None:
-        """Which lanes of which item; those that have most to do first."""
+    def _place(self, size: str) -> None:
+        """Which lanes of which item; those that have most to do first. size: lanes of a program."""
+        for name, value in (("M", self.frame.lane.extent), ("N", self.frame.stream.extent)):
+            self.arguments.integer(name, value, self.wide)
+        for k, axis in enumerate(self.frame.batch):
+            self.arguments.integer(f"g{k}", axis.extent, self.wide)
         wide = ".to(tl.int64)" if self.wide else ""
         self.line(f"program = tl.program_id(0){wide}")
-        self.line("blocks = tl.cdiv(M, BM)")
+        self.line(f"blocks = tl.cdiv(M, {size})")
         self.arguments.integer("together", self._together(), self.wide)
         items = " * ".join(f"g{k}" for k in range(len(self.frame.batch))) or "1"
         self.line("group = program // (blocks * together)")
@@ -151,13 +114,16 @@ class ChainKernel:
         self.line("item = group * together + inside % count")
         later = sum((a > 0) - (a < 0) for a, _, _ in self.chain.limits) > 0
         block = "inside // count"
-        self.line(f"first_lane = ({f'blocks - 1 - {block}' if later else block}) * BM")
-        self.line("lane = first_lane + tl.arange(0, BM)[:, None]")
-        self.line("last_lane = tl.minimum(first_lane + BM, M) - 1")
+        self.line(f"first_lane = ({f'blocks - 1 - {block}' if later else block}) * {size}")
+        self.line(f"last_lane = tl.minimum(first_lane + {size}, M) - 1")
         self.line("rest = item.to(tl.int64)")
         for k in reversed(range(len(self.frame.batch))):
             self.line(f"d{k} = rest % g{k}")
             self.line(f"rest = rest // g{k}")
+
+    def _lanes(self) -> None:
+        """The lanes themselves, and what is added up for them."""
+        self.line("lane = first_lane + tl.arange(0, BM)[:, None]")
         if not self.exact_lanes:
             self.line("in_lanes = lane < M")
         for name, rows in self.chain.locals.items():
@@ -235,6 +201,15 @@ class ChainKernel:
 
     def _ranges(self, number: int) -> list[tuple[str, str, bool]]:
         """Stream positions that masks leave something of; tiles in the middle they leave whole."""
+        signs = self._limits(number)
+        if not signs:
+            return [("low", "high", True)]
+        before = [("low", "tl.minimum(free_low, high)", False)] if True in signs else []
+        after = [("free_high", "high", False)] if False in signs else []
+        return [*before, ("free_low", "free_high", True), *after]
+
+    def _limits(self, number: int) -> set[bool]:
+        """The ends of these; is there something masked before them (True) or after (False)?"""
         self._ends()
         self.line("free_low = low")
         self.line("free_high = high")
@@ -256,13 +231,10 @@ class ChainKernel:
         )
         if self.chain.limits:
             self.line("low = low // BN * BN")
-        if not signs:
-            return [("low", "high", True)]
-        self.line("free_low = tl.cdiv(free_low, BN) * BN")
-        self.line("free_high = tl.maximum(free_high // BN * BN, free_low)")
-        before = [("low", "tl.minimum(free_low, high)", False)] if True in signs else []
-        after = [("free_high", "high", False)] if False in signs else []
-        return [*before, ("free_low", "free_high", True), *after]
+        if signs:
+            self.line("free_low = tl.cdiv(free_low, BN) * BN")
+            self.line("free_high = tl.maximum(free_high // BN * BN, free_low)")
+        return signs
 
     def _ends(self) -> None:
         """The stream that this program has, if nothing is masked."""
@@ -341,7 +313,7 @@ class ChainKernel:
             if argument.local:
                 names[k] = variable(str(buffer))
             else:
-                self.arguments.memory(f"b{number}_{k}", argument.dtype, buffer)
+                self._memory(f"b{number}_{k}", argument.dtype, buffer)
         for k, (dtype, value) in enumerate(signature.values):
             if f"p{k}" in signature.constants:
                 self.arguments.constant(f"p{number}_{k}", value, dtype)
@@ -355,11 +327,14 @@ class ChainKernel:
                     holds[read] = outcome
         return Bound(number, kernel, names, [value for _, value in signature.values], holds)
 
+    def _memory(self, name: str, dtype: DType, buffer: object) -> None:
+        self.arguments.memory(name, dtype, buffer)
+
     def _emitter(self, bound: Bound, depth: int, columns: int | None = None) -> Part:
         """A loop program on tiles (columns None), on rows (0), or on a finished product."""
         width, kernel = width_of(columns or 0), bound.kernel
         shape = f"(BM, {width if columns else 'BN'})"
-        part = Part(kernel, bound.number, shape, bound.names, self.wide)
+        part = self.part(kernel, bound.number, shape, bound.names, self.wide)
         part.narrow, part.values = self.chain.dtype.size == 2, bound.values
         part.indent = depth
         part.row_mask = "" if self.exact_lanes else "in_lanes"
@@ -379,18 +354,6 @@ class ChainKernel:
 def variable(name: str) -> str:
     """The name that a piece of scratch has in the kernel."""
     return "local_" + name.replace("-", "_") if not name.startswith("tile") else name
-
-
-def programs_of(chain: Chained, cut: Cut) -> int:
-    """Blocks of lanes, of all items."""
-    items = prod(axis.extent for axis in chain.frame.batch)
-    return -(-chain.frame.lane.extent // cut.lanes) * items
-
-
-def settled_cut(chain: Chained, machine: Machine) -> Cut:
-    """The tile of a chain, searched for or not."""
-    cut = choose_cut(chain)
-    return settled(machine, lambda: of_chain(chain), cut, OTHER_CUTS, "lanes", "stream")
 
 
 def is_wide_chain(chain: Chained) -> bool:

@@ -7,14 +7,8 @@ parts is known. Parts are joined in their order, so results do not depend on who
 from __future__ import annotations
 
 from treadle.backends.choices import Machine
-from treadle.backends.cuda.chain import (
-    ChainKernel,
-    Cut,
-    is_wide_chain,
-    programs_of,
-    settled_cut,
-    variable,
-)  # fmt: skip
+from treadle.backends.cuda.chain import ChainKernel, is_wide_chain, variable
+from treadle.backends.cuda.chain_cuts import Cut, programs_of, settled_cut
 from treadle.backends.cuda.chain_operands import width_of
 from treadle.backends.cuda.copies import COPIES
 from treadle.backends.cuda.launch import Launch
