@@ -212,7 +212,8 @@ def test_one_op_is_written_in_few_places():
     users = {"testing", "nn", "models", "examples"}  # random programs, networks
     paths = [path for path in paths if not users & set(path.parts)]
     places = [p.relative_to(ROOT).as_posix() for p in paths if "tanh" in by_hand(p)]
-    assert len(places) <= 6, places  # its row, complex numbers, two backends, who is made of it
+    # its row, complex numbers, two backends, what is known of Gluon, who is made of it
+    assert len(places) <= 7, places
 
 
 def by_hand(path: Path) -> str:

@@ -13,6 +13,13 @@ from treadle.backends.cuda.launch import Arguments, Tensor
 from treadle.base.dtypes import DType
 from treadle.kernel.loops import Ex, Loops
 
+try:
+    from triton import knobs
+    from triton.experimental.gluon import language as gl
+    from triton.experimental.gluon.language.nvidia import hopper
+except ImportError:  # no Triton, or one that has it elsewhere
+    gl = None
+
 HOPPER = 90  # the architecture whose tensor cores work for four warps at once, and no other
 GROUPS = 2  # of four warps that compute
 LANES = 64  # rows that a group multiplies at once
@@ -53,11 +60,7 @@ _WITHOUT_LAYOUT = re.compile(r"\btl\.(full|zeros)\(")
 @cache
 def is_there() -> bool:
     """Does the Triton at hand have Gluon, with what is used of it? Its interpreter has not."""
-    try:
-        from triton import knobs
-        from triton.experimental.gluon import language as gl
-        from triton.experimental.gluon.language.nvidia import hopper
-    except ImportError:
+    if gl is None:
         return False
     used = [
         (hopper, "fence_async_shared mbarrier tma warpgroup_mma warpgroup_mma_wait"),

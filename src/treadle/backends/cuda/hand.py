@@ -22,6 +22,11 @@ from triton.backends.compiler import GPUTarget
 from triton.backends.nvidia.compiler import get_ptxas
 from triton.compiler import ASTSource
 
+try:
+    from triton.experimental.gluon._runtime import GluonASTSource
+except ImportError:  # nobody asks for it then, see gluon.py
+    GluonASTSource = ASTSource
+
 FUSED = ('input_precision="ieee"', "# a chain")
 """In the text of products that are made of multiply-adds, and of chains, which are one kernel or
 none. Elsewhere a product and a sum are rounded each, whether they are in one kernel or in two."""
@@ -58,11 +63,7 @@ def function(text: str, called: str) -> Callable[..., Any]:
 
 def source_type(kernel: Any) -> type[ASTSource]:
     """What Triton's compiler is given: text in its own language, or in Gluon."""
-    if not kernel.is_gluon():
-        return ASTSource
-    from triton.experimental.gluon._runtime import GluonASTSource
-
-    return GluonASTSource
+    return GluonASTSource if kernel.is_gluon() else ASTSource
 
 
 def machine_code(asked: Asked) -> tuple[bytes, str, int, int, list[Any]]:
