@@ -7,6 +7,7 @@ import importlib.util
 import os
 
 import numpy as np
+from gluon_host import run_gluon
 from ptx_host import run_blocks
 
 from treadle.backends.arrays import numpy_dtype
@@ -175,6 +176,9 @@ class Interpreted:
         if source.text.startswith(PTX):
             self._in_step()
             return
+        if "@gluon.jit" in source.text:
+            run_gluon(self.launch, self._array)
+            return
         for (_, kind), value in zip(source.types, self.launch.arguments, strict=True):
             if isinstance(value, Memory):
                 base, offset = self.place(value.buffer)
@@ -187,6 +191,12 @@ class Interpreted:
             arguments.append(value)
         with np.errstate(all="ignore"):
             function(source.text, "kernel")[self.launch.grid](*arguments, **dict(source.constants))
+
+    def _array(self, node):
+        """The memory of a node."""
+        base, offset = self.place(node)
+        raw = (ctypes.c_uint8 * node.type.nbytes).from_address(self.bases[base] + offset)
+        return np.frombuffer(raw, numpy_dtype(node.dtype))
 
     def _in_step(self):
         """The same of a kernel in PTX."""

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from treadle.backends.choices import Machine
 from treadle.backends.cuda.chain import ChainKernel, is_wide_chain, variable
+from treadle.backends.cuda.chain_blocks import in_blocks
 from treadle.backends.cuda.chain_cuts import Cut, programs_of, settled_cut
+from treadle.backends.cuda.chain_gluon import GluonKernel
 from treadle.backends.cuda.chain_operands import width_of
 from treadle.backends.cuda.copies import COPIES
+from treadle.backends.cuda.gluon import HOPPER, is_there
 from treadle.backends.cuda.launch import Launch
 from treadle.backends.cuda.ops import PRIMITIVES, joined
 from treadle.base.dtypes import DType, float32, float64
@@ -23,7 +26,12 @@ def chain_launches(
     chain: Chained, step: int, processors: int, machine: Machine, architecture: int
 ) -> tuple[list[Launch], dict[str, int]]:
     """The launches that compute a chain, and temporary memory between them."""
-    cut, wide, copies = settled_cut(chain, machine), is_wide_chain(chain), architecture >= COPIES
+    wide, copies = is_wide_chain(chain), architecture >= COPIES
+    if architecture == HOPPER and not wide and is_there():
+        blocks = in_blocks(chain, processors)
+        if blocks is not None:
+            return [GluonKernel(chain, blocks).launch()], {}
+    cut = settled_cut(chain, machine)
     parts = _parts(chain, cut, processors)
     if parts == 1:
         return [ChainKernel(chain, wide, cut, copies).launch()], {}

@@ -1,0 +1,161 @@
+"""Chains made of whole blocks that a copy engine moves, and which of them are for Gluon."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import NamedTuple
+
+from treadle.backends.cuda.chain_cuts import Cut, programs_of
+from treadle.backends.cuda.copies import tensor_of
+from treadle.backends.cuda.gluon import GROUPS, LANES, is_known
+from treadle.backends.cuda.launch import Tensor
+from treadle.base.dtypes import bool_
+from treadle.ir.node import Node
+from treadle.kernel.build import Built
+from treadle.kernel.chain import ONES, Chained, Frame, Operand
+from treadle.kernel.loops import Ex
+
+WIDTHS = {64, 128}
+
+
+class Result(NamedTuple):
+    """A tile that is left in memory: by which argument, and the number of the room it goes through.
+
+    Rooms are those of what the lanes bring, which is used up by then.
+    """
+
+    argument: int
+    operand: Operand
+    block: Tensor
+    room: int
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """A chain whose operands come by blocks, and whose tiles leave so.
+
+    - **held**: what the lanes bring to each product; **streamed**: what streams by
+    - **results**: of each program that runs at the end, unless it stores rows
+    """
+
+    cut: Cut
+    held: list[Tensor]
+    streamed: dict[Operand, Tensor]
+    results: list[Result | None]
+
+
+def in_blocks(chain: Chained, processors: int) -> Blocks | None:
+    """A chain for Gluon, if it can be, and gains by it.
+
+    On an H200, attention of width 128 does by a fifth, and its slopes along queries by a seventh;
+    narrower ones do not, nor do slopes along keys, which are fed to two products.
+    """
+    columns = [c.columns for sweep in chain.sweeps for c in sweep.consumers]
+    sides = [*columns, *(p.depth for p in chain.producers)]
+    fits = set(sides) <= WIDTHS and max(sides) == max(WIDTHS)
+    if len(chain.sweeps) != 1 or chain.end or not columns or chain.dtype.size != 2 or not fits:
+        return None
+    cut = Cut(GROUPS * LANES, 128, 4, 3 if len(chain.producers) == 1 else 2)
+    whole = not (chain.frame.lane.extent % cut.lanes or chain.frame.stream.extent % cut.stream)
+    if not whole or programs_of(chain, cut) < processors or not _is_known(chain):
+        return None
+    return _blocks(chain, cut)
+
+
+def _is_known(chain: Chained) -> bool:
+    """Is it one product fed to another, or two that are added up as they are, of known ops?"""
+    ((consumer, *more),) = (sweep.consumers for sweep in chain.sweeps)
+    single = len(chain.producers) == 1
+    known = len(chain.producers) <= 2 and not more and not consumer.across
+    known = known and (single or consumer.factor == ONES)
+    return known and all(_is_plain(x, chain.frame) for x in chain.programs())
+
+
+def _is_plain(built: Built, frame: Frame) -> bool:
+    """Does a program read lines of memory alone, besides tiles that are there?"""
+    loops, own = built.loops, {frame.lane, *built.loops.inner}
+
+    def fits(ex: Ex) -> bool:
+        if ex.op == "load" and not loops.arguments[ex.data[0]].local:
+            return len(ex.axes & own) == 1 and ex.data[1].is_affine()
+        return ex.op != "const" or ex.dtype is not bool_
+
+    reduces = [r for step in loops.passes for r in step.reduces]
+    whole = all(r.value.axes & {*loops.inner} for r in reduces)
+    return whole and is_known(loops) and all(map(fits, loops.order()))
+
+
+# ---- blocks
+
+
+def _blocks(chain: Chained, cut: Cut) -> Blocks | None:
+    (sweep,), frame = chain.sweeps, chain.frame
+    held = [_block(frame, p.lane, p.depth, LANES, lanes=True) for p in chain.producers]
+    streams = [(p.stream, p.depth) for p in chain.producers]
+    streams += [(c.operand, c.columns) for c in sweep.consumers]
+    brought = {x: _block(frame, x, n, cut.stream, lanes=False) for x, n in streams}
+    mine = [block for block in held if block is not None]
+    others = {x: block for x, block in brought.items() if block is not None}
+    results = list(_results(chain, mine))
+    whole = all(x in others and others[x].block[-1] == n for x, n in streams)
+    whole = whole and len(mine) == len(held) and len(results) == len(chain.last)
+    return Blocks(cut, mine, others, results) if whole else None
+
+
+def _block(frame: Frame, x: Operand, columns: int, rows: int, lanes: bool) -> Tensor | None:
+    """An operand by blocks of rows, along the lanes or the stream; None: it lies otherwise."""
+    own = frame.lane if lanes else frame.stream
+    batch = zip(frame.batch, x.batch, strict=True)
+    axes = [(axis.extent, step, 1) for axis, step in batch if step]
+    axes += [(own.extent, x.along, rows), (columns, x.depth, columns)]
+    return tensor_of(x.base, x.base.dtype, x.offset, axes)
+
+
+def _results(chain: Chained, held: list[Tensor]) -> Iterator[Result | None]:
+    """Tiles that programs store, each through a room of its own; it ends where one cannot."""
+    rooms = dict(enumerate(held))
+    for built in chain.last:
+        if not built.loops.inner:
+            yield None
+            continue
+        found = _stored(built, chain.frame)
+        if found is None or found[1].base.dtype is not chain.dtype:
+            return
+        block = _block(chain.frame, found[1], built.loops.inner[0].extent, LANES, lanes=True)
+        free = [k for k, room in rooms.items() if block and room.block == block.block]
+        if block is None or not free:
+            return
+        del rooms[free[0]]
+        yield Result(*found, block, free[0])
+
+
+def _stored(built: Built, frame: Frame) -> tuple[int, Operand] | None:
+    """The tile that a program stores, if that is all it does: its argument, and where it lies."""
+    stores, inner = built.loops.stores(), built.loops.inner
+    if len(stores) != 1 or len(inner) != 1:
+        return None
+    (s,), (column,) = stores, inner
+    base, at = built.buffers[s.buffer], s.position
+    plain = s.mode == "set" and s.only is None and at.is_affine()
+    plain = plain and at.axes() <= {*frame.batch, frame.lane, column}
+    if not plain or not isinstance(base, Node):
+        return None
+    batch = tuple(at.coefficient(a) for a in frame.batch)
+    steps = at.coefficient(frame.lane), at.coefficient(column)
+    return s.buffer, Operand(base, at.constant, batch, *steps)
+
+
+# ---- as text
+
+
+def places(operand: Operand, row: str) -> str:
+    """Where a block begins."""
+    items = [f"d{k}" for k, step in enumerate(operand.batch) if step]
+    return ", ".join([*items, row, "0"])
+
+
+def bytes_of(block: Tensor) -> int:
+    """Of a block, whose elements have 16 bits."""
+    return 2 * prod(block.block)

@@ -1,0 +1,327 @@
+"""Chained products in Gluon, the layer under Triton's language: who waits for whom is written out.
+
+A program has 128 lanes. One warp only brings operands, ahead by as many tiles as there are stages;
+two groups of four warps have 64 lanes each, and one computes while products of the other are under
+way. What is computed is the text of the chain's loop programs, as in Triton; tiles and rows lie in
+registers as the tensor cores leave them.
+"""
+
+from __future__ import annotations
+
+import re
+
+from treadle.backends.cuda.chain import Bound, ChainKernel, variable
+from treadle.backends.cuda.chain_blocks import Blocks, bytes_of, places
+from treadle.backends.cuda.chain_cuts import programs_of
+from treadle.backends.cuda.chain_gluon_parts import GluonPart
+from treadle.backends.cuda.chain_parts import Part
+from treadle.backends.cuda.gluon import GROUPS, HEAD, LANES, REGISTERS, add_tensor, grid_of
+from treadle.backends.cuda.launch import Launch, Tensor
+from treadle.backends.cuda.narrow import memory_type
+from treadle.backends.cuda.ops import with_helpers
+from treadle.base.dtypes import DType
+from treadle.kernel.chain import ONES, Chained, Operand
+
+SPREAD = """@gluon.jit
+def spread(x, like):
+    x, like = tl.broadcast(gl.to_tensor(x), like)
+    return x
+
+"""
+TILE = re.compile(r"\btile\d+\b")
+
+
+class GluonKernel(ChainKernel):
+    """One chain on its way to Gluon.
+
+    With one product to make a tile, the next tile is asked for before this one is used up, so that
+    its loop program runs beside that; with several, each runs beside what comes of another.
+
+    - **rooms**: by name of an operand, its blocks, and how many of them shared memory holds
+    - **streamed**: names of the operands that stream by
+    - **sections**: turns of the stream from and to, and are their tiles free of masks?
+    - **results**: by name, blocks of what is left in memory
+    """
+
+    part = GluonPart
+
+    def __init__(self, chain: Chained, blocks: Blocks) -> None:
+        super().__init__(chain, False, blocks.cut, copies=True)
+        (self.sweep,), self.blocks = chain.sweeps, blocks
+        (self.consumer,) = self.sweep.consumers
+        self.into = variable(self.consumer.into)
+        self.ahead = len(chain.producers) == 1
+        self.dtype = memory_type(chain.dtype)
+        self.rooms: dict[str, tuple[Tensor, int]] = {}
+        self.streamed: dict[Operand, str] = {}
+        self.sections: list[tuple[str, str, bool]] = []
+        self.results: dict[str, Tensor] = {}
+
+    def launch(self) -> Launch:
+        """The kernel and its arguments."""
+        chain = self.chain
+        for k, block in enumerate(self.blocks.held):
+            self._room(f"x{k}", block, GROUPS)
+        for k, (operand, block) in enumerate(self.blocks.streamed.items()):
+            self.streamed[operand] = f"y{k}"
+            self._room(f"y{k}", block, self.cut.stages)
+        first, bound = self._bound(chain.first), self._bound(self.sweep.program)
+        self._place("LANES")
+        self._turns(bound)
+        head, self.lines = self.lines, []
+        self._begin(first)
+        early = self._emitter(bound, 1)
+        early.load()
+        self.lines += early.finished()
+        if self.ahead:
+            self._pipelined(bound, early)
+        else:
+            self._straight(bound, early)
+        self._leave()
+        source = self.arguments.source(self._text(head), {}, 4, self.cut.stages)
+        return Launch(source, (programs_of(chain, self.cut), 1), self.arguments.values, chain.size)
+
+    # ---- operands
+
+    def _room(self, name: str, block: Tensor, count: int) -> None:
+        self.rooms[name] = block, count
+        add_tensor(self.arguments, name, self.chain.dtype, block)
+
+    def _memory(self, name: str, dtype: DType, buffer: object) -> None:
+        if name in self.results:
+            add_tensor(self.arguments, name, dtype, self.results[name])
+        else:
+            super()._memory(name, dtype, buffer)
+
+    def _tile(self, name: str, number: str) -> str:
+        """A block of an operand in shared memory, as a matrix."""
+        block = self.rooms[name][0].block
+        flat = f".reshape([{block[-2]}, {block[-1]}])" if len(block) > 2 else ""
+        return f"{name}_room.index({number}){flat}"
+
+    # ---- the turns of the stream
+
+    def _turns(self, bound: Bound) -> None:
+        """Tiles come from an end that is masked, if one is; the free ones are in the middle."""
+        for k in range(len(self.frame.batch)):
+            self.line(f"d{k} = d{k}.to(tl.int32)")
+        signs = self._limits(bound.number)
+        self.masked, self.backwards = bool(signs), False in signs
+        self.line("first = tl.minimum(low // BN, N // BN - 1)")
+        self.line("last = tl.maximum(tl.cdiv(high, BN) - 1, first)")
+        self.line("turns = last - first + 1")
+        self.line(f"edge = {'last' if self.backwards else 'first'}")
+        before = int(self.ahead)  # a turn that is done before
+        self.sections = [(str(before), "turns", True)]
+        if not signs:
+            return
+        ends = "free_low // BN - edge", "free_high // BN - edge"
+        if self.backwards:
+            ends = "edge + 1 - free_high // BN", "edge + 1 - free_low // BN"
+        self.line(f"begin = tl.minimum(tl.maximum({ends[0]}, {before}), turns)")
+        self.line(f"end = tl.minimum(tl.maximum({ends[1]}, begin), turns)")
+        self.sections = [(str(before), "begin", False), ("begin", "end", True)]
+        self.sections += [("end", "turns", False)] if len(signs) > 1 else []
+
+    def _at(self, turn: str) -> list[str]:
+        """Where the stream is at a turn."""
+        sign = "-" if self.backwards else "+"
+        room = [f"stage = {turn} % STAGES", f"phase = {turn} // STAGES & 1"]
+        return [*room, f"start = (edge {sign} {turn}) * BN"]
+
+    def _bring(self) -> list[str]:
+        """What the warp does that brings operands."""
+        size = GROUPS * sum(map(bytes_of, self.blocks.held))
+        lines = [f"mbarrier.expect(held.index(0), {size})"]
+        copy = "tma.async_copy_global_to_shared"
+        for k, producer in enumerate(self.chain.producers):
+            for part in range(GROUPS):
+                at = places(producer.lane, f"first_lane + {part * LANES}")
+                lines.append(f"{copy}(x{k}, [{at}], held.index(0), x{k}_room.index({part}))")
+        inside = self._at("turn")
+        for operand, name in self.streamed.items():
+            at, full = places(operand, "start"), f"{name}_full.index(stage)"
+            inside += [
+                f"mbarrier.wait({name}_free.index(stage), phase ^ 1)",
+                f"mbarrier.expect({full}, {bytes_of(self.rooms[name][0])})",
+                f"{copy}({name}, [{at}], {full}, {name}_room.index(stage))",
+            ]
+        lines += ["for turn in range(0, turns):", *("    " + line for line in inside)]
+        return ["    " + line for line in lines]
+
+    # ---- what the others do
+
+    def _begin(self, first: Bound) -> None:
+        """The lanes, and what is added up for them."""
+        grid = f"GRID{self.cut.stream}"
+        self.line(f"lane = first_lane + PART * BM + gl.arange(0, BM, gl.SliceLayout(1, {grid}))")
+        self.line(f"zero = gl.zeros((BM, BN), gl.float32, {grid})")
+        columns = self.consumer.columns
+        self.line(f"{self.into} = gl.zeros((BM, {columns}), gl.float32, GRID{columns})")
+        self.lines += self._emitter(first, 1).run()
+        self.line("mbarrier.wait(held.index(0), 0)")
+
+    def _begin_turn(self, turn: str, depth: int) -> None:
+        layout = f"gl.SliceLayout(0, GRID{self.cut.stream})"
+        for line in (*self._at(turn), f"stream = start + gl.arange(0, BN, {layout})"):
+            self.line(line, depth)
+
+    def _ask(self, k: int, depth: int) -> None:
+        """The product that makes a tile, under way once its operand has come."""
+        name = self.streamed[self.chain.producers[k].stream]
+        sides = f"{self._tile(f'x{k}', 'PART')}, {self._tile(name, 'stage')}.permute((1, 0))"
+        self.line(f"mbarrier.wait({name}_full.index(stage), phase)", depth)
+        self.line(f"tile{k} = warpgroup_mma({sides}, zero, use_acc=False, is_async=True)", depth)
+
+    def _program(self, bound: Bound, early: Part, free: bool, depth: int) -> Part:
+        """The loop program of a tile; names go on from those that are there."""
+        part = self._emitter(bound, depth)
+        part.count, part.known, part.lines = early.count, [dict(early.known[0])], []
+        part.holds = bound.holds if free else {}
+        return part
+
+    def _awaited(self, lines: list[str], asked: list[str], depth: int) -> None:
+        """Lines, each after the products whose tiles it reads; asked: what is under way."""
+        for line in lines:
+            for tile in TILE.findall(line):
+                if tile in asked:
+                    left = len(asked) - 1 - asked.index(tile)
+                    self.line(f"{tile} = warpgroup_mma_wait({left}, deps=({tile},))", depth)
+                    asked = asked[len(asked) - left :]
+                    name = self.streamed[self.chain.producers[int(tile[4:])].stream]
+                    if name != self.streamed[self.consumer.operand]:
+                        self._free(name, "stage", depth)
+            self.lines.append(line)
+
+    def _free(self, name: str, stage: str, depth: int) -> None:
+        """An operand's room may be filled again, once all four warps have come here."""
+        self.line(f"free({name}_free.index({stage}))", depth)
+
+    def _fed(self) -> str:
+        """What a tile is fed to a product as, in the layout that tensor cores take."""
+        layout = f"gl.DotOperandLayout(0, GRID{self.consumer.columns}, 2)"
+        return f"gl.convert_layout({variable(self.consumer.feed)}.to({self.dtype}), {layout})"
+
+    def _added(self, feed: str, stage: str) -> str:
+        tile = self._tile(self.streamed[self.consumer.operand], stage)
+        return f"warpgroup_mma({feed}, {tile}, {self.into}, is_async=True)"
+
+    def _straight(self, bound: Bound, early: Part) -> None:
+        """All of a tile before the next: the assembler lets no product go on into a new turn."""
+        for low, high, free in self.sections:
+            self.line(f"for turn in range({low}, {high}):")
+            self._begin_turn("turn", 2)
+            for k in self.sweep.producers:
+                self._ask(k, 2)
+            part = self._program(bound, early, free, 2)
+            self._awaited(part.run(), [f"tile{k}" for k in self.sweep.producers], 2)
+            self.line(f"sums = {self._added(self._fed(), 'stage')}", 2)
+            self.line(f"{self.into} = warpgroup_mma_wait(0, deps=(sums,))", 2)
+            self._free(self.streamed[self.consumer.operand], "stage", 2)
+
+    def _pipelined(self, bound: Bound, early: Part) -> None:
+        """The next tile is asked for before this one is added, and computed beside that."""
+        name, factor = self.streamed[self.consumer.operand], self.consumer.factor
+        rows = [bound.names[s.buffer] for s in bound.kernel.row_stores]
+        through = ", ".join([variable(self.consumer.feed), *rows])
+        self._begin_turn("0", 1)
+        self._ask(0, 1)
+        part = self._program(bound, early, not self.masked, 1)
+        self._awaited(part.run(), ["tile0"], 1)
+        self.line(f"mbarrier.wait({name}_full.index(stage), phase)")
+        early.count = part.count  # names of the loops are others: they may be of other types
+        for low, high, free in self.sections:
+            self.line(f"for turn in range({low}, {high}):")
+            self.line("before = (turn - 1) % STAGES", 2)
+            self.line(f"fed = {self._fed()}", 2)
+            self._begin_turn("turn", 2)
+            self._ask(0, 2)
+            self.line(f"sums = {self._added('fed', 'before')}", 2)
+            part = self._program(bound, early, free, 2)
+            self._awaited(part.run(), ["tile0", "sums"], 2)
+            # What goes through the wait is computed before it, says Triton; the assembler would
+            # still move it behind, but not behind a loop, as waiting for the next operand is.
+            self.line(f"mbarrier.wait({name}_full.index(stage), phase)", 2)
+            self.line(f"{self.into}, {through} = warpgroup_mma_wait(0, deps=(sums, {through}))", 2)
+            self._free(name, "before", 2)
+            if factor != ONES:
+                layout = f"gl.SliceLayout(1, GRID{self.consumer.columns})"
+                by = f"gl.convert_layout({variable(factor)}, {layout})[:, None]"
+                self.line(f"{self.into} = {self.into} * {by}", 2)
+        self.line(f"sums = {self._added(self._fed(), '(turns - 1) % STAGES')}")
+        self.line(f"{self.into} = warpgroup_mma_wait(0, deps=(sums,))")
+
+    # ---- the end
+
+    def _leave(self) -> None:
+        """What becomes of totals; tiles leave through the room of an operand that was held."""
+        self.line("meet()")
+        width = self.cut.stream
+        rows = [variable(x) for x, n in self.chain.locals.items() if n == 1]
+        for built, result in zip(self.chain.last, self.blocks.results, strict=True):
+            columns = built.loops.inner[0].extent if built.loops.inner else 0
+            if columns not in (0, width):
+                width = columns
+                layout = f"gl.SliceLayout(1, GRID{width})"
+                for name in ("lane", *rows):
+                    self.line(f"{name} = gl.convert_layout({name}, {layout})")
+            name = "" if result is None else f"b{self.parts}_{result.argument}"
+            if result is not None:
+                self.results[name] = result.block
+            part = self._emitter(self._bound(built), 1, columns)
+            if result is not None:
+                lines = self._out(name, f"x{result.room}", result.operand)
+                part.then[f"b{result.argument}"] = ["    " + line for line in lines]
+            self.lines += part.run()
+        self.line("tma.store_wait(0)")
+
+    def _out(self, name: str, room: str, operand: Operand) -> list[str]:
+        """The lines by which a tile leaves."""
+        at = places(operand, "first_lane + PART * BM")
+        copy = f"tma.async_copy_shared_to_global({name}, [{at}], {room}_room.index(PART))"
+        stores = f"{self._tile(room, 'PART')}.store(leaving)"
+        return [stores, "fence_async_shared()", "meet()", copy]
+
+    # ---- the text
+
+    def _text(self, head: list[str]) -> str:
+        """The functions of the warps, and the kernel that starts them; head: where a program is."""
+        names = [name for name, _ in self.arguments.types]
+        known = ["item", "first_lane", *(f"d{k}" for k in range(len(self.frame.batch)))]
+        known += ["edge", "turns", "begin", "end"]
+        made, rooms = self._made()
+        brought, computed = self._bring(), self.lines
+        words = set(re.findall(r"\w+", " ".join([*brought, *computed])))
+        given = ", ".join(name for name in (*names, *known, *rooms) if name in words)
+        groups = [f"(compute, ({given}, {k}))" for k in range(GROUPS)]
+        warps, registers = [4] * (GROUPS - 1) + [1], [REGISTERS[0]] * (GROUPS - 1) + [REGISTERS[1]]
+        start = f"[{', '.join(groups)}, (bring, ({given}))], {warps}, {registers}"
+        made += ["fence_async_shared()", f"gl.warp_specialize({start})"]
+        functions = {
+            f"bring({given})": brought,
+            f"compute({given}, PART: gl.constexpr)": computed,
+            f"kernel({', '.join(names)})": [*head, *("    " + line for line in made)],
+        }
+        texts = [f"@gluon.jit\ndef {x}:\n" + "\n".join(lines) for x, lines in functions.items()]
+        text = "\n\n\n".join([HEAD + SPREAD, self._numbers(), "# a chain", *texts])
+        return with_helpers(text + "\n")
+
+    def _made(self) -> tuple[list[str], list[str]]:
+        """Lines that make the rooms and their barriers, and the names of these."""
+        made = {"held": "barriers(1, 1)"}
+        for name, (block, count) in self.rooms.items():
+            given = f"{self.dtype}, {[count, *block.block]}, {name}.layout"
+            made[f"{name}_room"] = f"gl.allocate_shared_memory({given})"
+            if name in self.streamed.values():
+                made[f"{name}_full"] = f"barriers({count}, 1)"
+                made[f"{name}_free"] = f"barriers({count}, {GROUPS})"
+        return [f"{name} = {text}" for name, text in made.items()], list(made)
+
+    def _numbers(self) -> str:
+        """Sizes, and how tiles of so many columns lie in registers."""
+        sizes = {"BM": LANES, "LANES": GROUPS * LANES}
+        sizes |= {"BN": self.cut.stream, "STAGES": self.cut.stages}
+        numbers = {name: str(value) for name, value in sizes.items()}
+        for n in sorted({self.cut.stream, self.consumer.columns}):
+            numbers[f"GRID{n}"] = grid_of(n, self.chain.dtype)
+        return "".join(f"{name} = gl.constexpr({text})\n" for name, text in numbers.items())

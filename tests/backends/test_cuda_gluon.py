@@ -1,0 +1,195 @@
+"""Chains in Gluon: run by threads of the host against the reference, and compiled for sm_90."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+pytest.importorskip("triton")
+
+from triton.tools.disasm import get_sass
+from triton_host import INTERPRETED, check, check_on, node_of, plan_of
+
+from treadle.autograd.backward import gradients
+from treadle.backends.cuda import chain_split
+from treadle.backends.cuda.chain_blocks import in_blocks
+from treadle.backends.cuda.compile import code_of
+from treadle.backends.cuda.orders import ORDERS
+from treadle.backends.cuda.program import Plan
+from treadle.base.dtypes import bfloat16, float16, float32
+from treadle.base.errors import DeviceError
+from treadle.ir.node import placeholder, type_of
+from treadle.ops.elementwise import cast, tanh, where
+from treadle.ops.neural import scaled_dot_product_attention, softmax
+from treadle.passes.pipeline import simplify
+
+interpreted = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
+compiled = pytest.mark.skipif(INTERPRETED, reason="needs TRITON_INTERPRET=0")
+
+
+def leaves(*shapes, kind=np.float16):
+    rng = np.random.default_rng(0)
+    return [node_of(rng.standard_normal(shape).astype(kind)) for shape in shapes]
+
+
+def with_slopes(y, *given):
+    (slope,) = leaves(y.shape, kind=given[0].buffer.dtype)
+    return [y, *gradients([y], given, [slope])]
+
+
+def attention(q, k, v, kind=np.float16, causal=False):
+    given = leaves(q, k, v, kind=kind)
+    return with_slopes(scaled_dot_product_attention(*given, is_causal=causal), *given)
+
+
+def even(kind=np.float16, causal=True):
+    return attention(*[(2, 256, 128)] * 3, kind=kind, causal=causal)
+
+
+def heads_inside():
+    """Heads beside each other in a row, in what is read and in what is written."""
+    x = leaves(*[(2, 256, 2, 128)] * 3)
+    y = scaled_dot_product_attention(*(a.permute(0, 2, 1, 3) for a in x), is_causal=True)
+    return with_slopes(y.permute(0, 2, 1, 3), *x)
+
+
+def window(width=100):
+    """Masked at both ends, and there is more between the products than a softmax."""
+    q, k, v = leaves((1, 384, 128), (1, 512, 128), (1, 512, 128))
+    s = q @ k.mT
+    row, column = s.iota_like(-2), s.iota_like(-1)
+    seen = (row >= column) & (row - column < width)
+    y = softmax(where(seen, tanh(s * 0.02) * 5.0, float("-inf"))) @ v
+    return with_slopes(y, q, k, v)
+
+
+def distances():
+    """What is added is a matter of how far apart two positions are."""
+    q, k, v = leaves(*[(1, 256, 128)] * 3)
+    s = q @ k.mT
+    apart = cast(s.iota_like(-2) - s.iota_like(-1), float16)
+    return [softmax(s * 0.1 - apart * 0.01) @ v]
+
+
+def without_softmax():
+    """Tiles that are added up as they are."""
+    q, k, v = leaves(*[(2, 256, 128)] * 3)
+    s = q @ k.mT
+    return [where(s.iota_like(-2) >= s.iota_like(-1), s * 0.1, 0.0) @ v]
+
+
+FORMS = {
+    "causal": even,
+    "full": partial(even, causal=False),
+    "bfloat": partial(even, ml_dtypes.bfloat16),
+    "more_keys": partial(attention, (2, 128, 128), (2, 384, 128), (2, 384, 128)),
+    "more_queries": partial(attention, (384, 128), (256, 128), (256, 128), causal=True),
+    "narrow_values": partial(attention, (256, 128), (256, 128), (256, 64), causal=True),
+    "wide_values": partial(attention, (256, 64), (256, 64), (256, 128)),
+    "groups": partial(attention, (1, 4, 256, 128), (1, 2, 256, 128), (1, 2, 256, 128), causal=True),
+    "heads_inside": heads_inside,
+    "window": window,
+    "distances": distances,
+    "without_softmax": without_softmax,
+}
+KERNELS = dict.fromkeys(FORMS, 2) | {"narrow_values": 1, "wide_values": 1}
+KERNELS |= {"distances": 1, "without_softmax": 1}
+TOLERANCES = dict.fromkeys(FORMS, 2e-3) | {"bfloat": 1.5e-2}
+names = pytest.mark.parametrize("name", FORMS)
+
+
+def in_gluon(plan):
+    return [x for x in plan.launches if "@gluon.jit" in x.source.text]
+
+
+@pytest.fixture
+def anywhere(monkeypatch):
+    """Small chains too, and where Triton's own interpreter is at work."""
+    monkeypatch.setattr(chain_split, "is_there", lambda: True)
+    monkeypatch.setattr(chain_split, "in_blocks", lambda chain, _: in_blocks(chain, 1))
+
+
+@pytest.fixture(scope="module")
+def backend():
+    from treadle.backends.cuda.backend import Cuda
+
+    try:
+        return Cuda(0)
+    except (DeviceError, RuntimeError, OSError) as error:
+        pytest.skip(f"no CUDA device: {error}")
+
+
+@interpreted
+@names
+def test_run_by_threads(name, anywhere):
+    assert len(in_gluon(plan_of(FORMS[name]())[0])) == KERNELS[name]
+    check(FORMS[name](), TOLERANCES[name])
+
+
+@compiled
+@pytest.mark.parametrize("name", ["causal", "bfloat", "narrow_values", "groups", "window"])
+def test_compiled_for_sm_90(name, anywhere):
+    for launch in in_gluon(plan_of(FORMS[name]())[0]):
+        code = code_of(launch.source, 90)
+        assert code.shared <= 227 << 10
+        assert code.warps >= 9  # two groups of four, and one that brings operands
+        assert len(code.maps) == sum("tensordesc" in kind for _, kind in launch.source.types)
+
+
+@compiled
+def test_products_are_under_way_beside_the_rest(anywhere):
+    """Tensor cores are waited for once a product, not once an instruction; little is spilled."""
+    for launch in in_gluon(plan_of(FORMS["causal"]())[0]):
+        text = get_sass(code_of(launch.source, 90).cubin)
+        products, waits = text.count("HGMMA"), text.count("WARPGROUP.DEPBAR")
+        assert products >= 32
+        assert waits <= products // 4
+        assert text.count("STL") <= 8
+
+
+def large(*shape, causal=True, kind=bfloat16):
+    q, k, v, g = (placeholder(type_of(shape, kind)) for _ in range(4))
+    y = scaled_dot_product_attention(q, k, v, is_causal=causal)
+    return [y, *gradients([y], [q, k, v], [g])], [q, k, v, g]
+
+
+def gluon_count(roots, leaves, architecture=90):
+    return len(in_gluon(Plan(simplify(roots, ORDERS), leaves, {}, 132, architecture=architecture)))
+
+
+def test_where_it_is_chosen(monkeypatch):
+    """On Hopper alone, for whole tiles that are wide, and enough of them."""
+    monkeypatch.setattr(chain_split, "is_there", lambda: True)
+    wide = large(4, 16, 4096, 128)
+    assert gluon_count(*wide) == gluon_count(*large(4, 16, 4096, 128, causal=False)) > 0
+    assert gluon_count(*wide, architecture=80) == gluon_count(*wide, architecture=100) == 0
+    others = [(4, 16, 4096, 64), (4, 16, 4001, 128), (4, 16, 4096, 96), (1, 2, 1024, 128)]
+    assert [gluon_count(*large(*shape)) for shape in others] == [0] * len(others)
+    assert gluon_count(*large(4, 16, 4096, 128, kind=float32)) == 0
+    monkeypatch.setattr(chain_split, "is_there", lambda: False)
+    assert gluon_count(*wide) == 0
+
+
+def test_one_graph_has_one_text():
+    """Kernels are kept on disk by their text: it is the same each time a graph is built."""
+    plans = [plan_of(FORMS["causal"]())[0] for _ in range(8)]
+    assert len({tuple(x.source.text for x in plan.launches) for plan in plans}) == 1
+
+
+@compiled
+@pytest.mark.gpu
+@names
+def test_on_the_device(name, anywhere, backend):
+    check_on(backend, FORMS[name](), TOLERANCES[name])
+
+
+@compiled
+@pytest.mark.gpu
+@pytest.mark.parametrize("length", [128, 640, 4096])
+@pytest.mark.parametrize("causal", [True, False])
+def test_lengths_on_the_device(length, causal, anywhere, backend):
+    roots = attention(*[(3, length, 128)] * 3, kind=ml_dtypes.bfloat16, causal=causal)
+    check_on(backend, roots, TOLERANCES["bfloat"])
