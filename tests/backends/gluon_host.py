@@ -28,6 +28,12 @@ class Value(np.ndarray):
     def to(self, kind):
         return value(self.astype(kind))
 
+    def permute(self, *order):
+        return self.transpose(order)
+
+    def split(self):
+        return self[..., 0], self[..., 1]
+
 
 def value(x):
     return np.asarray(x).view(Value)
@@ -54,9 +60,20 @@ class Tensor:
         self.whole = np.lib.stride_tricks.as_strided(part, described.extents, steps)
         self.block = described.block
 
-    def part(self, places):
+    def _inside(self, places):
         ends = [(int(a), int(a) + n) for a, n in zip(places, self.block, strict=True)]
         return self.whole[tuple(slice(*x) for x in ends)]
+
+    def read(self, places):
+        """A block; beyond the ends there are zeros."""
+        found, there = np.zeros(self.block, self.whole.dtype), self._inside(places)
+        found[tuple(slice(n) for n in there.shape)] = there
+        return found
+
+    def write(self, places, block):
+        """What is beyond the ends goes nowhere."""
+        there = self._inside(places)
+        there[...] = block[tuple(slice(n) for n in there.shape)]
 
 
 class Room:
@@ -123,14 +140,16 @@ class Product:
 class Program:
     """One program of a grid: what it sees of Triton and Gluon."""
 
-    def __init__(self, number):
-        self.number, self.broken, self.own = number, [], threading.local()
+    def __init__(self, number, count):
+        self.number, self.count = number, count
+        self.broken, self.own = [], threading.local()
 
     def triton(self):
         return SimpleNamespace(
             **KINDS,
             PropagateNan=SimpleNamespace(ALL=None),
             program_id=lambda _: value(np.int32(self.number)),
+            num_programs=lambda _: value(np.int32(self.count)),
             cdiv=lambda x, y: -(-x // y),
             minimum=np.minimum,
             maximum=lambda x, y, propagate_nan=None: value(np.maximum(x, y)),
@@ -140,12 +159,12 @@ class Program:
             abs=np.abs,
             fma=lambda x, y, z: x * y + z,
             div_rn=lambda x, y: np.float32(x) / y,
-            sum=lambda x, axis: x.sum(axis),
+            sum=lambda x, axis, keep_dims=False: x.sum(axis, keepdims=keep_dims),
             reduce=reduced,
             broadcast=lambda x, y: [value(z) for z in np.broadcast_arrays(x, y)],
             broadcast_to=lambda x, shape: value(np.broadcast_to(x, shape)),
-            load=lambda pointer: value(pointer.array[pointer.at]),
-            store=lambda pointer, x: pointer.array.__setitem__(np.asarray(pointer.at), x),
+            load=load,
+            store=store,
         )
 
     def gluon(self):
@@ -156,7 +175,8 @@ class Program:
             thread_barrier=lambda: None,
             to_tensor=np.float32,
             arange=lambda first, last, _: value(np.arange(first, last, dtype=np.int32)),
-            zeros=lambda shape, kind, _: value(np.zeros(shape, kind)),
+            zeros=lambda shape, kind, _=None: value(np.zeros(shape, kind)),
+            full=lambda shape, x, kind: value(np.full(shape, x, kind)),
             convert_layout=lambda x, _: x,
             NVMMADistributedLayout=lambda *_: None,
             DotOperandLayout=lambda *_: None,
@@ -177,7 +197,7 @@ class Program:
         )
         copies = SimpleNamespace(
             async_copy_global_to_shared=bring,
-            async_copy_shared_to_global=lambda x, at, room: x.part(at).__setitem__(..., room.array),
+            async_copy_shared_to_global=lambda x, at, room: x.write(at, room.array),
             store_wait=lambda _: None,
         )
         return {
@@ -227,8 +247,18 @@ class Program:
 
 
 def bring(tensor, places, barrier, room):
-    room.array[...] = tensor.part(places)
+    room.array[...] = tensor.read(places)
     barrier.add(0, -room.array.nbytes)
+
+
+def load(pointer, mask=True, other=0):
+    at, mask = np.broadcast_arrays(pointer.at, mask)
+    return value(np.where(mask, pointer.array[np.where(mask, at, 0)], np.float32(other)))
+
+
+def store(pointer, x, mask=True):
+    at, x, mask = np.broadcast_arrays(pointer.at, x, mask)
+    pointer.array[at[mask]] = x[mask]
 
 
 def reduced(x, axis, join):
@@ -245,7 +275,7 @@ def run_gluon(launch, arrays):
     tree.body = [x for x in tree.body if not isinstance(x, ast.Import | ast.ImportFrom)]
     code = compile(tree, "gluon", "exec")
     for number in range(launch.grid[0]):
-        names = Program(number).names()
+        names = Program(number, launch.grid[0]).names()
         exec(code, names)
         with np.errstate(all="ignore"):
             names["kernel"](*[argument(x, arrays) for x in launch.arguments])

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("triton")
 
 from triton.tools.disasm import get_sass
-from triton_host import INTERPRETED
+from triton_host import INTERPRETED, check, node_of, plan_of
 
 from treadle.backends.cuda import divided, gluon
 from treadle.backends.cuda.compile import code_of
@@ -20,6 +20,7 @@ from treadle.ops import activations
 from treadle.ops.reduce import sum_
 from treadle.passes.pipeline import simplify
 
+interpreted = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
 compiled = pytest.mark.skipif(INTERPRETED, reason="needs TRITON_INTERPRET=0")
 MARK = "warp_specialize"
 
@@ -60,6 +61,41 @@ CASES = {
     ),
 }  # fmt: skip
 names = pytest.mark.parametrize("name", CASES)
+
+
+SMALL = {
+    "plain": ((128, 96), (96, 256)),
+    "left turned": ((96, 128), (96, 256)),
+    "right turned": ((128, 96), (256, 96)),
+    "both turned": ((96, 256), (264, 96)),
+    "edges": ((70, 200), (200, 296)),
+    "odd columns": ((250, 72), (301, 72)),
+    "parts": ((640, 128), (640, 256)),
+    "a sum": ((128, 64), (64, 520), (128, 520)),
+    "a row": ((200, 64), (64, 264), (264,)),
+    "both": ((128, 64), (64, 256)),
+    "reduced": ((250, 64), (64, 296)),
+}
+"""Shapes of the cases for threads of the host: each way through the text."""
+
+
+@interpreted
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("kind", [np.float16, np.float32])
+def test_run_by_threads(name, kind, monkeypatch):
+    monkeypatch.setattr(divided, "is_there", lambda: True)
+    monkeypatch.setattr(divided, "WASTE", 100)
+    monkeypatch.setattr(divided, "ENOUGH", 0.001)
+    monkeypatch.setattr(divided, "LEAVING", 0 if name == "parts" else 100)
+    monkeypatch.setattr(divided, "LEFT", 1 << 40)
+    rng = np.random.default_rng(0)
+    given = [node_of(rng.standard_normal(x).astype(kind)) for x in SMALL[name]]
+    with override(tf32=int(kind is np.float32)):
+        roots = CASES[name][0](*given)
+        plan, _ = plan_of(roots)
+        assert len(texts(plan)) == 1
+        assert ("work" in texts(plan)[0]) is (name == "parts")
+        check(roots, 3e-3 if kind is np.float16 else 2e-5)
 
 
 @compiled

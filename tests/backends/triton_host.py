@@ -192,11 +192,14 @@ class Interpreted:
         with np.errstate(all="ignore"):
             function(source.text, "kernel")[self.launch.grid](*arguments, **dict(source.constants))
 
-    def _array(self, node):
-        """The memory of a node."""
-        base, offset = self.place(node)
-        raw = (ctypes.c_uint8 * node.type.nbytes).from_address(self.bases[base] + offset)
-        return np.frombuffer(raw, numpy_dtype(node.dtype))
+    def _array(self, buffer):
+        """The memory of a node, or temporary memory of float32."""
+        base, offset = self.place(buffer)
+        touched = zip(self.launch.memories(), self.launch.touched, strict=True)
+        (nbytes,) = {size for (_, memory), (size, _) in touched if memory.buffer == buffer}
+        raw = (ctypes.c_uint8 * nbytes).from_address(self.bases[base] + offset)
+        kind = np.float32 if isinstance(buffer, str) else numpy_dtype(buffer.dtype)
+        return np.frombuffer(raw, kind)
 
     def _in_step(self):
         """The same of a kernel in PTX."""
