@@ -18,6 +18,10 @@ def wait(result: Any) -> None:
     jax.block_until_ready(result)
 
 
+def begin() -> None:
+    """A row finds what memory others have left: nothing gives it back."""
+
+
 def peak() -> float:
     """Bytes of the device in use at most."""
     return float(jax.devices()[0].memory_stats()["peak_bytes_in_use"])

@@ -62,6 +62,7 @@ def work(framework: str, names: list[str], into: Path) -> None:
         if make is None:
             continue
         try:
+            module.begin()
             run, shown = make(row, framework == "compile")
             found: dict[str, Any] = measured(run, module.wait)
             found["result"] = [float(x) for x in shown(run())]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,13 @@ Made = tuple[Callable[[], Any], Callable[[Any], Any]]
 def wait(_: Any) -> None:
     """Until everything is computed."""
     torch.cuda.synchronize()
+
+
+def begin() -> None:
+    """A row finds no memory that others have left."""
+    gc.collect()
+    torch.cuda.empty_cache()
+    torch.cuda.reset_peak_memory_stats()
 
 
 def peak() -> float:

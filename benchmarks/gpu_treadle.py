@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -22,6 +23,12 @@ def done(*results: Any) -> Any:
     """The results, asked for."""
     td.realize(*results)
     return results if len(results) > 1 else results[0]
+
+
+def begin() -> None:
+    """A row finds no memory that others have left."""
+    gc.collect()
+    td.cuda.empty_cache()
 
 
 def peak() -> float:

@@ -182,3 +182,19 @@ def test_a_forked_child_says_that_it_has_no_device(device):
         os._exit(0 if all("fork" in text and "spawn" in text for text in said) else 1)
     assert os.waitpid(child, 0)[1] == 0
     assert backend.download(buffer, kind).tolist() == [1, 1, 1]  # the parent goes on
+
+
+def test_what_programs_work_in_is_handed_back_and_taken_again(device):
+    fake, backend = device
+    roots = CASES["classifier"].build()
+    simple, places, leaves = simplified(roots)
+    program = backend.compile(simple, places, {})
+    inputs = [backend.upload(x.buffer, x.type, True) for x in leaves]
+    results = [backend.download(program.run(inputs)[1], roots[1].type) for _ in range(2)]
+    assert program.plan.layout.nbytes
+    held = len(fake.memory)
+    backend.gpu.release()
+    assert len(fake.memory) < held
+    assert backend.gpu.working is None
+    results += [backend.download(program.run(inputs)[1], roots[1].type) for _ in range(2)]
+    assert all(np.array_equal(results[0], x) for x in results)

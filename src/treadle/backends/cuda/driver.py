@@ -303,9 +303,10 @@ class Gpu:
                 self.kept -= room
 
     def release(self) -> None:
-        """Hand all that is kept to the driver."""
+        """Hand all that is kept to the driver, and what programs work in: they take it again."""
         self.enter()
         with self.lock:
+            self.working = None
             self._sort()
             self._free(0)
             for relieve in self.reliefs:
