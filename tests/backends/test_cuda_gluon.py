@@ -173,6 +173,22 @@ def test_where_it_is_chosen(monkeypatch):
     assert gluon_count(*wide) == 0
 
 
+def test_two_products_read_a_stream_each_and_what_they_are_fed_to_one_of_these(monkeypatch):
+    monkeypatch.setattr(chain_split, "is_there", lambda: True)
+    q, r, k, s, v = given = [placeholder(type_of((4, 16, 4096, 128), bfloat16)) for _ in range(5)]
+    one, other, same = (q @ k.mT), (r @ s.mT), (r @ k.mT)
+    assert gluon_count([(one * other) @ k], given) == 1
+    assert gluon_count([(one * other) @ v], given) == 0
+    assert gluon_count([(one * same) @ k], given) == 0
+
+
+@interpreted
+def test_many_turns(anywhere):
+    """More than there are stages: rooms are filled again and again."""
+    q, r, k, s = leaves(*[(1, 768, 128)] * 4)
+    check([softmax(q @ k.mT) @ k, ((q @ k.mT) * (r @ s.mT) * 0.01) @ k], 5e-3)
+
+
 def test_one_graph_has_one_text():
     """Kernels are kept on disk by their text: it is the same each time a graph is built."""
     plans = [plan_of(FORMS["causal"]())[0] for _ in range(8)]

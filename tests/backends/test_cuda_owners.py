@@ -17,6 +17,7 @@ from treadle.base.dtypes import float32, int64
 from treadle.ir.node import placeholder, type_of
 from treadle.ops.composite import take
 from treadle.ops.contract import scatter_add, scatter_max
+from treadle.ops.scan import argsort
 from treadle.passes.pipeline import simplify
 
 interpreted = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
@@ -87,6 +88,13 @@ def test_sorted(soon, name):
     else:
         for launch in plan.launches:
             assert code_of(launch.source, 90).cubin
+
+
+@interpreted
+def test_a_sort_beside_it():
+    """Each has memory of its own."""
+    added = scatter_add(normal(7), integers(7, 6000), normal(6000), axis=0)
+    check([added, argsort(normal(5200), axis=0)], 1e-5)
 
 
 @pytest.mark.parametrize(

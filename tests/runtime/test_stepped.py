@@ -345,3 +345,20 @@ def test_explain_shows_kernels_and_moves_of_a_step():
     found = td.explain(lambda *x: recurrent(over, here, *x), *given())
     assert found.transfers.count("f32[4] cpu → reference") == 1
     assert any("matrix_product" in str(row) for row in found.rows)
+
+
+def test_draws_on_two_devices():
+    """They go on from each other, wherever they are; branches draw on one."""
+
+    def both():
+        return td.rand(4), td.rand(4, device="reference")
+
+    td.manual_seed(3)
+    first, second = td.compile(both)()
+    td.manual_seed(3)
+    again, others = both()
+    assert first.tolist() == again.tolist()
+    assert second.tolist() == others.tolist()
+    here, there = lambda x: x + td.rand(4), lambda x: x + td.rand(4, device="reference").cpu()
+    with pytest.raises(DeviceError, match="different devices"):
+        td.cond(td.tensor(True), here, there, td.zeros(4))

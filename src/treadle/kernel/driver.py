@@ -93,6 +93,8 @@ class Driver(ABC):
     def reserve(self, sizes: Mapping[Any, int], step: int) -> None:
         """Memory that only one step needs."""
         for name, nbytes in sizes.items():
+            if name in self.temporaries:
+                raise CompilerError(explain("plan", "two temporaries of one name", name=str(name)))
             self.temporaries[name] = (most(nbytes), step, step)
 
     @abstractmethod

@@ -16,6 +16,7 @@ from treadle.base.device import CPU, Device
 from treadle.base.dtypes import uint32
 from treadle.base.errors import needed
 from treadle.ir.node import Node, leaf, type_of
+from treadle.ops.transfer import transfer
 from treadle.runtime.realize import TRACED
 from treadle.runtime.stacks import ThreadStack
 
@@ -107,5 +108,6 @@ def draw(device: Device = CPU, count: int = 1) -> tuple[Node, int]:
         if draws.leaf is None:
             draws.leaf = leaf(type_of((3,), uint32, device), TRACED)
         draws.count += count
-        return draws.leaf, draws.count - count
+        there = draws.leaf.device == device
+        return draws.leaf if there else transfer(draws.leaf, device), draws.count - count
     return leaf(type_of((3,), uint32, device), GENERATOR.take(count, device)), 0

@@ -8,6 +8,7 @@ from typing import Any
 from treadle.base.dtypes import bool_, int64
 from treadle.base.errors import (
     ArgumentError,
+    DeviceError,
     DtypeError,
     ShapeError,
     explain,
@@ -168,7 +169,12 @@ def _branched(
     nodes = [x._node for x in given]
     draws = max(body.draws for body in bodies)
     if draws:
-        device = next(body.key.device for body in bodies if body.key)
+        device, *others = {body.key.device: None for body in bodies if body.key}
+        if others:
+            hint = "draw on one of them, and move the numbers: td.rand(4).to('cuda')"
+            wrong = "branches draw random numbers on different devices"
+            devices = ", ".join(map(str, (device, *others)))
+            raise DeviceError(explain(what, wrong, hint, devices=devices))
         nodes.append(drawn(*draw(device, draws)))
         for body, places in zip(bodies, params, strict=True):
             places.append(body.key or nodes[-1])

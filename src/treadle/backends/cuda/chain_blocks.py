@@ -65,11 +65,17 @@ def in_blocks(chain: Chained, processors: int) -> Blocks | None:
 
 
 def _is_known(chain: Chained) -> bool:
-    """Is it one product fed to another, or two that are added up as they are, of known ops?"""
+    """Is it one product fed to another, or two that are added up as they are, of known ops?
+
+    Two read a stream each, and what they are fed to reads one of these: for a third there is
+    neither room, nor does anybody wait for it.
+    """
     ((consumer, *more),) = (sweep.consumers for sweep in chain.sweeps)
-    single = len(chain.producers) == 1
-    known = len(chain.producers) <= 2 and not more and not consumer.across
-    known = known and (single or consumer.factor == ONES)
+    streams = [p.stream for p in chain.producers]
+    known = len(streams) <= 2 and not more and not consumer.across
+    if len(streams) == 2:
+        apart = streams[0] != streams[1] and consumer.operand in streams
+        known = known and consumer.factor == ONES and apart
     return known and all(_is_plain(x, chain.frame) for x in chain.programs())
 
 

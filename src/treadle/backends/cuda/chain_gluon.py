@@ -1,4 +1,4 @@
-"""Chained products in Gluon, the layer under Triton's language: who waits for whom is written out.
+"""Chained products in Gluon.
 
 A program has 128 lanes. One warp only brings operands, ahead by as many tiles as there are stages;
 two groups of four warps have 64 lanes each, and one computes while products of the other are under
@@ -15,7 +15,7 @@ from treadle.backends.cuda.chain_blocks import Blocks, bytes_of, places
 from treadle.backends.cuda.chain_cuts import programs_of
 from treadle.backends.cuda.chain_gluon_parts import GluonPart
 from treadle.backends.cuda.chain_parts import Part
-from treadle.backends.cuda.gluon import GROUPS, HEAD, LANES, REGISTERS, add_tensor, grid_of
+from treadle.backends.cuda.gluon import GROUPS, HEAD, LANES, add_tensor, grid_of, started
 from treadle.backends.cuda.launch import Launch, Tensor
 from treadle.backends.cuda.narrow import memory_type
 from treadle.backends.cuda.ops import with_helpers
@@ -293,10 +293,7 @@ class GluonKernel(ChainKernel):
         brought, computed = self._bring(), self.lines
         words = set(re.findall(r"\w+", " ".join([*brought, *computed])))
         given = ", ".join(name for name in (*names, *known, *rooms) if name in words)
-        groups = [f"(compute, ({given}, {k}))" for k in range(GROUPS)]
-        warps, registers = [4] * (GROUPS - 1) + [1], [REGISTERS[0]] * (GROUPS - 1) + [REGISTERS[1]]
-        start = f"[{', '.join(groups)}, (bring, ({given}))], {warps}, {registers}"
-        made += ["fence_async_shared()", f"gl.warp_specialize({start})"]
+        made += started(given)
         functions = {
             f"bring({given})": brought,
             f"compute({given}, PART: gl.constexpr)": computed,

@@ -18,12 +18,12 @@ from treadle.backends.cuda.gluon import (
     HEAD,
     HOPPER,
     LANES,
-    REGISTERS,
     add_tensor,
     grid_of,
     in_gluon,
     is_known,
     is_there,
+    started,
 )  # fmt: skip
 from treadle.backends.cuda.launch import Tensor
 from treadle.backends.cuda.matmul import GROUP, Tile, sliced
@@ -177,11 +177,7 @@ class Divided(Quick):
         made = [f"{name}_room = gl.allocate_shared_memory({kind}, {shape}, {name}.layout)"
                 for name, shape in self._rooms()]  # fmt: skip
         made += ["full = barriers(STAGES, 1)", f"empty = barriers(STAGES, {GROUPS})"]
-        made += [f"room = {self._way_out(kind)}", "fence_async_shared()"]
-        mine = ", ".join(f"(compute, ({given}, {k}))" for k in range(GROUPS))
-        busy, other = REGISTERS
-        warps, registers = [4] * (GROUPS - 1) + [1], [busy] * (GROUPS - 1) + [other]
-        made.append(f"gl.warp_specialize([{mine}, (bring, ({given}))], {warps}, {registers})")
+        made += [f"room = {self._way_out(kind)}", *started(given)]
         lines += ["", "", "@gluon.jit", f"def kernel({', '.join(names)}):"]
         return with_helpers(HEAD + "\n".join([*lines, *("    " + line for line in made), ""]))
 

@@ -91,7 +91,7 @@ class Program:
         return facts.rows_for(self.plan, caller)
 
     def code_of(self, step: int) -> tuple[str, str]:
-        """The Triton modules of a kernel, and nothing."""
+        """The modules of a kernel, and nothing."""
         return self.plan.code_of(step)
 
     def steps_run(self) -> list[int]:

@@ -93,6 +93,14 @@ def add_tensor(add: Arguments, name: str, dtype: DType, tensor: Tensor) -> None:
     add.tensor(name, dtype, tensor, f"NVMMASharedLayout({layout})")
 
 
+def started(given: str) -> list[str]:
+    """Lines that start the functions `compute` of each group, with its number, and `bring`."""
+    groups = [f"(compute, ({given}, {k}))" for k in range(GROUPS)]
+    warps, registers = [4] * (GROUPS - 1) + [1], [REGISTERS[0]] * (GROUPS - 1) + [REGISTERS[1]]
+    start = f"[{', '.join(groups)}, (bring, ({given}))], {warps}, {registers}"
+    return ["fence_async_shared()", f"gl.warp_specialize({start})"]
+
+
 def grid_of(columns: int, dtype: DType) -> str:
     """How a group holds a tile of so many columns, a product of a dtype, as text."""
     return f"gl.NVMMADistributedLayout([3, 0], [4, 1], [16, {columns}, {32 // dtype.size}])"

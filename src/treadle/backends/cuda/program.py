@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from treadle.backends import choices, facts
 from treadle.backends.choices import Machine
@@ -199,7 +200,7 @@ class Plan(Driver):
         return blocks
 
     def code_of(self, step: int) -> tuple[str, str]:
-        """The Triton modules of a kernel; what they are compiled to is nothing to read."""
+        """The modules of a kernel; what they are compiled to is nothing to read."""
         texts = [launch.source.text for launch in self.launches if launch.step == step]
         return "\n\n".join(dict.fromkeys(texts)), ""
 
@@ -222,7 +223,7 @@ class Plan(Driver):
         else:
             rows = block_rows(built.loops, form, self.processors) if form.kind == "blocks" else 1
             built.loops = replace(built.loops, rows_per_block=rows)
-            self._launch(built, form)
+            self.work.append(self._launch(built, form))
         self._mark(step)
 
     def add_product(self, product: ProductStep, step: int) -> tuple[int, int]:
@@ -314,8 +315,8 @@ class Plan(Driver):
         span = -(-columns // (parts * form.columns)) * form.columns
         first, between = split_reduction(built, -(-columns // span), f"parts{len(self.work)}")
         self.reserve(between, step)
-        self._launch(first, form, span)
-        self._launch(built, choose(built.loops))
+        self.work.append(self._launch(first, form, span))
+        self.work.append(self._launch(built, choose(built.loops)))
 
     def _add_owners(self, built: Built, step: int, form: Form) -> None:
         """Entries of a scatter that mark what they are the first of, then are added up."""
@@ -324,17 +325,13 @@ class Plan(Driver):
         self.work.append(clear)
         exact = size_of(built.loops.inner) % SCAN == 0
         block = replace(form, kind="marks", columns=SCAN, exact_columns=exact)
-        for each in (block, form):
-            self._launch(built, each, memory=dict(zip(owners.MARKS, marks, strict=True)))
+        memory = dict(zip(owners.MARKS, marks, strict=True))
+        self.work += [self._launch(built, each, memory=memory) for each in (block, form)]
 
     def _add_sorted(self, built: Built, step: int, form: Form) -> None:
         """Entries of a scatter that are sorted by their index, then added up."""
-
-        def kernel(form: Form, memory: dict[str, object]) -> Launch:
-            self._launch(built, form, memory=memory)
-            return self.work.pop()  # type: ignore[return-value]
-
-        launches, sizes = segmented.launches_of(built.loops, form, str(len(self.work)), kernel)
+        name, kernel = f"entries{len(self.work)}", partial(self._launch, built)
+        launches, sizes = segmented.launches_of(built.loops, form, name, kernel)
         self.reserve(sizes, step)
         self.work += launches
 
@@ -346,7 +343,7 @@ class Plan(Driver):
 
     def _launch(
         self, built: Built, form: Form, span: int = 0, memory: Mapping[str, object] | None = None
-    ) -> None:
+    ) -> Launch:
         loops = built.loops
         form = settled_form(self.machine, loops, form)
         signature = Signature(loops)
@@ -373,11 +370,8 @@ class Plan(Driver):
             arguments.memory(name, int64 if name == "order" else int32, buffer)
         text = kernel_text(signature.text, form)
         source = arguments.source(text, constants_of(form), form.warps)
-        grid = programs, second
-        launch = Launch(
-            source, grid, arguments.values, loops.size, form=FORMS.get(form.kind, form.kind)
-        )
-        self.work.append(launch)
+        how = FORMS.get(form.kind, form.kind)
+        return Launch(source, (programs, second), arguments.values, loops.size, form=how)
 
 
 def _prepared(

@@ -25,7 +25,7 @@ from treadle.ops.scan import argsort
 
 NOWHERE = (1 << 31) - 1  # the index of entries that are left out: they come last
 
-Kernel = Callable[[Form, dict[str, object]], Launch]
+Kernel = Callable[..., Launch]
 """Makes the launch of a form, with memory that it has besides that of its loop program."""
 
 
@@ -41,8 +41,8 @@ def launches_of(
     said = replace(form, kind="keys", columns=SCAN, exact_columns=entries % SCAN == 0)
     memory: dict[str, object] = {"keys": keys, "order": order, "first": first}
     launches = [
-        kernel(said, {"keys": keys}), *sort.launches(), cleared(first, int32, places),
-        _starts(memory, entries), kernel(form, memory),
+        kernel(said, memory={"keys": keys}), *sort.launches(), cleared(first, int32, places),
+        _starts(memory, entries), kernel(form, memory=memory),
     ]  # fmt: skip
     sizes: list[tuple[object, int]] = [(x, x.type.nbytes) for x in (keys, order)]
     sizes += [(first, places * int32.size), *sort.temporaries().items()]
