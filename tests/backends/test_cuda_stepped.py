@@ -59,6 +59,9 @@ def stay(x):
     return x
 
 
+CROSSING = [there_and_back, while_far, either, fed]
+
+
 def arrays(tree):
     found = []
     flatten(tree, td.Tensor, found)
@@ -67,9 +70,13 @@ def arrays(tree):
 
 @pytest.mark.parametrize("compiled", [False, True], ids=["as it is", "compiled"])
 @pytest.mark.parametrize("most", [settling.MOST, 0], ids=["at once", "step by step"])
-@pytest.mark.parametrize("function", [there_and_back, while_far, either, fed])
+@pytest.mark.parametrize("function", CROSSING)
 def test_it_gives_what_the_host_alone_does(driver, monkeypatch, function, most, compiled):
     monkeypatch.setattr(settling, "MOST", most)
+    compare_with_the_host(function, compiled)
+
+
+def compare_with_the_host(function, compiled):
     given = [td.tensor(ARRAY[3] + 0.5), td.tensor(ARRAY)]
     run = td.compile(function) if compiled else function
     for _ in range(2):

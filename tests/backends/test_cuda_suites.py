@@ -14,6 +14,7 @@ pytest.importorskip("hypothesis")
 
 from cuda_graphs import run_slopes, run_unordered, run_values
 from test_cuda_loops import LOOPS, roots_of
+from test_cuda_stepped import CROSSING, compare_with_the_host
 from triton_host import INTERPRETED, check_on
 
 import treadle as td
@@ -21,6 +22,7 @@ from treadle.backends.cuda import nest
 from treadle.backends.registry import backend_of
 from treadle.base.device import device
 from treadle.base.trees import flatten
+from treadle.transforms import settling
 
 pytestmark = [
     pytest.mark.gpu,
@@ -100,3 +102,33 @@ def test_two_runs_with_one_seed_have_the_same_bits():
 def test_a_long_run_holds_its_memory():
     _, held = trained(10_000)
     assert held[-1] == held[1], held
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["as it is", "compiled"])
+@pytest.mark.parametrize("most", [settling.MOST, 0], ids=["at once", "step by step"])
+@pytest.mark.parametrize("function", CROSSING)
+def test_a_loop_over_devices(monkeypatch, function, most, compiled):
+    monkeypatch.setattr(settling, "MOST", most)
+    compare_with_the_host(function, compiled)
+
+
+@pytest.mark.parametrize(
+    ("rows", "places", "width"),
+    [(200_000, 20_000, 64), (65_536, 16, 256), (200_000, 1_000, 1), (1_500_000, 300, 1)],
+)
+def test_many_entries_are_added_up_in_order(rows, places, width):
+    index = rng.integers(0, places, rows)
+    values = rng.standard_normal((rows, width)).astype(np.float32)
+    wanted = np.zeros((places, width))
+    np.add.at(wanted, index, values)
+    given = [td.zeros(places, width, device="cuda")]
+    given += [td.tensor(x).to("cuda") for x in (index, values)]
+
+    def added():
+        return given[0].index_add(0, given[1], given[2]).cpu().numpy()
+
+    first, again = added(), added()
+    assert np.array_equal(first, again)
+    assert np.abs(first - wanted).max() < 1e-4 * np.abs(wanted).max()
+    with td.override(deterministic=0):
+        assert np.abs(added() - wanted).max() < 1e-4 * np.abs(wanted).max()
