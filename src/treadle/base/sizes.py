@@ -212,6 +212,8 @@ def _divided(size: Size, other: Size | int) -> tuple[Any, Any]:
     least, most = _ends(other)
     if least <= 0:
         raise _undecided(f"{size} // {other}", size, other)
+    if low == high and least == most:
+        return quotient + low // least, low % least
     for turn in (0, -1):  # rest between turn * other and (turn + 1) * other
         up, down = _ends(other * (turn + 1) - remainder)[0], _ends(remainder - other * turn)[0]
         if up > 0 and down >= 0:

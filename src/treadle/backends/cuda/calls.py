@@ -13,7 +13,9 @@ from treadle.backends.cuda.driver import Gpu, checked
 from treadle.backends.cuda.hazards import spans_of, waits
 from treadle.backends.cuda.launch import Launch, Memory, Places, Tensor
 from treadle.backends.cuda.native import ready
+from treadle.backends.cuda.sized import Exact, Number, Sizes
 from treadle.backends.cuda.tensor_maps import TensorMap
+from treadle.base.sizes import Size
 
 PACK = {"fp32": "<f", "fp64": "<d"}
 
@@ -21,33 +23,58 @@ PACK = {"fp32": "<f", "fp64": "<d"}
 class Call:
     """A launch with its arguments in the form the driver reads."""
 
-    def __init__(self, gpu: Gpu, launch: Launch, place: Places) -> None:
+    def __init__(self, gpu: Gpu, sizes: Sizes, launch: Launch, place: Places) -> None:
         self.gpu, self.grid, self.step = gpu, launch.grid, launch.step
         self.function, self.threads, self.shared, maps = gpu.functions[launch.source, launch.name]
         self.moving: list[tuple[int, int, int]] = []  # (cell, base, offset)
         self.maps: list[tuple[TensorMap, int, int]] = []
-        cells: list[int | TensorMap] = []
+        words: list[tuple[str, Any]] = []
         for (_, kind), value in zip(launch.source.types, launch.arguments, strict=True):
             if isinstance(value, Tensor):
-                made = TensorMap(value, kind, *maps[len(self.maps)])
+                made = TensorMap(value, sizes, kind, *maps[len(self.maps)])
                 self.maps.append((made, *place(value.buffer)))
-                cells += [made, *value.extents, *value.strides]
+                words += [("map", made), *(("i64", n) for n in (*value.extents, *value.strides))]
             elif isinstance(value, Memory):
-                self.moving.append((len(cells), *place(value.buffer)))
-                cells.append(0)
+                self.moving.append((len(words), *place(value.buffer)))
+                words.append(("i64", 0))
             else:
-                cells.append(encoded(kind, value))
-        cells += [0, 0]  # Triton adds two scratch pointers
-        count = len(cells)
-        self.cells = (ctypes.c_uint64 * count)(*(x if isinstance(x, int) else 0 for x in cells))
-        first = ctypes.addressof(self.cells)
-        self.pointers = (ctypes.c_uint64 * count)(
-            *(first + 8 * k if isinstance(x, int) else x.place for k, x in enumerate(cells))
-        )
+                words.append((kind, value))
+        self._write([*words, ("i64", 0), ("i64", 0)])  # Triton adds two scratch pointers
+        self.sized = [(k, kind, sizes.number(value)) for k, (kind, value) in enumerate(words)
+                      if isinstance(value, Size)]  # fmt: skip
+        self.count: list[Number] = []  # of programs, where that is not known yet
+        if any(isinstance(n, Size) for n in launch.grid):
+            self.count = [sizes.number(n) for n in launch.grid]
         self.address = ctypes.addressof(self.pointers)
         self.stream: Any = None  # that launch is for
         self.launch: Callable[[], int] = lambda: 0
         self.spans = spans_of(launch, place)
+
+    def _write(self, words: Sequence[tuple[str, Any]]) -> None:
+        """Arguments in memory, and where each is: a map lies elsewhere."""
+        count = len(words)
+        self.cells = (ctypes.c_uint64 * count)(
+            *(0 if isinstance(x, TensorMap | Size) else encoded(kind, x) for kind, x in words)
+        )
+        first = ctypes.addressof(self.cells)
+        self.pointers = (ctypes.c_uint64 * count)(
+            *(x.place if isinstance(x, TensorMap) else first + 8 * k
+              for k, (_, x) in enumerate(words))
+        )  # fmt: skip
+
+    def is_sized(self) -> bool:
+        """Has it numbers that are not known yet?"""
+        return bool(self.sized or self.count)
+
+    def fit(self, exact: Exact) -> None:
+        """Fill in numbers; it is aimed once more before it is started."""
+        for k, kind, number in self.sized:
+            self.cells[k] = encoded(kind, number(exact))
+        if self.count:
+            across, second = (number(exact) for number in self.count)
+            self.grid, self.stream = (across, second), None
+        for made, *_ in self.maps:
+            made.fit(exact)
 
     def bases(self) -> set[int]:
         """Numbers of the base addresses it depends on."""

@@ -318,7 +318,7 @@ class ChainKernel:
             if f"p{k}" in signature.constants:
                 self.arguments.constant(f"p{number}_{k}", value, dtype)
             else:
-                self.arguments.integer(f"p{number}_{k}", int(value), self.wide)
+                self.arguments.integer(f"p{number}_{k}", value, self.wide)
         holds = {}
         for ex, read in zip(built.loops.order(), kernel.order, strict=True):
             for outcome in (True, False) if ex.op in COMPARED else ():

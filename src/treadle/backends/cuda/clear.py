@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from treadle.backends.cuda.forms import INDEX_LIMIT
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.ops import with_helpers
 from treadle.base.dtypes import DType
@@ -20,6 +19,6 @@ def cleared(buffer: object, word: DType, count: int) -> Launch:
     """The launch that clears so many words."""
     add = Arguments()
     add.memory("words", word, buffer)
-    add.integer("n", count, count >= INDEX_LIMIT)
+    add.integer("n", count, False)
     source = add.source(with_helpers(TEXT), {"BLOCK": BLOCK}, 4)
     return Launch(source, (-(-count // BLOCK), 1), add.values, count)

@@ -7,6 +7,7 @@ from treadle.backends.cuda.keys import RAW, ordered, place_of, register_bits
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.ops import with_helpers
 from treadle.base.dtypes import DType, int64
+from treadle.base.sizes import most
 
 SHORT = 128  # elements of a line that are always counted
 LONG = 4096  # elements of one that may be, where all comparisons together are few
@@ -54,9 +55,9 @@ def counted(
     add.memory("y", RAW[d.size] if values else int64, memory[1])
     for name, value in {"lines": lines, "n": n, "inner": inner}.items():
         add.integer(name, value, wide)
-    rows = min(ROWS[n > SHORT], power_of_two(n))
-    others = min(TILE // rows, power_of_two(n))
-    together = min(max(1, TILE // (rows * others)), power_of_two(lines))
+    rows = min(ROWS[most(n) > SHORT], power_of_two(most(n)))
+    others = min(TILE // rows, power_of_two(most(n)))
+    together = min(max(1, TILE // (rows * others)), power_of_two(most(lines)))
 
     text = TEXT.format(
         keys="\n    ".join(ordered(d, descending)), kind=f"tl.{register_bits(d).name}",

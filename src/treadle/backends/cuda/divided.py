@@ -31,6 +31,7 @@ from treadle.backends.cuda.narrow import memory_type, stored
 from treadle.backends.cuda.ops import with_helpers
 from treadle.backends.cuda.streamed import LITTLE, Matrix, Quick
 from treadle.base.dtypes import DType, float32
+from treadle.base.sizes import most
 from treadle.kernel.abstract import Kernel, Store
 from treadle.kernel.axes import linear
 from treadle.kernel.build import Built
@@ -52,11 +53,12 @@ def suits(product: ProductStep, processors: int, architecture: int) -> bool:
         return False
     if product.epilogue is not None and not is_known(product.epilogue.loops):
         return False
-    (m, n), k = product.node.shape, product.sides()[0].shape[-1]
+    rows, *_ = product.node.shape
+    m, n, k = map(most, (*product.node.shape, product.sides()[0].shape[-1]))
     wide, *_ = tiles = tiles_of(product.node.dtype)
     tile, _ = chosen(tiles, m, n, k, processors)
     pairs, steps = pairs_of(m, n, tile), -(-k // tile.k)
-    whole = -(-m // LANES) % GROUPS == 0 and pairs * GROUPS * LANES * tile.n <= WASTE * m * n
+    whole = -(-rows // LANES) % GROUPS == 0 and pairs * GROUPS * LANES * tile.n <= WASTE * m * n
     return whole and pairs * steps * tile.n >= ENOUGH * processors * wide.n
 
 
@@ -100,8 +102,9 @@ class Divided(Quick):
 
     def choose(self, tiles: Sequence[Tile]) -> Tile:
         """The tile of least estimated time, and into how many pieces it is cut."""
-        tile, self.cut = chosen(tiles, self.m, self.n, self.k, self.processors)
-        self.pairs = pairs_of(self.m, self.n, tile)
+        m, n, k = map(most, (self.m, self.n, self.k))
+        tile, self.cut = chosen(tiles, m, n, k, self.processors)
+        self.pairs = pairs_of(m, n, tile)
         return tile
 
     def slices(self) -> int:

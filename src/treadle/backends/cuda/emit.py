@@ -80,7 +80,8 @@ class Emitter(Values):
             part = self.name("tl.program_id(1)", "part")
             self.known[-1][self.kernel.outer[0]] = part
             low = self.name(f"{part} * span", "low")
-            high = self.name(f"tl.minimum({low} + span, columns)", "high")
+            high = f"tl.maximum(tl.minimum({low} + span, columns), {low})"  # some parts are empty
+            high = self.name(high, "high")
         self._row_tile("program * ROWS", "rows")
         if self.form.whole:
             self._columns("0")

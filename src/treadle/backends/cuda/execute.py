@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from treadle.backends import facts
@@ -12,6 +12,7 @@ from treadle.backends.cuda.program import Plan
 from treadle.backends.cuda.recorded import start_recorded
 from treadle.backends.cuda.segments import segments
 from treadle.backends.cuda.show import start_shown, tell
+from treadle.backends.cuda.sized import Sizes
 from treadle.backends.cuda.walk import call_of
 from treadle.base import trace
 from treadle.base.knobs import MEANING
@@ -31,16 +32,30 @@ class Program:
         machine = ("cuda", f"sm_{gpu.architecture}", str(gpu.processors))
         self.plan = Plan(roots, leaves, replaces, gpu.processors, machine, gpu.architecture)
         gpu.prepare(self.plan.launches)
-        kernel, group = partial(Call, gpu), partial(segments, gpu)
+        self.sizes = Sizes()
+        kernel, group = partial(Call, gpu, self.sizes), partial(segments, gpu)
         self.calls = [call_of(work, gpu, kernel, group) for work in self.plan.placed()]
         self.segments = group(self.calls)
-        self.new = [nbytes for kind, nbytes in self.plan.outputs if kind == "new"]
+        self.results = [self.sizes.number(n) for kind, n in self.plan.outputs if kind == "new"]
+        if not self.sizes.order:
+            self._fit({})
         self.overwrites = self.plan.places.overwrites()
         counted = self.plan.counted
         self.counters = [gpu.zeros(counted)] if counted else []
         self.clock: Callable[[Sequence[int]], None] | None = None  # starts instead, where it is set
         if trace.is_heard():
             tell(self.plan)
+
+    def at(self, sizes: Mapping[str, int]) -> Program:
+        """The program for sizes: kernels and graphs are the same, with other numbers."""
+        program = Program.__new__(Program)
+        program.__dict__.update(self.__dict__)
+        program._fit(sizes)
+        return program
+
+    def _fit(self, sizes: Mapping[str, int]) -> None:
+        self.exact = self.sizes.at(sizes)
+        self.new = [number(self.exact) for number in self.results]
 
     def run(self, inputs: Sequence[Buffer], results: list[Buffer] | None = None) -> list[Buffer]:
         """Queue everything on the leaves' memory; returns the roots', added to results if given."""
@@ -50,6 +65,8 @@ class Program:
             new = [gpu.allocate(nbytes) for nbytes in self.new]
             bases = [gpu.arena(self.plan.layout.nbytes), *(b.address for b in inputs)]
             bases += [buffer.address for buffer in (*new, *self.counters)]
+            for segment in self.segments:
+                segment.fit(self.exact)
             if self.clock is not None:
                 self.clock(bases)
             elif not MEANING.shown:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
+from treadle.base.sizes import UnknownSizeError, least, most
 from treadle.kernel.index import Axis, Index
 from treadle.kernel.loops import Loops, indices_of
 
@@ -68,7 +69,10 @@ def updates_apart(loops: Loops) -> bool:
     if len(loops.passes) != 1 or loops.passes[0].reduces or len(stores) != 1:
         return False
     axes = [axis for axis in (*loops.outer, *loops.inner) if axis.extent > 1]
-    return _is_apart(stores[0].position, axes)
+    try:
+        return _is_apart(stores[0].position, axes)
+    except UnknownSizeError:
+        return False
 
 
 def _is_apart(position: Index, axes: list[Axis]) -> bool:
@@ -87,24 +91,27 @@ def is_wide(loops: Loops) -> bool:
     """Can an index leave 32 bits?"""
     indices = [index for ex in loops.order() for index in indices_of(ex)]
     indices += [s.position for s in loops.stores()]
-    most = max((max(-i.bounds[0], i.bounds[1]) for i in indices), default=0)
-    return max(most, size_of(loops.outer), size_of(loops.inner)) >= INDEX_LIMIT
+    ends = [(least(low), most(high)) for low, high in (index.bounds for index in indices)]
+    furthest = max((max(-low, high) for low, high in ends), default=0)
+    sizes = most(size_of(loops.outer)), most(size_of(loops.inner))
+    return max(furthest, *sizes) >= INDEX_LIMIT
 
 
 def choose(loops: Loops, split: bool = False) -> Form:
-    """The form of a kernel."""
+    """The form of a kernel; sizes that are not known count as the largest they can be."""
     rows, columns = size_of(loops.outer[split:]), size_of(loops.inner)
+    largest = most(rows), most(columns)
     wide = is_wide(loops)
     if is_map(loops) or updates_apart(loops):
-        r, c = _map_tile(loops, rows, columns)
+        r, c = _map_tile(loops, *largest)
         return Form("map", r, c, False, 4, rows % r == 0, columns % c == 0, wide=wide)
     stores = [s for step in loops.passes for s in step.stores]
     if any(s.updates for s in stores):
-        lanes = min(128, power_of_two(rows))
+        lanes = min(128, power_of_two(largest[0]))
         return Form("rows", lanes, 1, False, 4, rows % lanes == 0, True, wide=wide)
     if any(s.mode == "partial" for s in stores):
         return _blocks(loops, rows, columns, wide)
-    r, c, whole = _row_tile(loops, rows, columns)
+    r, c, whole = _row_tile(loops, *largest)
     if split:
         whole, c = False, min(c, CHUNK // r)
     exact = columns % c == 0 and (not whole or columns == c)
@@ -158,11 +165,11 @@ def _runs_along(index: Index, axis: Axis, inner: list[Axis]) -> bool:
 def _blocks(loops: Loops, rows: int, columns: int, wide: bool) -> Form:
     """Small blocks of rows, four programs a processor; of long rows one program has it all."""
     reduces = any(step.reduces for step in loops.passes)
-    full = power_of_two(max(1, columns))
+    full = power_of_two(max(1, most(columns)))
     whole = reduces and full <= WHOLE // 2
     in_memory = reduces and not whole
-    c = full if whole else CHUNK if reduces else _even(columns)
-    r = 1 if in_memory else min(power_of_two(max(1, rows)), max(1, STRIP // c))
+    c = full if whole else CHUNK if reduces else _even(most(columns))
+    r = 1 if in_memory else min(power_of_two(max(1, most(rows))), max(1, STRIP // c))
     exact = columns % c == 0 and (not whole or columns == c)
     warps = 4 if r * c <= STRIP else 8 if in_memory or _bytes_read(loops) <= 4 else 16
     stages = 1 if in_memory else _stages(loops, r * c, 3 if warps == 4 else 4)
@@ -178,9 +185,9 @@ def _even(columns: int) -> int:
     return min(TILE, even if even >= SMALL_TILE else power_of_two(max(1, columns)))
 
 
-def _stages(loops: Loops, elements: int, most: int) -> int:
+def _stages(loops: Loops, elements: int, limit: int) -> int:
     """Blocks on their way at once: what is read for them has to fit into shared memory."""
-    return max(1, min(most, 1 + AHEAD // max(1, _bytes_read(loops) * elements)))
+    return max(1, min(limit, 1 + AHEAD // max(1, _bytes_read(loops) * elements)))
 
 
 def _bytes_read(loops: Loops) -> int:
@@ -194,7 +201,7 @@ def _bytes_read(loops: Loops) -> int:
 
 def block_rows(loops: Loops, form: Form, processors: int) -> int:
     """How many rows make a block of column sums: as many blocks as keep all processors busy."""
-    rows, columns = size_of(loops.outer), size_of(loops.inner)
+    rows, columns = most(size_of(loops.outer)), most(size_of(loops.inner))
     alone = form.whole or any(step.reduces for step in loops.passes)  # for all columns
     programs = (4 if form.warps == 4 else 2 if form.in_memory else 1) * processors
     programs = programs if alone else max(1, 6 * processors * form.columns // columns)
@@ -212,7 +219,7 @@ def splits(loops: Loops, processors: int) -> int:
         return 1
     if any(s.mode != "set" for s in loops.stores()):
         return 1
-    rows, columns = size_of(loops.outer), size_of(loops.inner)
+    rows, columns = most(size_of(loops.outer)), most(size_of(loops.inner))
     r, c, whole = _row_tile(loops, rows, columns)
     programs = -(-rows // r) if rows else 0
     few = loops.across and columns < SHORT  # a second kernel would take as long

@@ -16,6 +16,7 @@ from treadle.backends.choices import Machine
 from treadle.backends.cuda.launch import Arguments, Launch, Source
 from treadle.backends.cuda.matmul import Matmul, Tile
 from treadle.backends.cuda.together import MOST, together
+from treadle.base.sizes import most
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
 from treadle.kernel.steps import ProductStep, ScatterStep, Step
@@ -104,7 +105,7 @@ class Grouping:
         if step.parts or step.after or not step.node.type.size:
             return False
         a, b = step.sides()
-        if a.places is not None or b.places is not None or a.shape[-1] > DEEPEST:
+        if a.places is not None or b.places is not None or most(a.shape[-1]) > DEEPEST:
             return False
         return PART * _tiles(step) <= self.processors
 
@@ -157,10 +158,10 @@ class Grouping:
         """The tile of least estimated time for all of them."""
 
         def time(tile: Tile) -> float:
-            waves = -(-sum(x.count(tile) for x in members) // self.processors)
+            waves = -(-sum(most(x.count(tile)) for x in members) // self.processors)
             return waves * tile.m * tile.n / tile.speed
 
-        rows, narrow = max(x.m for x in members), members[0].node.dtype.size <= 2
+        rows, narrow = max(most(x.m) for x in members), members[0].node.dtype.size <= 2
         tiles = [x for x in members[0].tiles() if x.m > LOW or rows <= LOW or not narrow]
         return min(tiles, key=time)
 
@@ -202,7 +203,7 @@ class Grouping:
 
 def _tiles(step: ProductStep) -> int:
     *batch, rows, columns = step.node.shape
-    return -(-rows // SIDE) * -(-columns // SIDE) * prod(batch)
+    return most(-(-rows // SIDE) * -(-columns // SIDE) * prod(batch))
 
 
 def _before(steps: Sequence[Step], replaces: Mapping[Node, Node]) -> list[set[int]]:

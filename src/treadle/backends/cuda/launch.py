@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from treadle.backends.cuda.forms import INDEX_LIMIT
 from treadle.backends.cuda.ops import SHORT
 from treadle.base.dtypes import DType
+from treadle.base.sizes import Size, least, most
 from treadle.kernel.build import Built
 from treadle.kernel.places import Place
 from treadle.kernel.signature import Signature
 
 Argument = object
-"""A number, or a Memory."""
+"""A number, which may be a size that is not known yet, or a Memory."""
 Places = Callable[[object], Place]
 """Where buffers lie."""
 
@@ -64,6 +65,9 @@ class Launch:
     touched: list[tuple[int, bool]] | None = None
     """Of each memory, how many bytes it has and whether they are written; None: nobody knows."""
 
+    def __post_init__(self) -> None:
+        self.size = most(self.size)
+
     def memories(self) -> list[tuple[int, Memory]]:
         """Arguments that are addresses, with their numbers."""
         return [(k, a) for k, a in enumerate(self.arguments) if isinstance(a, Memory)]
@@ -88,11 +92,15 @@ class Arguments:
 
     def integer(self, name: str, value: int, wide: bool) -> None:
         """A number that indices are made of."""
-        self.add(name, "i64" if wide or abs(value) >= INDEX_LIMIT else "i32", int(value))
+        wide = wide or max(most(value), -least(value)) >= INDEX_LIMIT
+        number = value if isinstance(value, Size) else int(value)
+        self.add(name, "i64" if wide else "i32", number)
 
     def constant(self, name: str, value: float | int | bool, dtype: DType) -> None:
         """A number of the computation itself."""
-        self.add(name, SHORT[dtype.name], float(value) if dtype.is_float else int(value))
+        if not isinstance(value, Size):
+            value = float(value) if dtype.is_float else int(value)
+        self.add(name, SHORT[dtype.name], value)
 
     def add(self, name: str, kind: str, value: Argument) -> None:
         """Anything, with Triton's short name of its type."""
@@ -109,14 +117,15 @@ class Arguments:
             if f"p{k}" in signature.constants:
                 self.constant(f"p{k}", value, dtype)
             else:
-                self.integer(f"p{k}", int(value), wide)
+                self.integer(f"p{k}", value, wide)
 
     def source(self, text: str, constants: dict[str, int], warps: int, stages: int = 3) -> Source:
         """The kernel these arguments are for."""
         aligned = tuple(
             k
             for k, ((_, kind), value) in enumerate(zip(self.types, self.values, strict=True))
-            if kind[0] == "*" or (kind[0] == "i" and isinstance(value, int) and value % 16 == 0)
+            if kind[0] == "*"
+            or (kind[0] == "i" and isinstance(value, int | Size) and value % 16 == 0)
         )
         kinds, sizes = tuple(self.types), tuple(constants.items())
         return Source(text, kinds, sizes, aligned, warps, stages)

@@ -17,6 +17,7 @@ from treadle.backends.questions import of_loops
 from treadle.base.dtypes import DType, bfloat16, float16, float32, float64
 from treadle.base.errors import needed
 from treadle.base.knobs import TF32
+from treadle.base.sizes import most
 from treadle.kernel.index import Axis, Index, Remainder, as_quotient
 from treadle.kernel.parser import parse
 from treadle.kernel.signature import Signature
@@ -89,7 +90,7 @@ class Matmul:
         loops = product.epilogue.loops if product.epilogue else None
         self.signature = Signature(loops) if loops else None
         sizes = [self.node.type.size] + [x.operand.base.type.size for x in (self.a, self.b)]
-        self.wide = max(sizes) >= INDEX_LIMIT or (loops is not None and is_wide(loops))
+        self.wide = max(map(most, sizes)) >= INDEX_LIMIT or (loops is not None and is_wide(loops))
         self.arguments = Arguments()
 
     def tiles(self) -> tuple[Tile, ...]:
@@ -102,7 +103,7 @@ class Matmul:
         """The tile of least estimated time: of waves of programs, as long as a tile is large."""
 
         def time(tile: Tile) -> float:
-            waves = -(-self.count(tile) // self.processors)
+            waves = -(-most(self.count(tile)) // self.processors)
             return waves * tile.m * tile.n / tile.speed
 
         return min(tiles, key=time)
@@ -142,7 +143,7 @@ class Matmul:
         self._collect()
         t = self.tile
         source = self.arguments.source(self._text(), self._constants(), t.warps, t.stages)
-        size = self.node.type.size * max(1, self.k)
+        size = most(self.node.type.size) * max(1, most(self.k))
         return Launch(source, (self._programs(), 1), self.arguments.values, size)
 
     def _constants(self) -> dict[str, int]:

@@ -11,6 +11,7 @@ from treadle.backends.cuda.keys import RAW, constants, levelled, place_of, strai
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.ops import with_helpers
 from treadle.base.dtypes import DType, int64
+from treadle.base.sizes import most
 
 LONG = 2048  # elements of a line at most
 TILE = 1024  # elements of short lines together
@@ -52,8 +53,8 @@ def by_network(
     add.memory("y", RAW[d.size] if values else int64, memory[1])
     for name, value in {"lines": lines, "n": n, "inner": inner}.items():
         add.integer(name, value, wide)
-    span = power_of_two(n)
-    together = min(max(1, TILE // span), power_of_two(lines))
+    span = power_of_two(most(n))
+    together = min(max(1, TILE // span), power_of_two(most(lines)))
     ends = ELEMENTS.format(straight="\n    ".join(straight(d, descending)))
     text = TEXT.format(
         wide=".to(tl.int64)" * wide, constants="\n    ".join(constants(d)),

@@ -6,23 +6,28 @@ program waits for the device before such a step, and its graphs end there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from treadle.backends.arrays import numpy_dtype
 from treadle.backends.cuda.launch import Places
+from treadle.backends.cuda.sized import Exact
 from treadle.backends.registry import Program, backend_of
 from treadle.base.device import CPU
+from treadle.base.sizes import Size, evaluator
 from treadle.ir.node import Call, Node, Type, new_node, placeholder, type_of
 
 
-def _there(type_: Type) -> Type:
-    """The same on the host."""
-    return type_of(type_.shape, type_.dtype, CPU)
+def _there(type_: Type, dims: Mapping[str, int] | None = None) -> Type:
+    """The same on the host, with the sizes that Dims have."""
+    shape = type_.shape
+    if dims is not None and Size in map(type, shape):
+        shape = tuple([evaluator([n])(dims)[0] if isinstance(n, Size) else n for n in shape])
+    return type_of(shape, type_.dtype, CPU)
 
 
 @dataclass(eq=False)
@@ -42,12 +47,24 @@ class HostStep:
         root = new_node(Call(self.node.op, self.node.arg, _there(self.node.type), ()), operands)
         return backend_of(CPU).compile([root], operands, {})
 
+    def exact(self, dims: Mapping[str, int]) -> Exactly:
+        """It for the sizes of a run."""
+        types = [_there(x.type, dims) for x in (*self.node.operands, self.node)]
+        return Exactly(self.program.at(dims), types)  # type: ignore[attr-defined]
+
+
+class Exactly(NamedTuple):
+    """What the host runs, and the types of its operands and its result."""
+
+    program: Program
+    types: list[Type]
+
     def run(self, arrays: Sequence[Any]) -> Any:
         """The result of operands, in arrays of NumPy."""
-        host = backend_of(CPU)
-        pairs = zip(arrays, self.node.operands, strict=True)
-        (found,) = self.program.run([host.upload(x, _there(n.type), copy=False) for x, n in pairs])
-        return host.download(found, _there(self.node.type))
+        host, (*given, result) = backend_of(CPU), self.types
+        pairs = zip(arrays, given, strict=True)
+        (found,) = self.program.run([host.upload(x, type_, copy=False) for x, type_ in pairs])
+        return host.download(found, result)
 
 
 class HostCall:
@@ -67,6 +84,10 @@ class HostCall:
         self.addresses: list[int] = []
         work.program  # noqa: B018 - compiled with everything else
 
+    def fit(self, exact: Exact) -> None:
+        """Fill in sizes."""
+        self.exactly = self.work.exact(exact.dims)
+
     def aim(self, bases: Sequence[int]) -> None:
         """Fill in addresses."""
         self.addresses = [bases[base] + offset for base, offset in self.places]
@@ -74,9 +95,10 @@ class HostCall:
     def start(self) -> None:
         """Wait for the operands, compute, and queue the result."""
         *sources, target = self.addresses
+        *given, result = self.exactly.types
         arrays = []
-        for address, x in zip(sources, self.work.node.operands, strict=True):
-            arrays.append(np.empty(x.shape, numpy_dtype(x.dtype)))
-            self.read(arrays[-1].ctypes.data, address, x.type.nbytes)
-        found = self.work.run(arrays)
-        self.write(target, found.ctypes.data, self.work.node.type.nbytes)
+        for address, type_ in zip(sources, given, strict=True):
+            arrays.append(np.empty(type_.shape, numpy_dtype(type_.dtype)))
+            self.read(arrays[-1].ctypes.data, address, type_.nbytes)
+        found = self.exactly.run(arrays)
+        self.write(target, found.ctypes.data, result.nbytes)

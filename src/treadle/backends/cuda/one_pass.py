@@ -19,6 +19,7 @@ from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.narrow import loaded, stored
 from treadle.backends.cuda.ops import register_type, with_helpers
 from treadle.base.dtypes import DType, int64
+from treadle.base.sizes import most
 
 SPAN = 8192  # elements of a block, where they have 32 bits
 WARPS = 4
@@ -128,7 +129,7 @@ class OnePass:
     @property
     def group(self) -> int:
         """Blocks of a group."""
-        return power_of_two(isqrt(self.blocks - 1) + 1)
+        return power_of_two(isqrt(most(self.blocks) - 1) + 1)
 
     @property
     def groups(self) -> int:
@@ -146,7 +147,7 @@ class OnePass:
 
     def launches(self, source: object, result: object, temporary: str) -> list[Launch]:
         """The kernels, in order."""
-        wide = self.lines * self.n >= INDEX_LIMIT
+        wide = most(self.lines * self.n) >= INDEX_LIMIT
         add = Arguments()
         add.memory("x", self.dtype, source)
         add.memory("y", self.dtype, result)
@@ -162,7 +163,7 @@ class OnePass:
             load=loaded("tl.load(x + line * n + k, mask=inside, other=0)", self.dtype),
             start=self.start, identity=self.identity, kind=register_type(self.kind),
         )  # fmt: skip
-        sizes = {"SPAN": self.span, "GROUP": self.group, "GROUPS": power_of_two(self.groups)}
+        sizes = {"SPAN": self.span, "GROUP": self.group, "GROUPS": power_of_two(most(self.groups))}
         code = add.source(with_helpers(self.join + text), sizes, WARPS)
         size = self.lines * self.n
         launch = Launch(code, (self.lines * self.blocks, 1), add.values, size)

@@ -18,6 +18,7 @@ from treadle.backends.cuda.narrow import loaded, stored
 from treadle.backends.cuda.ops import accumulator, register_type, with_helpers
 from treadle.backends.cuda.values import mask_of
 from treadle.base.dtypes import int32
+from treadle.base.sizes import most
 from treadle.kernel.abstract import Looked, Store
 from treadle.kernel.index import Looked as LookedIndex
 from treadle.kernel.loops import Loops
@@ -33,7 +34,7 @@ MARKS = ("first", "last")
 def form_of(loops: Loops, wide: bool) -> Form | None:
     """The form of a scatter whose indices are the same for all rows; None: another will do."""
     (step,) = loops.passes
-    entries, rows = size_of(loops.inner), size_of(loops.outer)
+    entries, rows = most(size_of(loops.inner)), size_of(loops.outer)
     if len(step.stores) != 1 or step.reduces or entries < FEWEST or wide:
         return None
     (store,) = step.stores
@@ -44,11 +45,12 @@ def form_of(loops: Loops, wide: bool) -> Form | None:
         return None
     if store.mode != "add" or not loops.arguments[store.buffer].dtype.is_float:
         return None
-    if (store.only is not None and not store.only.axes <= inner) or looked[0].size > MOST_PLACES:
+    places = most(looked[0].size)
+    if (store.only is not None and not store.only.axes <= inner) or places > MOST_PLACES:
         return None
-    lanes = min(SCAN, power_of_two(rows))
+    lanes = min(SCAN, power_of_two(most(rows)))
     each, many = EACH
-    if entries > MOST or entries >= max(many, each * looked[0].size):
+    if entries > MOST or entries >= max(many, each * places):
         return Form("sorted", lanes, TILE // lanes, False, 4, rows % lanes == 0, False)
     together = max(1, min(TOGETHER, TILE // lanes))
     return Form("owners", lanes, together, False, 4, rows % lanes == 0, False)

@@ -12,6 +12,7 @@ from treadle.backends.cuda.streamed import Quick, Streamed, is_able
 from treadle.backends.cuda.windowed import Windowed, is_windowed
 from treadle.base.dtypes import float32
 from treadle.base.knobs import TF32
+from treadle.base.sizes import most
 from treadle.kernel.steps import ProductStep
 
 
@@ -22,7 +23,7 @@ def product_of(
     dtype = product.node.dtype
     sizes = [x.operand.base.type.size for x in product.sides()]
     cores = dtype.size <= 2 or (dtype is float32 and TF32.value)
-    near = max(product.node.type.size, *sizes) < INDEX_LIMIT
+    near = max(map(most, (product.node.type.size, *sizes))) < INDEX_LIMIT
     given = product, processors, machine, architecture
     if is_windowed(product):
         return joined(Windowed(*given))

@@ -239,6 +239,7 @@ class Plan(Driver):
 
     def _counters(self, sizes: dict[str, int], step: int) -> list[Launch]:
         """Memory of zeros: there from the first run on, or cleared where bodies run many times."""
+        sizes = {name: most(nbytes) for name, nbytes in sizes.items()}
         if self.within is None:
             self.lasting |= sizes
             return []
@@ -310,7 +311,7 @@ class Plan(Driver):
 
     def _add_split(self, built: Built, step: int, parts: int) -> None:
         """Few rows, long: parts of them reduced side by side, then joined."""
-        columns = size_of(built.loops.inner)
+        columns = most(size_of(built.loops.inner))
         form = choose(with_parts(built.loops, parts), split=True)
         span = -(-columns // (parts * form.columns)) * form.columns
         first, between = split_reduction(built, -(-columns // span), f"parts{len(self.work)}")

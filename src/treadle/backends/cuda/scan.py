@@ -17,6 +17,7 @@ from treadle.backends.cuda.narrow import loaded, stored
 from treadle.backends.cuda.one_pass import OnePass
 from treadle.backends.cuda.ops import PRIMITIVES, number, register_type, with_helpers
 from treadle.base.dtypes import DType, float32, float64, int64
+from treadle.base.sizes import most
 from treadle.ir.node import Node
 
 TILE = 4096  # elements of a program at a time
@@ -107,6 +108,7 @@ def sizes_of(node: Node) -> tuple[int, int, int]:
 
 def choose(outer: int, n: int, inner: int, processors: int) -> Cut:
     """The cut of lines that lie inner apart."""
+    outer, n, inner = map(most, (outer, n, inner))
     if inner > 1:
         lines = min(SIDE, power_of_two(inner))
         span = min(TILE // lines, power_of_two(n))
@@ -134,7 +136,7 @@ class Scan:
         self.source, self.result = memory
         self.cut = choose(*sizes, processors)
         self.lines, self.size = self.outer * self.inner, prod(sizes)
-        self.wide = self.size >= INDEX_LIMIT
+        self.wide = most(self.size) >= INDEX_LIMIT
         self.kind = carried(name, dtype)
 
     def temporaries(self) -> dict[str, int]:
@@ -169,8 +171,7 @@ class Scan:
             arguments.memory("y", self.d, self.result)
         if cut.parts > 1:
             arguments.memory("parts", self.kind, self.temporary)
-        spans = -(-self.n // (cut.span * cut.parts)) * cut.span
-        numbers = {"lines": self.lines, "n": self.n, "inner": self.inner, "span": spans}
+        numbers = {"lines": self.lines, "n": self.n, "inner": self.inner, "span": self._part()}
         for name, value in numbers.items():
             arguments.integer(name, value, self.wide)
         constants = {"LINES": cut.lines, "SPAN": cut.span}
@@ -178,7 +179,15 @@ class Scan:
         source = arguments.source(text, constants, 4 if cut.lines * cut.span <= 2048 else 8)
         blocks = self.outer * -(-self.inner // cut.lines) if cut.across else (
             -(-self.lines // cut.lines))  # fmt: skip
-        return Launch(source, (blocks, -(-self.n // spans)), arguments.values, self.size)
+        return Launch(source, (blocks, self._count()), arguments.values, self.size)
+
+    def _part(self) -> int:
+        """Elements of a part: whole spans."""
+        return -(-most(self.n) // (self.cut.span * self.cut.parts)) * self.cut.span
+
+    def _count(self) -> int:
+        """Parts of a line that is as long as it can be."""
+        return -(-most(self.n) // self._part())
 
     def _text(self, whole: bool) -> str:
         cut, kind = self.cut, register_type(self.kind)
@@ -231,10 +240,9 @@ class Scan:
 
     def _before(self) -> Launch:
         """What comes before each part: the totals of those in front of it."""
-        arguments, lines = Arguments(), min(128, power_of_two(self.lines))
+        arguments, lines = Arguments(), min(128, power_of_two(most(self.lines)))
         arguments.memory("parts", self.kind, self.temporary)
-        spans = -(-self.n // (self.cut.span * self.cut.parts)) * self.cut.span
-        arguments.integer("count", -(-self.n // spans), False)
+        arguments.integer("count", self._count(), False)
         arguments.integer("lines", self.lines, False)
         start = identity(self.name, self.kind)
         body = BEFORE.format(start=start)

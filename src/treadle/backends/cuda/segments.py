@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from treadle.backends.cuda.calls import Call, Graph
 from treadle.backends.cuda.driver import Gpu
+from treadle.backends.cuda.sized import Exact
 from treadle.backends.cuda.walk import Started
 
 FEW = 2  # launches that are not worth a graph
@@ -23,10 +24,22 @@ class Segment:
         self.graph: Graph | None = None
         self.bases: Sequence[int] = ()  # that the calls are aimed at
         self.stale: set[int] = set()  # calls that were aimed elsewhere since the graph was started
+        self.sized = [number for number, call in enumerate(calls) if call.is_sized()]
+        self.exact: Exact | None = None  # sizes that calls have
+        self.fitted: set[int] = set()  # calls that were given others since they were aimed
 
     def forget(self) -> None:
         """Somebody else aims the calls."""
         self.bases, self.stale = (), set(range(len(self.calls)))
+
+    def fit(self, exact: Exact) -> None:
+        """Give calls the sizes of a run."""
+        if exact is self.exact:
+            return
+        for number in self.sized:
+            self.calls[number].fit(exact)
+        self.exact = exact
+        self.fitted.update(self.sized)
 
     def start(self, bases: Sequence[int]) -> None:
         """Together where most calls are aimed as they were, else one by one."""
@@ -49,9 +62,10 @@ class Segment:
         if self.bases:
             moved = [k for k, (new, old) in enumerate(zip(bases, self.bases, strict=True))
                      if new != old]  # fmt: skip
-            changed = {number for k in moved for number in self.readers.get(k, ())}
+            changed = {number for k in moved for number in self.readers.get(k, ())} | self.fitted
         else:
             changed = set(range(len(self.calls)))
+        self.fitted.clear()
         for number in changed:
             self.calls[number].aim(bases)
         self.bases = bases
@@ -63,9 +77,16 @@ class Alone:
 
     def __init__(self, call: Started) -> None:
         self.call = call
+        self.exact: Exact | None = None
 
     def forget(self) -> None:
         """It is aimed anew at every run."""
+
+    def fit(self, exact: Exact) -> None:
+        """Give it the sizes of a run."""
+        if exact is not self.exact:
+            self.call.fit(exact)
+            self.exact = exact
 
     def start(self, bases: Sequence[int]) -> None:
         """Once everything before it was started."""

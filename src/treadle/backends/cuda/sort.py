@@ -20,6 +20,7 @@ from treadle.backends.cuda.radix import moving
 from treadle.backends.cuda.scan import sizes_of
 from treadle.backends.cuda.tally import TURN, counting
 from treadle.base.dtypes import int64, uint32
+from treadle.base.sizes import most
 from treadle.ir.node import Node
 
 PROGRAMS = 2048  # that count, if each has enough to do
@@ -36,10 +37,10 @@ class Sort:
         self.outer, self.n, self.inner = sizes_of(node)
         self.lines, self.descending = self.outer * self.inner, bool(node.arg[1])
         self.d, self.values = source.dtype, VALUES in node.arg
-        self.counted = is_counted(self.lines, self.n)
-        self.alone = self.counted or fits(self.d, self.n)  # one kernel does it
+        self.counted = is_counted(most(self.lines), most(self.n))
+        self.alone = self.counted or fits(self.d, most(self.n))  # one kernel does it
         how = self.descending, self.values, self.inner > 1
-        self.kind = kind = kind_of(self.d, *how, self.n)
+        self.kind = kind = kind_of(self.d, *how, most(self.n))
         self.word = RAW[kind.word]
         self.blocks = -(-self.n // kind.tile)
         self.tickets = kind.passes * self.lines
@@ -69,7 +70,7 @@ class Sort:
 
     def _alone(self) -> Launch:
         sizes, memory = (self.lines, self.n, self.inner), (self.source, self.node)
-        wide = self.lines * self.n >= INDEX_LIMIT
+        wide = most(self.lines * self.n) >= INDEX_LIMIT
         make = counted if self.counted else by_network
         return make(self.d, self.descending, self.values, sizes, wide, memory)
 
@@ -85,7 +86,7 @@ class Sort:
         add = Arguments()
         add.memory("x", RAW[self.d.size], self.source)
         add.memory("counts", self.word, self._at("counts"))
-        turns = min(TURNS, -(-self.lines * self.n // (PROGRAMS * TURN)))
+        turns = min(TURNS, -(-most(self.lines * self.n) // (PROGRAMS * TURN)))
         parts = -(-self.n // (TURN * turns))
         self._numbers(add, parts=parts, turns=turns)
         return self._launch(add, counting(self.kind, add.names), parts * self.lines)

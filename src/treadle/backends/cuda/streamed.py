@@ -14,6 +14,7 @@ from treadle.backends.cuda.narrow import FLOAT8, stored
 from treadle.backends.cuda.ops import with_helpers
 from treadle.base.dtypes import DType, float32, int32
 from treadle.base.shapes import Shape
+from treadle.base.sizes import least, most
 from treadle.kernel.steps import ProductStep
 
 TILES = (
@@ -79,7 +80,7 @@ def is_able(product: ProductStep) -> bool:
 
 def _can_turn(x: Matrix) -> bool:
     wanted = x.dtype is float32 or x.dtype in FLOAT8
-    return wanted and x.strides[0] == 1 and not any(x.batch) and min(x.extents) > 0
+    return wanted and x.strides[0] == 1 and not any(x.batch) and min(map(least, x.extents)) > 0
 
 
 class Streamed(Matmul):
@@ -120,15 +121,16 @@ class Streamed(Matmul):
 
     def _part(self, tile: Tile, pieces: int) -> float:
         """Waves of programs in pieces, as many whole tiles."""
-        waves = -(-self.count(tile) * pieces // self.processors)
-        return waves * (1 / pieces + (LEAVING / self.k if pieces > 1 else 0.0))
+        waves = -(-most(self.count(tile)) * pieces // self.processors)
+        return waves * (1 / pieces + (LEAVING / most(self.k) if pieces > 1 else 0.0))
 
     def _pieces(self, tile: Tile) -> int:
         """How many pieces k is cut into."""
-        most = MOST_PIECES if self.batch or self.k < DEEP else FULL
-        most = min(most, self.k // (tile.k * FEWEST_STEPS))
-        most = most if self.count(tile) < 2 * self.processors else 1
-        return min(range(1, max(1, most) + 1), key=lambda pieces: self._part(tile, pieces))
+        depth = most(self.k)
+        limit = MOST_PIECES if self.batch or depth < DEEP else FULL
+        limit = min(limit, depth // (tile.k * FEWEST_STEPS))
+        limit = limit if most(self.count(tile)) < 2 * self.processors else 1
+        return min(range(1, max(1, limit) + 1), key=lambda pieces: self._part(tile, pieces))
 
     def before(self, step: int) -> tuple[list[Launch], dict[str, int]]:
         """Operands as they have to lie, and room for pieces."""
@@ -165,7 +167,7 @@ class Streamed(Matmul):
         return parts
 
     def _programs(self) -> int:
-        tiles, t = self.count(self.tile) * self.pieces, self.tile
+        tiles, t = most(self.count(self.tile)) * self.pieces, self.tile
         return min(tiles, self.processors * (2 if t.m * t.n <= SMALL and t.warps <= 4 else 1))
 
     def _collect(self) -> None:

@@ -6,7 +6,9 @@ import ctypes
 
 from treadle.backends.cuda.launch import Tensor
 from treadle.backends.cuda.native import encoder
+from treadle.backends.cuda.sized import Exact, Sizes
 from treadle.base.errors import DeviceError, explain
+from treadle.base.sizes import Size
 
 KINDS = {
     "u8": (0, 1),
@@ -22,19 +24,35 @@ MOST = 16  # addresses of which a map is kept: results come to lie where earlier
 class TensorMap:
     """The map of one tensor, which a kernel is given by value."""
 
-    def __init__(self, tensor: Tensor, kind: str, swizzle: int, block: list[int]) -> None:
-        self.tensor, self.swizzle = tensor, swizzle
+    def __init__(
+        self, tensor: Tensor, sizes: Sizes, kind: str, swizzle: int, block: list[int]
+    ) -> None:
+        self.swizzle = swizzle
         self.kind, self.size = KINDS[kind.removeprefix("tensordesc<").partition("[")[0]]
         rank = len(tensor.extents)
-        self.extents = (ctypes.c_uint64 * rank)(*reversed(tensor.extents))
-        steps = [self.size * step for step in reversed(tensor.strides[:-1])]
-        self.strides = (ctypes.c_uint64 * rank)(*steps)
+        numbers = tensor.offset, *reversed(tensor.extents), *reversed(tensor.strides[:-1])
+        self.sized = [sizes.number(n) for n in numbers] if Size in map(type, numbers) else []
+        self.extents, self.strides = (ctypes.c_uint64 * rank)(), (ctypes.c_uint64 * rank)()
         self.block = (ctypes.c_uint32 * rank)(*reversed(block))
         self.every = (ctypes.c_uint32 * rank)(*[1] * rank)
         self.room = (ctypes.c_uint8 * (BYTES + ALIGNED))()
         self.place = -(-ctypes.addressof(self.room) // ALIGNED) * ALIGNED
+        if not self.sized:
+            self._measure(*numbers)
+
+    def _measure(self, offset: int, *sides: int) -> None:
+        """How large the tensor is, and how its elements lie."""
+        rank = len(self.extents)
+        self.offset = self.size * offset
+        self.extents[:] = sides[:rank]
+        self.strides[: rank - 1] = [self.size * step for step in sides[rank:]]
         self.aimed = -1
         self.known: dict[int, bytes] = {}
+
+    def fit(self, exact: Exact) -> None:
+        """Fill in sizes that were not known."""
+        if self.sized:
+            self._measure(*(number(exact) for number in self.sized))
 
     def aim(self, address: int) -> None:
         """The buffer is at an address."""
@@ -51,8 +69,8 @@ class TensorMap:
 
     def _encode(self, address: int) -> None:
         code = encoder()(
-            ctypes.c_void_p(self.place), self.kind, len(self.tensor.extents),
-            ctypes.c_void_p(address + self.size * self.tensor.offset), self.extents, self.strides,
+            ctypes.c_void_p(self.place), self.kind, len(self.extents),
+            ctypes.c_void_p(address + self.offset), self.extents, self.strides,
             self.block, self.every, 0, self.swizzle, LINES_OF_128, 0,
         )  # fmt: skip
         if code:

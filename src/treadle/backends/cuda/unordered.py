@@ -9,6 +9,7 @@ from __future__ import annotations
 from treadle.backends.cuda.forms import Form, power_of_two, size_of
 from treadle.base.dtypes import DType, float32, float64, int32, int64
 from treadle.base.knobs import DETERMINISTIC
+from treadle.base.sizes import most
 from treadle.kernel.index import Assumed, Axis, Index, Looked, Quotient
 from treadle.kernel.loops import Loops
 
@@ -41,7 +42,7 @@ def form_of(loops: Loops, wide: bool) -> Form | None:
     if not axes <= _moving(store.position):  # one address would stand for many entries
         return None
     rows, columns = size_of(loops.outer), size_of(loops.inner)
-    r, c = min(power_of_two(rows), LANES), min(power_of_two(columns), TILE)
+    r, c = min(power_of_two(most(rows)), LANES), min(power_of_two(most(columns)), TILE)
     if store.position.coefficient(loops.outer[-1]) == 1:  # lanes are neighbours in memory
         c = min(c, TILE // r)
     else:

@@ -16,6 +16,7 @@ import numpy as np
 from treadle.backends.cuda.launch import Launch, Places
 from treadle.backends.cuda.nest import Nest, Placed
 from treadle.backends.cuda.on_host import HostCall, HostStep
+from treadle.backends.cuda.sized import Exact
 from treadle.ir.region import Loop
 from treadle.kernel.places import Place
 
@@ -43,6 +44,9 @@ class Started(Protocol):
     def step(self) -> int: ...
     # fmt: on
 
+    def fit(self, exact: Exact) -> None:
+        """Fill in sizes."""
+
     def aim(self, bases: Sequence[int]) -> None:
         """Fill in addresses."""
 
@@ -52,6 +56,9 @@ class Started(Protocol):
 
 class Run(Protocol):
     """Calls that are started one after the other, or together."""
+
+    def fit(self, exact: Exact) -> None:
+        """With these sizes from now on."""
 
     def start(self, bases: Sequence[int]) -> None:
         """On this memory."""
@@ -89,6 +96,13 @@ class Walk:
                      *work.around(steps.after, frame)]  # fmt: skip
             self.bodies.append([group([make(x) for x in parts if x is not None]) for _ in TURNS])
         self.outer: list[int] = []
+
+    def fit(self, exact: Exact) -> None:
+        """The sizes of a run."""
+        for turns in self.bodies:
+            for runs in turns:
+                for run in runs:
+                    run.fit(exact)
 
     def aim(self, bases: Sequence[int]) -> None:
         """The memory of whatever it is a part of."""

@@ -16,6 +16,7 @@ from treadle.backends.cuda.streamed import QUICK, Streamed, brought
 from treadle.base.dtypes import float32, int32
 from treadle.base.errors import needed
 from treadle.base.knobs import TF32
+from treadle.base.sizes import most
 from treadle.kernel.index import ZERO, Axis, Index, Quotient, Remainder, as_quotient
 from treadle.kernel.operands import Operand, Place, Separable, Strided
 from treadle.kernel.steps import ProductStep
@@ -160,7 +161,7 @@ class Windowed(Streamed):
         t = self.tile
         nbytes = (t.m + t.n) * t.k * t.stages * self.node.dtype.size
         each = 2 if nbytes <= HALF else 1
-        return min(self.count(t) * self.pieces, self.processors * each)
+        return min(most(self.count(t)) * self.pieces, self.processors * each)
 
     def _pieces(self, tile: Tile) -> int:
         return 1 if self.across else super()._pieces(tile)
