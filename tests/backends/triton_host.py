@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import os
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from gluon_host import run_gluon
@@ -15,6 +17,7 @@ from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.launch import Memory, Tensor
 from treadle.backends.cuda.orders import ORDERS
 from treadle.backends.cuda.program import Plan
+from treadle.backends.cuda.sized import Sizes
 from treadle.backends.cuda.walk import call_of
 from treadle.backends.reference.eval import evaluate
 from treadle.backends.registry import BACKENDS, Statistics
@@ -154,6 +157,10 @@ class InTurn:
     def __init__(self, calls):
         self.calls = calls
 
+    def fit(self, exact):
+        for call in self.calls:
+            call.fit(exact)
+
     def start(self, bases):
         for call in self.calls:
             call.aim(bases)
@@ -163,8 +170,18 @@ class InTurn:
 class Interpreted:
     """A kernel that Triton's interpreter runs."""
 
-    def __init__(self, launch, place):
+    def __init__(self, sizes, launch, place):
         self.launch, self.place, self.step = launch, place, launch.step
+        tensors = [x for x in launch.arguments if isinstance(x, Tensor)]
+        self.tensors = sizes.within([(x.offset, x.extents, x.strides) for x in tensors])
+        self.numbers = sizes.within((launch.grid, launch.arguments))
+
+    def fit(self, exact):
+        grid, arguments = self.numbers(exact)
+        known = iter(self.tensors(exact))
+        arguments = [Tensor(x.buffer, *next(known), x.block) if isinstance(x, Tensor) else x
+                     for x in arguments]  # fmt: skip
+        self.launch = replace(self.launch, grid=grid, arguments=arguments)
 
     def aim(self, bases):
         self.bases = bases
@@ -216,24 +233,32 @@ class Interpreted:
         run_blocks(source.text, source.warps, shared, launch.grid[0], arguments, ranges)
 
 
-def run_interpreted(plan, inputs):
-    """The roots' arrays, every kernel interpreted on the CPU."""
+def run_interpreted(plan, inputs, dims=None):
+    """The roots' arrays, every kernel interpreted on the CPU; dims: sizes that were not known."""
     quicken()
+    sizes = Sizes()
+    kernel = partial(Interpreted, sizes)
+    calls = [call_of(work, Memories(), sizes, kernel, lambda calls: [InTurn(calls)])
+             for work in plan.placed()]  # fmt: skip
+    shapes = sizes.within([(root.type.nbytes, root.shape) for root in plan.roots])
+    outputs = sizes.within(plan.outputs)
+    exact = sizes.at(dims or {})
+    outputs, shapes = outputs(exact), shapes(exact)
     arena = np.zeros(plan.layout.nbytes + 64, np.uint8)
-    new = [np.full(max(1, n), 0xAB, np.uint8) for kind, n in plan.outputs if kind == "new"]
+    new = [np.full(max(1, n), 0xAB, np.uint8) for kind, n in outputs if kind == "new"]
     counters = np.zeros(max(1, plan.counted), np.uint8)
     bases = [x.ctypes.data for x in (arena, *inputs, *new, counters)]
-    for work in plan.placed():
-        call = call_of(work, Memories(), Interpreted, lambda calls: [InTurn(calls)])
+    for call in calls:
+        call.fit(exact)
         call.aim(bases)
         call.start()
     assert not counters.any(), "counters are left at zero"
     fresh = iter(new)
     results = []
-    for (kind, value), root in zip(plan.outputs, plan.roots, strict=True):
+    for (kind, value), root, (nbytes, shape) in zip(outputs, plan.roots, shapes, strict=True):
         if kind == "new":
-            raw = next(fresh)[: root.type.nbytes]
-            results.append(raw.view(numpy_dtype(root.dtype)).reshape(root.shape))
+            raw = next(fresh)[:nbytes]
+            results.append(raw.view(numpy_dtype(root.dtype)).reshape(shape))
         else:
             results.append(inputs[value] if kind == "leaf" else results[value])
     return results

@@ -13,101 +13,12 @@ from treadle.base import trace
 from treadle.base.errors import DeviceError, ShapeError, TreadleError
 from treadle.base.sizes import UnknownSizeError
 from treadle.nn import functional as F
-
-T = td.Dim("t", max=600, min=3)
-SIZES = (3, 4, 7, 64, 500, 599, 600)
-
-
-def random(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
-
-
-def rows(*shape):
-    return lambda n: [(random(n, *shape), 0)]
-
-
-def both(n):
-    return [(random(5, n), 1), (random(n, 40, seed=1), 0)]
-
-
-def heads(n):
-    return [(random(2, 6, 8), None), (random(2, n, 8, seed=1), 1), (random(2, n, 8, seed=2), 1)]
-
-
-def weighed(n):
-    return [(random(n, 40), 0), (random(40, 30, seed=1), None)]
-
-
-# Same bits as a program for that size alone: no sum goes along the Dim.
-EXACT = {
-    "a map": (lambda x: td.exp(x) * 2 + 1, rows(7)),
-    "a transpose": (lambda x: x.T * 2, rows(30)),
-    "a flip": (lambda x: x.flip(0), rows(7)),
-    "a slice": (lambda x: x[1:] - x[:-1], rows(7)),
-    "one row": (lambda x: x[-1] * x[0], rows(7)),
-    "a reshape": (lambda x: x.reshape(-1, 4).max(1), rows(8)),
-    "a reshape by its size": (lambda x: x.reshape(x.shape[0], 2, 4).sum(1), rows(8)),
-    "a join": (lambda x: td.concat([x, x.flip(0), td.zeros(3, 7)], axis=0), rows(7)),
-    "a join of columns": (lambda x: td.concat([x, x * 2], axis=1), rows(7)),
-    "rolled rows": (lambda x: td.roll(x, 1, 0), rows(7)),
-    "its size as a number": (lambda x: x * x.shape[0] + (2 - x.shape[0]), rows(7)),
-    "its indices": (lambda x: x * td.arange(x.shape[0])[:, None], rows(7)),
-    "rows by index": (lambda x: x[td.arange(x.shape[0]) // 2], rows(7)),
-    "rows of its own": (lambda x: td.zeros(x.shape[0], 3) + x[:, :3], rows(7)),
-    "the largest": (lambda x: x.max(0), rows(30)),
-    "where it is": (lambda x: x.argmax(0), rows(30)),
-    "a softmax of rows": (lambda x: td.softmax(x), rows(30)),
-    "a norm of rows": (lambda x: F.layer_norm(x, (30,)), rows(30)),
-    "running totals of rows": (lambda x: x.cumsum(1), rows(30)),
-    "sorted rows": (lambda x: x.sort(1), rows(30)),
-    "half precision": (lambda x: (x.cast(td.float16) * 2).cast(td.float32), rows(30)),
-    "a convolution of a batch": (
-        lambda x: F.conv2d(x, td.ones(4, 2, 3, 3)), lambda n: [(random(n, 2, 6, 6)[:70], 0)]),
-}  # fmt: skip
-# Sums along it may go in another order.
-CLOSE = {
-    "short rows": (lambda x: x.reshape(-1, 4).sum(1), rows(8)),
-    "a sum of rows": (lambda x: x.sum(0), rows(70)),
-    "a sum of all": (lambda x: x.sum(), rows(70)),
-    "a mean": (lambda x: x.mean(0), rows(30)),
-    "a deviation": (lambda x: x.std(0), rows(30)),
-    "a softmax of columns": (lambda x: td.softmax(x, axis=0), rows(30)),
-    "a product of rows": (lambda x, w: x @ w, weighed),
-    "a product with an epilogue": (lambda x, w: td.relu(x @ w) + 1, weighed),
-    "a product of columns": (lambda x, w: w.T @ x.T, weighed),
-    "a product along it": (lambda x, w: x @ w, both),
-    "a product along it with an epilogue": (lambda x, w: td.tanh(x @ w) - 1, both),
-    "a gram matrix": (lambda x: td.tril(x @ x.T), lambda n: [(random(n, 8)[:90], 0)]),
-    "attention": (lambda q, k, v: td.softmax(q @ k.mT) @ v, heads),
-    "attention of one": (lambda q, k, v: td.softmax(q[:, :1] @ k.mT) @ v, heads),
-    "causal attention": (
-        lambda x: F.scaled_dot_product_attention(x[None], x[None], x[None], is_causal=True),
-        lambda n: [(random(n, 8)[:90], 0)]),
-    "a slope": (lambda x, w: td.grad(lambda w: ((x @ w) ** 2).mean())(w), weighed),
-    "a slope of rows": (lambda x, w: td.grad(lambda x: ((x @ w) ** 2).mean())(x), weighed),
-}  # fmt: skip
-
-
-def marked(parts):
-    return [td.tensor(x) if axis is None else T.of(td.tensor(x), axis) for x, axis in parts]
+from treadle.testing.dim_cases import CLOSE, EXACT, T, check, random
 
 
 @pytest.mark.parametrize("name", [*EXACT, *CLOSE])
 def test_one_program_serves_every_size(name):
-    function, make = (EXACT | CLOSE)[name]
-    compiled = td.compile(function)
-    for n in SIZES:
-        parts = make(n)
-        expected = td.compile(function)(*[td.tensor(x) for x, _ in parts])
-        result = compiled(*marked(parts))
-        assert result.shape == expected.shape
-        if name in EXACT:
-            np.testing.assert_array_equal(result.numpy(), expected.numpy(), err_msg=str(n))
-        else:
-            scale = max(1e-6, float(np.abs(expected.numpy()).max()))
-            found = result.numpy() / scale
-            np.testing.assert_allclose(found, expected.numpy() / scale, atol=2e-5, err_msg=str(n))
-    assert sum(map(len, compiled.entries.values())) == 1
+    check(name, "cpu")
 
 
 def test_sizes_below_the_least_have_traces_of_their_own():
@@ -307,5 +218,5 @@ def test_a_state_keeps_its_size():
 
 def test_other_backends_refuse_it():
     f = td.compile(lambda x: x * 2)
-    with pytest.raises(DeviceError, match="needs the CPU"):
+    with pytest.raises(DeviceError, match="the CPU or a GPU"):
         f(T.of(td.ones(5, 3).to("reference")))

@@ -162,4 +162,5 @@ def flops_of(node: Node) -> float:
 def _flops_inside(spec: Spec) -> float:
     """Of all steps of a loop, or of the longest branch; one step where only a flag ends it."""
     bodies = [sum(map(flops_of, toposort(body.results))) for body in bodies_of(spec)]
-    return max(bodies) * (spec.length if isinstance(spec, Loop) and not spec.flagged else 1)
+    steps = most(spec.length) if isinstance(spec, Loop) and not spec.flagged else 1
+    return float(max(bodies) * steps)

@@ -61,7 +61,8 @@ def require_sized(program: Any, states: Sequence[Node]) -> None:
     """Refuse a program that has one size only, and states that would have several."""
     if not hasattr(program, "at"):
         hint = "leave max out: then every size is traced"
-        raise DeviceError(explain("compile", "a Dim with a max needs the CPU", hint))
+        wrong = "a Dim with a max needs one device, the CPU or a GPU"
+        raise DeviceError(explain("compile", wrong, hint))
     for node in states:
         if any(isinstance(n, Size) for n in node.shape):
             hint = "keep a state of the largest size and assign a part of it: state[:n] = x"

@@ -34,7 +34,8 @@ class Program:
         gpu.prepare(self.plan.launches)
         self.sizes = Sizes()
         kernel, group = partial(Call, gpu, self.sizes), partial(segments, gpu)
-        self.calls = [call_of(work, gpu, kernel, group) for work in self.plan.placed()]
+        make = partial(call_of, device=gpu, sizes=self.sizes, kernel=kernel, group=group)
+        self.calls = [make(work) for work in self.plan.placed()]
         self.segments = group(self.calls)
         self.results = [self.sizes.number(n) for kind, n in self.plan.outputs if kind == "new"]
         if not self.sizes.order:

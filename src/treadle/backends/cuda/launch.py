@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from treadle.backends.cuda.forms import INDEX_LIMIT
 from treadle.backends.cuda.ops import SHORT
@@ -90,7 +91,7 @@ class Arguments:
         kind = f"{SHORT[dtype.name]}[{block}]{',' * bool(layout)}{layout}"
         self.add(name, f"tensordesc<{kind}>", tensor)
 
-    def integer(self, name: str, value: int, wide: bool) -> None:
+    def integer(self, name: str, value: Any, wide: bool) -> None:
         """A number that indices are made of."""
         wide = wide or max(most(value), -least(value)) >= INDEX_LIMIT
         number = value if isinstance(value, Size) else int(value)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from math import gcd
 from typing import NamedTuple, Protocol
 
 from treadle.backends.cuda.launch import Arguments, Launch, Places
 from treadle.backends.cuda.on_host import HostStep
 from treadle.backends.cuda.ops import with_helpers
 from treadle.base.dtypes import int8, int16, int32, int64
+from treadle.base.sizes import Size, most
 from treadle.ir.region import Loop
 from treadle.kernel import nested
 from treadle.kernel.nested import Make, Move, Nested
@@ -56,7 +56,7 @@ class Placed(NamedTuple):
 
 def copy_launch(nbytes: int) -> Launch:
     """A copy of memory that begins at any multiple of the words it is copied in."""
-    size = gcd(nbytes, 8)
+    size = next(size for size in (8, 4, 2, 1) if nbytes % size == 0)
     add = Arguments()
     add.memory("source", WORDS[size], "source")
     add.memory("target", WORDS[size], "target")
@@ -83,14 +83,17 @@ class Nest:
         moves = [nbytes for steps in laid.bodies for *_, nbytes in (*steps.before, *steps.after)]
         moves += [nbytes for *_, nbytes in (*laid.begin, *laid.finish)]
         self.copies = {nbytes: copy_launch(nbytes) for nbytes in moves if nbytes}
-        steps = self.spec.length if isinstance(self.spec, Loop) else 1
+        steps = most(self.spec.length) if isinstance(self.spec, Loop) else 1
         each = sum(table.count for table in self.nested.tables)
         self.count = steps * (each + len(moves)) + len(moves)
+        strides = [rule.stride for body in laid.bodies for rule in body.rules.values()]
+        self.is_known = Size not in map(type, (*strides, getattr(self.spec, "length", 1)))
 
     @property
     def is_flat(self) -> bool:
         """Is it known before what it does, and not too much?"""
-        return isinstance(self.spec, Loop) and not self.spec.flagged and self.count <= MOST
+        counts = isinstance(self.spec, Loop) and not self.spec.flagged
+        return counts and self.is_known and self.count <= MOST
 
     def launches(self) -> list[Launch]:
         """All kernels, each once."""

@@ -6,28 +6,23 @@ program waits for the device before such a step, and its graphs end there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from treadle.backends.arrays import numpy_dtype
 from treadle.backends.cuda.launch import Places
-from treadle.backends.cuda.sized import Exact
+from treadle.backends.cuda.sized import Exact, Sizes
 from treadle.backends.registry import Program, backend_of
 from treadle.base.device import CPU
-from treadle.base.sizes import Size, evaluator
 from treadle.ir.node import Call, Node, Type, new_node, placeholder, type_of
 
 
-def _there(type_: Type, dims: Mapping[str, int] | None = None) -> Type:
-    """The same on the host, with the sizes that Dims have."""
-    shape = type_.shape
-    if dims is not None and Size in map(type, shape):
-        shape = tuple([evaluator([n])(dims)[0] if isinstance(n, Size) else n for n in shape])
-    return type_of(shape, type_.dtype, CPU)
+def _there(type_: Type) -> Type:
+    """The same on the host."""
+    return type_of(type_.shape, type_.dtype, CPU)
 
 
 @dataclass(eq=False)
@@ -47,25 +42,6 @@ class HostStep:
         root = new_node(Call(self.node.op, self.node.arg, _there(self.node.type), ()), operands)
         return backend_of(CPU).compile([root], operands, {})
 
-    def exact(self, dims: Mapping[str, int]) -> Exactly:
-        """It for the sizes of a run."""
-        types = [_there(x.type, dims) for x in (*self.node.operands, self.node)]
-        return Exactly(self.program.at(dims), types)  # type: ignore[attr-defined]
-
-
-class Exactly(NamedTuple):
-    """What the host runs, and the types of its operands and its result."""
-
-    program: Program
-    types: list[Type]
-
-    def run(self, arrays: Sequence[Any]) -> Any:
-        """The result of operands, in arrays of NumPy."""
-        host, (*given, result) = backend_of(CPU), self.types
-        pairs = zip(arrays, given, strict=True)
-        (found,) = self.program.run([host.upload(x, type_, copy=False) for x, type_ in pairs])
-        return host.download(found, result)
-
 
 class HostCall:
     """A step with the addresses of its memory.
@@ -75,18 +51,22 @@ class HostCall:
     """
 
     def __init__(
-        self, work: HostStep, place: Places,
+        self, work: HostStep, place: Places, sizes: Sizes,
         read: Callable[[int, int, int], None], write: Callable[[int, int, int], None],
     ) -> None:  # fmt: skip
         self.work, self.step = work, work.step
         self.read, self.write = read, write
         self.places = [place(x) for x in (*work.sources, work.node)]
         self.addresses: list[int] = []
-        work.program  # noqa: B018 - compiled with everything else
+        self.program = work.program
+        nodes = *work.node.operands, work.node
+        self.kinds, self.shapes = [x.dtype for x in nodes], sizes.within([x.shape for x in nodes])
 
     def fit(self, exact: Exact) -> None:
         """Fill in sizes."""
-        self.exactly = self.work.exact(exact.dims)
+        shapes = self.shapes(exact)
+        self.types = [type_of(*given, CPU) for given in zip(shapes, self.kinds, strict=True)]
+        self.exact: Program = self.program.at(exact.dims)  # type: ignore[attr-defined]
 
     def aim(self, bases: Sequence[int]) -> None:
         """Fill in addresses."""
@@ -95,10 +75,11 @@ class HostCall:
     def start(self) -> None:
         """Wait for the operands, compute, and queue the result."""
         *sources, target = self.addresses
-        *given, result = self.exactly.types
-        arrays = []
+        *given, result = self.types
+        host, operands = backend_of(CPU), []
         for address, type_ in zip(sources, given, strict=True):
-            arrays.append(np.empty(type_.shape, numpy_dtype(type_.dtype)))
-            self.read(arrays[-1].ctypes.data, address, type_.nbytes)
-        found = self.exactly.run(arrays)
-        self.write(target, found.ctypes.data, result.nbytes)
+            array = np.empty(type_.shape, numpy_dtype(type_.dtype))
+            self.read(array.ctypes.data, address, type_.nbytes)
+            operands.append(host.upload(array, type_, copy=False))
+        (found,) = self.exact.run(operands)
+        self.write(target, host.download(found, result).ctypes.data, result.nbytes)

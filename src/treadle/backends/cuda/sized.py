@@ -16,6 +16,7 @@ class Exact(NamedTuple):
 
 
 Number = Callable[[Exact], int]
+"""What finds a number at a call."""
 
 
 class Sizes:
@@ -31,6 +32,19 @@ class Sizes:
             return lambda _: int(value)
         k = self.order.setdefault(value, len(self.order))
         return lambda exact: exact.values[k]
+
+    def within(self, tree: Any) -> Callable[[Exact], Any]:
+        """What finds a structure at a call, with numbers for all sizes in it."""
+        if isinstance(tree, Size):
+            return self.number(tree)
+        if isinstance(tree, dict):
+            found = {key: self.within(part) for key, part in tree.items()}
+            return lambda exact: {key: part(exact) for key, part in found.items()}
+        if isinstance(tree, tuple | list):
+            make = getattr(tree, "_make", type(tree))  # named tuples have one
+            parts = [self.within(part) for part in tree]
+            return lambda exact: make([part(exact) for part in parts])
+        return lambda _: tree
 
     def at(self, dims: Mapping[str, int]) -> Exact:
         """What they are where Dims have sizes. All are known by then."""

@@ -44,7 +44,7 @@ class TensorMap:
         """How large the tensor is, and how its elements lie."""
         rank = len(self.extents)
         self.offset = self.size * offset
-        self.extents[:] = sides[:rank]
+        self.extents[:] = list(sides[:rank])
         self.strides[: rank - 1] = [self.size * step for step in sides[rank:]]
         self.aimed = -1
         self.known: dict[int, bytes] = {}

@@ -16,7 +16,7 @@ import numpy as np
 from treadle.backends.cuda.launch import Launch, Places
 from treadle.backends.cuda.nest import Nest, Placed
 from treadle.backends.cuda.on_host import HostCall, HostStep
-from treadle.backends.cuda.sized import Exact
+from treadle.backends.cuda.sized import Exact, Sizes
 from treadle.ir.region import Loop
 from treadle.kernel.places import Place
 
@@ -70,25 +70,27 @@ Group = Callable[[Sequence[Started]], Sequence[Run]]
 """How calls are put together."""
 
 
-def call_of(placed: Placed, device: Device, kernel: Kernel, group: Group) -> Started:
+def call_of(placed: Placed, device: Device, sizes: Sizes, kernel: Kernel, group: Group) -> Started:
     """Work of any kind, ready to be started."""
     work, place = placed
     if isinstance(work, Launch):
         return kernel(work, place)
     if isinstance(work, HostStep):
-        return HostCall(work, place, device.read, device.write)
-    return Walk(work, place, device, kernel, group)
+        return HostCall(work, place, sizes, device.read, device.write)
+    return Walk(work, place, device, sizes, kernel, group)
 
 
 class Walk:
     """A loop or branch that the host walks through."""
 
     def __init__(
-        self, work: Nest, place: Places, device: Device, kernel: Kernel, group: Group
+        self, work: Nest, place: Places, device: Device, sizes: Sizes, kernel: Kernel, group: Group
     ) -> None:
         self.work, self.step, self.device = work, work.step, device
         self.laid = work.nested.laid(place)
-        make = partial(call_of, device=device, kernel=kernel, group=group)
+        self.sized = sizes.within(self.laid)
+        self.length = sizes.number(work.spec.length if isinstance(work.spec, Loop) else 1)
+        make = partial(call_of, device=device, sizes=sizes, kernel=kernel, group=group)
         self.bodies: list[list[Sequence[Run]]] = []  # for steps of even numbers, and of odd ones
         for body, steps in zip(work.nested.bodies, self.laid.bodies, strict=True):
             frame = [(k, 0) for k in range(body.bases)]
@@ -99,6 +101,7 @@ class Walk:
 
     def fit(self, exact: Exact) -> None:
         """The sizes of a run."""
+        self.laid, self.steps = self.sized(exact), self.length(exact)
         for turns in self.bodies:
             for runs in turns:
                 for run in runs:
@@ -118,7 +121,7 @@ class Walk:
             self.device.copy(self._address(target), self._address(source), nbytes)
         flag, step = self.laid.flag, 0
         going = flag is None or bool(self._read(self._address(flag), np.bool_))
-        while going and step < self.work.spec.length:
+        while going and step < self.steps:
             inner = self._step(0, step)
             step += 1
             going = flag is None or bool(self._read(inner[self.laid.told], np.bool_))
