@@ -10,7 +10,7 @@ pytest.importorskip("triton")
 from triton.tools.disasm import get_sass
 from triton_host import INTERPRETED, check, node_of, plan_of
 
-from treadle.backends.cuda import divided, gluon
+from treadle.backends.cuda import divided, finisher, gluon
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.program import Plan
 from treadle.base.dtypes import bfloat16, float16, float32
@@ -35,6 +35,12 @@ def texts(plan):
     return [x.source.text for x in plan.launches if MARK in x.source.text]
 
 
+def slope(x, y):
+    """Much that becomes of a product and of what was there before it, as backward."""
+    t = activations.sigmoid(x * 1.5957691 * (1 + x * x * 0.044715))
+    return y * (t + x * t * (1 - t) * (1.5957691 + 0.2140644 * x * x))
+
+
 CASES = {
     "plain": (lambda a, b: [a @ b], (4096, 768), (768, 3072)),
     "left turned": (lambda a, b: [a.T @ b], (768, 4096), (768, 3072)),
@@ -54,6 +60,10 @@ CASES = {
     "reduced": (
         lambda a, b: [sum_(y := activations.relu(a @ b), axis=0), sum_(y, axis=1)],
         (4070, 776), (776, 3000),
+    ),
+    "backward": (
+        lambda a, b, x: [y := slope(x, a @ b), sum_(y, axis=0)],
+        (16384, 768), (768, 3072), (16384, 3072),
     ),
     "long": (
         lambda a, b, c: [activations.gelu(a @ b + c, "tanh") * 2 + c],
@@ -79,13 +89,18 @@ SMALL = {
 """Shapes of the cases for threads of the host: each way through the text."""
 
 
+def divide(monkeypatch):
+    """Small products too."""
+    monkeypatch.setattr(divided, "is_there", lambda: True)
+    monkeypatch.setattr(divided, "WASTE", 100)
+    monkeypatch.setattr(divided, "ENOUGH", 0.001)
+
+
 @interpreted
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize("kind", [np.float16, np.float32])
 def test_run_by_threads(name, kind, monkeypatch):
-    monkeypatch.setattr(divided, "is_there", lambda: True)
-    monkeypatch.setattr(divided, "WASTE", 100)
-    monkeypatch.setattr(divided, "ENOUGH", 0.001)
+    divide(monkeypatch)
     monkeypatch.setattr(divided, "LEAVING", 0 if name == "parts" else 100)
     monkeypatch.setattr(divided, "LEFT", 1 << 40)
     rng = np.random.default_rng(0)
@@ -96,6 +111,29 @@ def test_run_by_threads(name, kind, monkeypatch):
         assert len(texts(plan)) == 1
         assert ("work" in texts(plan)[0]) is (name == "parts")
         check(roots, 3e-3 if kind is np.float16 else 2e-5)
+
+
+FINISHED = {
+    "long": ((200, 64), (64, 264), (264,)),
+    "odd columns and a row": ((250, 72), (301, 72), (301,)),
+    "both": ((640, 64), (64, 512)),
+    "reduced": ((250, 64), (64, 296)),
+    "backward": ((640, 64), (64, 512), (640, 512)),
+}
+
+
+@interpreted
+@pytest.mark.parametrize("name", FINISHED)
+def test_finished_by_threads(name, monkeypatch):
+    divide(monkeypatch)
+    monkeypatch.setattr(finisher, "DEPTH", 0)
+    rng = np.random.default_rng(0)
+    given = [node_of(rng.standard_normal(x).astype(np.float16)) for x in FINISHED[name]]
+    roots = CASES[name][0](*given)
+    plan, _ = plan_of(roots)
+    (text,) = texts(plan)
+    assert "finish" in text
+    check(roots, 3e-3)
 
 
 @compiled

@@ -35,6 +35,7 @@ from treadle.base.sizes import most
 from treadle.kernel.abstract import Kernel, Store
 from treadle.kernel.axes import linear
 from treadle.kernel.build import Built
+from treadle.kernel.loops import Loops
 from treadle.kernel.parser import parse
 from treadle.kernel.steps import ProductStep
 
@@ -87,10 +88,17 @@ def pairs_of(m: int, n: int, tile: Tile) -> int:
     return -(-m // (GROUPS * LANES)) * -(-n // tile.n)
 
 
+def is_simple(loops: Loops | None) -> bool:
+    """Is it little that becomes of a tile?"""
+    return loops is None or (len(loops.order()) <= LITTLE and len(loops.stores()) == 1)
+
+
 class Divided(Quick):
     """A product on its way to Gluon."""
 
     most_pieces = 1
+    held: tuple[str, ...] = ("a_room", "b_room", "room", "full", "empty")  # in shared memory
+    halves = 1  # parts of a tile's columns that are multiplied by instructions of their own
 
     def tiles(self) -> tuple[Tile, ...]:
         """Wide and narrow ones."""
@@ -111,8 +119,7 @@ class Divided(Quick):
         """So many that there are registers for what becomes of a tile, and room for its way out."""
         epilogue, wide = self.product.epilogue, self.node.dtype.size > 2
         loops = epilogue.loops if epilogue else None
-        simple = loops is None or (len(loops.order()) <= LITTLE and len(loops.stores()) == 1)
-        return 1 if simple and not wide else max(1, self.tile.n // (HELD >> wide))
+        return 1 if is_simple(loops) and not wide else max(1, self.tile.n // (HELD >> wide))
 
     def _pieces(self, tile: Tile) -> int:
         return self.cut
@@ -127,7 +134,7 @@ class Divided(Quick):
 
     def _collect(self) -> None:
         add, dtype, t = self.arguments, self.node.dtype, self.tile
-        for name, matrix, rows in (("a", self.x, t.m), ("b", self.y, t.n)):
+        for name, matrix, rows in (("a", self.x, t.m), ("b", self.y, t.n // self.halves)):
             tensor = matrix.tensor((), (rows, t.k))
             if tensor is not None:
                 add_tensor(add, name, dtype, tensor)
@@ -170,31 +177,56 @@ class Divided(Quick):
         t, count, kind = self.tile, self.slices(), memory_type(self.node.dtype)
         numbers = {"BM": t.m, "BN": t.n, "BK": t.k, "STAGES": t.stages}
         lines = [f"{name} = gl.constexpr({value})" for name, value in numbers.items()]
-        grids = {w: grid_of(w, self.node.dtype) for w in sorted({t.n, t.n // count})}
+        grids = {w: grid_of(w, self.node.dtype) for w in sorted({t.n // self.halves, t.n // count})}
         lines += [f"GRID{w} = gl.constexpr({grid})" for w, grid in grids.items()]
-        given = ", ".join([*names, "a_room", "b_room", "room", "full", "empty"])
-        both = {f"bring({given})": self._bring()}
-        both[f"compute({given}, PART: gl.constexpr)"] = self._compute()
-        for head, body in both.items():
+        lines += self._layouts()
+        given = ", ".join([*names, *self.held])
+        for head, body in self._groups(given).items():
             lines += ["", "", "@gluon.jit", f"def {head}:", *body]
         made = [f"{name}_room = gl.allocate_shared_memory({kind}, {shape}, {name}.layout)"
                 for name, shape in self._rooms()]  # fmt: skip
         made += ["full = barriers(STAGES, 1)", f"empty = barriers(STAGES, {GROUPS})"]
-        made += [f"room = {self._way_out(kind)}", *started(given)]
+        made += [*self._ways_out(kind), *self._started(given)]
         lines += ["", "", "@gluon.jit", f"def kernel({', '.join(names)}):"]
         return with_helpers(HEAD + "\n".join([*lines, *("    " + line for line in made), ""]))
 
     def _rooms(self) -> list[tuple[str, str]]:
         """Shared memory for blocks of both operands."""
+        blocks = "STAGES" if self.halves == 1 else f"{self.halves} * STAGES"
         return [("a", f"[{GROUPS} * STAGES, {_sides(self.x, 'BM')}]"),
-                ("b", f"[STAGES, {_sides(self.y, 'BN')}]")]  # fmt: skip
+                ("b", f"[{blocks}, {_sides(self.y, self._columns())}]")]  # fmt: skip
 
-    def _way_out(self, kind: str) -> str:
+    def _columns(self) -> str:
+        """Of the other operand's blocks."""
+        return "BN" if self.halves == 1 else f"BN // {self.halves}"
+
+    def _block(self, half: int) -> str:
+        """A block of the other operand."""
+        return "b_room.index(stage" + ("" if self.halves == 1 else f" * {self.halves} + {half}") + ")"
+
+    def sums(self) -> list[str]:
+        """Names of what is added up."""
+        return ["acc"] if self.halves == 1 else [f"acc{k}" for k in range(self.halves)]
+
+    def _layouts(self) -> list[str]:
+        """Lines that name further layouts."""
+        return []
+
+    def _groups(self, given: str) -> dict[str, list[str]]:
+        """What each kind of group does, by the head of its function."""
+        both = {f"bring({given})": self._bring()}
+        both[f"compute({given}, PART: gl.constexpr)"] = self._compute()
+        return both
+
+    def _ways_out(self, kind: str) -> list[str]:
         """Shared memory that results leave through, if they do."""
         if not self.results:
-            return "full"
+            return ["room = full"]
         shape = f"[{GROUPS * self._doors()}, BM, {self.tile.n // self.slices()}]"
-        return f"gl.allocate_shared_memory({kind}, {shape}, c{min(self.results)}.layout)"
+        return [f"room = gl.allocate_shared_memory({kind}, {shape}, c{min(self.results)}.layout)"]
+
+    def _started(self, given: str) -> list[str]:
+        return started(given)
 
     def _turns(self) -> list[str]:
         """The head of a loop over tiles, and lines that say which one it is, and from where."""
@@ -233,23 +265,25 @@ class Divided(Quick):
         for part in range(GROUPS):
             at = _places(self.x, f"(pair * {GROUPS} + {part}) * BM")
             lines.append(f"        {copy}(a, {at}, here, a_room.index(stage * {GROUPS} + {part}))")
-        lines.append(
-            f"        {copy}(b, {_places(self.y, 'wide * BN')}, here, b_room.index(stage))"
-        )
+        for half in range(self.halves):
+            at = "wide * BN" + (f" + {half} * {self._columns()}" if half else "")
+            lines.append(f"        {copy}(b, {_places(self.y, at)}, here, {self._block(half)})")
         return ["    " + line for line in [*lines, "        turn += 1"]]
 
     def _compute(self) -> list[str]:
-        x, y = f"a_room.index(stage * {GROUPS} + PART)", "b_room.index(stage)"
+        x = f"a_room.index(stage * {GROUPS} + PART)"
         x += "" if self.x.strides[1] == 1 else ".permute((1, 0))"
-        y += ".permute((1, 0))" if self.y.strides[1] == 1 else ""
+        turned = ".permute((1, 0))" if self.y.strides[1] == 1 else ""
+        sums, width = self.sums(), self.tile.n // self.halves
+        more = ["more"] if len(sums) == 1 else [f"more{k}" for k in range(self.halves)]
         lines = [
             *self._turns(),
-            f"    acc = gl.zeros((BM, BN), gl.float32, GRID{self.tile.n})",
+            *(f"    {acc} = gl.zeros((BM, {self._columns()}), gl.float32, GRID{width})" for acc in sums),
             "    for step in range(low, last):",
             "        stage = turn % STAGES",
             "        mbarrier.wait(full.index(stage), turn // STAGES & 1)",
-            f"        more = warpgroup_mma({x}, {y}, acc, is_async=True)",
-            "        acc = warpgroup_mma_wait(0, deps=(more,))",
+            *(f"        {more[k]} = warpgroup_mma({x}, {self._block(k)}{turned}, {acc}, is_async=True)" for k, acc in enumerate(sums)),
+            f"        {', '.join(sums)} = warpgroup_mma_wait(0, deps=({', '.join(more)},))",
             "        free(empty.index(stage))",
             "        turn += 1",
             f"    high = pair * {GROUPS} + PART",
