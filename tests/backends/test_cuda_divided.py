@@ -151,6 +151,18 @@ def test_compiled(name):
             assert "STL" not in found  # all fits into registers
 
 
+@compiled
+def test_much_becomes_of_tiles_beside_the_next_ones():
+    for name in ("long", "both", "backward", "odd columns and a row", "reduced"):
+        found = texts(plan_for(*CASES[name]))
+        assert "finish(" in found[0], name
+    for name in ("plain", "a row", "parts and a row"):
+        assert "finish(" not in texts(plan_for(*CASES[name]))[0]
+    make, *_ = CASES["long"]
+    shallow = plan_for(make, (4096, 256), (256, 3072), (3072,))
+    assert not any("finish(" in text for text in texts(shallow))
+
+
 SINGLES = [
     "plain",
     "left turned",

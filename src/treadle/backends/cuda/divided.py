@@ -32,6 +32,7 @@ from treadle.backends.cuda.ops import with_helpers
 from treadle.backends.cuda.streamed import LITTLE, Matrix, Quick
 from treadle.base.dtypes import DType, float32
 from treadle.base.sizes import most
+from treadle.ir.node import Node
 from treadle.kernel.abstract import Kernel, Store
 from treadle.kernel.axes import linear
 from treadle.kernel.build import Built
@@ -50,13 +51,19 @@ WASTE = 4 / 3  # elements of tiles, where as many are wanted as 1
 
 def suits(product: ProductStep, processors: int, architecture: int) -> bool:
     """Can a product that is brought by blocks be computed so, and is it enough for everybody?"""
-    if architecture != HOPPER or not is_there() or len(product.node.shape) > 2:
-        return False
     if product.epilogue is not None and not is_known(product.epilogue.loops):
         return False
-    rows, *_ = product.node.shape
-    m, n, k = map(most, (*product.node.shape, product.sides()[0].shape[-1]))
-    wide, *_ = tiles = tiles_of(product.node.dtype)
+    depth = product.sides()[0].shape[-1]
+    return is_enough(product.node, depth, processors, architecture)
+
+
+def is_enough(node: Node, depth: int, processors: int, architecture: int) -> bool:
+    """The same of a product so deep, whatever becomes of it."""
+    if architecture != HOPPER or not is_there() or len(node.shape) > 2:
+        return False
+    rows, *_ = node.shape
+    m, n, k = map(most, (*node.shape, depth))
+    wide, *_ = tiles = tiles_of(node.dtype)
     tile, _ = chosen(tiles, m, n, k, processors)
     pairs, steps = pairs_of(m, n, tile), -(-k // tile.k)
     whole = -(-rows // LANES) % GROUPS == 0 and pairs * GROUPS * LANES * tile.n <= WASTE * m * n
@@ -192,19 +199,15 @@ class Divided(Quick):
 
     def _rooms(self) -> list[tuple[str, str]]:
         """Shared memory for blocks of both operands."""
-        blocks = "STAGES" if self.halves == 1 else f"{self.halves} * STAGES"
+        half = f"BN // {self.halves}"
         return [("a", f"[{GROUPS} * STAGES, {_sides(self.x, 'BM')}]"),
-                ("b", f"[{blocks}, {_sides(self.y, self._columns())}]")]  # fmt: skip
-
-    def _columns(self) -> str:
-        """Of the other operand's blocks."""
-        return "BN" if self.halves == 1 else f"BN // {self.halves}"
+                ("b", f"[{self.halves} * STAGES, {_sides(self.y, half)}]")]  # fmt: skip
 
     def _block(self, half: int) -> str:
-        """A block of the other operand."""
-        return "b_room.index(stage" + ("" if self.halves == 1 else f" * {self.halves} + {half}") + ")"
+        """Columns of the other operand."""
+        return f"b_room.index(stage * {self.halves} + {half})"
 
-    def sums(self) -> list[str]:
+    def _sums(self) -> list[str]:
         """Names of what is added up."""
         return ["acc"] if self.halves == 1 else [f"acc{k}" for k in range(self.halves)]
 
@@ -266,23 +269,27 @@ class Divided(Quick):
             at = _places(self.x, f"(pair * {GROUPS} + {part}) * BM")
             lines.append(f"        {copy}(a, {at}, here, a_room.index(stage * {GROUPS} + {part}))")
         for half in range(self.halves):
-            at = "wide * BN" + (f" + {half} * {self._columns()}" if half else "")
-            lines.append(f"        {copy}(b, {_places(self.y, at)}, here, {self._block(half)})")
+            at = _places(self.y, f"wide * BN + {half} * BN // {self.halves}")
+            lines.append(f"        {copy}(b, {at}, here, {self._block(half)})")
         return ["    " + line for line in [*lines, "        turn += 1"]]
 
     def _compute(self) -> list[str]:
         x = f"a_room.index(stage * {GROUPS} + PART)"
         x += "" if self.x.strides[1] == 1 else ".permute((1, 0))"
         turned = ".permute((1, 0))" if self.y.strides[1] == 1 else ""
-        sums, width = self.sums(), self.tile.n // self.halves
-        more = ["more"] if len(sums) == 1 else [f"more{k}" for k in range(self.halves)]
+        sums, width = self._sums(), self.tile.n // self.halves
+        more = [name.replace("acc", "more") for name in sums]
+        products = [
+            f"warpgroup_mma({x}, {self._block(k)}{turned}, {acc}, is_async=True)"
+            for k, acc in enumerate(sums)
+        ]
         lines = [
             *self._turns(),
-            *(f"    {acc} = gl.zeros((BM, {self._columns()}), gl.float32, GRID{width})" for acc in sums),
+            *(f"    {acc} = gl.zeros((BM, {width}), gl.float32, GRID{width})" for acc in sums),
             "    for step in range(low, last):",
             "        stage = turn % STAGES",
             "        mbarrier.wait(full.index(stage), turn // STAGES & 1)",
-            *(f"        {more[k]} = warpgroup_mma({x}, {self._block(k)}{turned}, {acc}, is_async=True)" for k, acc in enumerate(sums)),
+            *(f"        {name} = {made}" for name, made in zip(more, products, strict=True)),
             f"        {', '.join(sums)} = warpgroup_mma_wait(0, deps=({', '.join(more)},))",
             "        free(empty.index(stage))",
             "        turn += 1",
@@ -302,7 +309,7 @@ class Divided(Quick):
     def _finish(self) -> list[str]:
         """What becomes of a finished tile, a part of its columns after the other."""
         count, width = self.slices(), self.tile.n // self.slices()
-        names, lines = sliced("acc", self.tile.n, count)
+        names, lines = self._sliced(count)
         self.gone = self.named = 0
         for k, name in enumerate(names):
             grid = f"GRID{width}"
@@ -314,6 +321,12 @@ class Divided(Quick):
             ]
             lines += self._slice(name, width, f"(wide * {count} + {k})", k)
         return [in_gluon(line) for line in lines]
+
+    def _sliced(self, count: int) -> tuple[list[str], list[str]]:
+        """Names of so many neighbouring parts of a tile, and the lines that give them these."""
+        width, each = self.tile.n // self.halves, count // self.halves
+        both = [sliced(name, width, each) for name in self._sums()]
+        return [x for names, _ in both for x in names], [x for _, lines in both for x in lines]
 
     def _leave(self, number: int, value: str) -> list[str]:
         """A result on its way to memory: into a room that an earlier one has left, and out."""

@@ -7,24 +7,31 @@ of whole rows: what it reads from memory of the next slice is on its way meanwhi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from treadle.backends.cuda.divided import Divided, is_simple
+from treadle.backends.cuda.divided import Divided, chosen, is_enough, is_simple, tiles_of
 from treadle.backends.cuda.epilogue import EpilogueEmitter, Finished
 from treadle.backends.cuda.forms import Form
-from treadle.backends.cuda.gluon import GROUPS, in_gluon
+from treadle.backends.cuda.gluon import GROUPS, KNOWN, in_gluon
 from treadle.backends.cuda.launch import Tensor
-from treadle.backends.cuda.matmul import sliced
-from treadle.backends.cuda.narrow import memory_type
-from treadle.base.sizes import least
+from treadle.backends.cuda.matmul import Tile
+from treadle.backends.cuda.narrow import loaded, memory_type
+from treadle.base.errors import needed
+from treadle.base.sizes import least, most
+from treadle.ir.node import Node
+from treadle.kernel.abstract import Ex
 from treadle.kernel.build import Built
 from treadle.kernel.parser import parse
+from treadle.ops.defs import Kind
 
 FINISHERS = ((4, 0, 2),)  # warps, and which groups' tiles they finish
 HALVES = 2
-REGISTERS = 200, 88, 24  # of a thread that computes, one that finishes and one that brings
+AT_ONCE = 128  # columns of an instruction, which has no more registers than all threads begin with
+REGISTERS = 184, 120, 24  # of a thread that computes, one that finishes and one that brings
 WIDTH = 64  # columns of a slice: a line of shared memory
+MUCH = 20  # expressions: of more, threads hold half as many elements at once
 VECTOR = 8  # elements that a thread takes at once
+AHEAD = 2  # slices for which what lies in memory is on its way
 DEPTH = 512  # along k: of less, more time goes into what becomes of a tile than into its sums
 
 
@@ -44,30 +51,51 @@ def is_long(made: Divided) -> bool:
     return not is_simple(epilogue.loops) and least(made.k) >= DEPTH
 
 
+def is_beside(product: Node, maps: Sequence[Node], *, processors: int, architecture: int) -> bool:
+    """Would tiles be finished beside the next ones, if these maps became of them?"""
+    depth = product.operands[0].shape[-1]
+    if product.dtype.size != 2 or least(depth) < DEPTH:
+        return False
+    elements = [n.op for n in maps if n.op.kind is Kind.ELEMENTWISE]
+    if not all(op.name in KNOWN for op in elements):
+        return False
+    if not is_enough(product, depth, processors, architecture):
+        return False
+    m, n, k = map(most, (*product.shape, depth))
+    return chosen(tiles_of(product.dtype), m, n, k, processors)[1] == 1
+
+
 class Finishing(Divided):
     """Such a product on its way to Gluon."""
 
     held = (*Divided.held, "left", "taken")
 
+    @property
+    def width(self) -> int:
+        """Columns of a slice."""
+        loops = needed("finisher", self.product.epilogue, "epilogue").loops
+        return WIDTH if len(loops.order()) <= MUCH else WIDTH // 2
+
     def slices(self) -> int:
-        """Of one line each."""
-        return self.tile.n // WIDTH
+        """Of one line each, or half a line."""
+        return self.tile.n // self.width
 
     def _leaving(self, epilogue: Built | None) -> dict[int, Tensor]:
         del epilogue
         return {}  # lines are written from registers as they are
 
-    @property
-    def halves(self) -> int:  # type: ignore[override]
-        """Fewer registers for an instruction than the threads have before they share them out."""
-        return min(HALVES, self.tile.n // 128)
+    def choose(self, tiles: Sequence[Tile]) -> Tile:
+        """The tile of least estimated time."""
+        tile = super().choose(tiles)
+        self.halves = max(1, min(HALVES, tile.n // AT_ONCE))
+        return tile
 
     # ---- text
 
     def _layouts(self) -> list[str]:
-        across = WIDTH // VECTOR
+        across = self.width // VECTOR
         shape = f"[1, {VECTOR}], [{32 // across}, {across}], [{FINISHERS[0][0]}, 1], [1, 0]"
-        lying = "swizzle_byte_width=128, element_bitwidth=16, rank=2"
+        lying = f"swizzle_byte_width={2 * self.width}, element_bitwidth=16, rank=2"
         return [
             f"LINES = gl.constexpr(gl.BlockedLayout({shape}))",
             f"LYING = gl.constexpr(gl.NVMMASharedLayout({lying}))",
@@ -78,7 +106,7 @@ class Finishing(Divided):
         return {head: self._finisher(), **super()._groups(given)}
 
     def _ways_out(self, kind: str) -> list[str]:
-        shape = f"[{GROUPS * self.slices()}, BM, {WIDTH}]"
+        shape = f"[{GROUPS * self.slices()}, BM, {self.width}]"
         made = [f"room = gl.allocate_shared_memory({kind}, {shape}, LYING)"]
         return [*made, f"left = barriers({GROUPS}, 1)", f"taken = barriers({GROUPS}, 1)"]
 
@@ -96,37 +124,33 @@ class Finishing(Divided):
 
     def _finish(self) -> list[str]:
         """Sums of a tile into the room that the finisher has left."""
-        names, lines = [], []
-        for acc in self.sums():
-            both = sliced(acc, self.tile.n // self.halves, self.slices() // self.halves)
-            names += both[0]
-            lines += both[1]
+        names, lines = self._sliced(self.slices())
         lines = [*lines, "    mbarrier.wait(taken.index(PART), (done & 1) ^ 1)"]
         kind = memory_type(self.node.dtype)
         for k, name in enumerate(names):
             room = f"room.index(PART * {len(names)} + {k})"
-            lines.append(f"    {room}.store(gl.convert_layout({name}, GRID{WIDTH}).to({kind}))")
+            tile = f"gl.convert_layout({name}, GRID{self.width})"
+            lines.append(f"    {room}.store({tile}.to({kind}))")
         return [*lines, "    free(left.index(PART))", "    done += 1"]
 
     def _finisher(self) -> list[str]:
-        count, ahead, after = self.slices(), [], []
-        self.named = 0
-        for k in range(count):
-            for lines, more in zip((ahead, after), self._both(k), strict=True):
-                lines.append([in_gluon(line) for line in more])
+        count, self.named = self.slices(), 0
+        both = [self._both(k) for k in range(count)]
+        ahead, after = ([[in_gluon(x) for x in pair[k]] for pair in both] for k in (0, 1))
         lines = [
             *self._turns(),
             "    for part in range(FIRST, LAST):",
             f"        high = pair * {GROUPS} + part",
             "        m = high * BM + gl.arange(0, BM, gl.SliceLayout(1, LINES))[:, None]",
-            *ahead[0],
+            *(line for lines in ahead[:AHEAD] for line in lines),
             "        mbarrier.wait(left.index(part), turn & 1)",
         ]
+        ahead += [[]] * AHEAD
         for k in range(count):
             room = f"room.index(part * {count} + {k})"
             lines.append(f"        tile{k} = {room}.load(LINES).to(tl.float32)")
-            lines += ahead[k + 1] if k + 1 < count else ["        free(taken.index(part))"]
-            lines += after[k]
+            lines += ["        free(taken.index(part))"] * (k == count - 1)
+            lines += [*ahead[k + AHEAD], *after[k]]
         return ["    " + line for line in [*lines, "    turn += 1"]]
 
     def _both(self, k: int) -> tuple[list[str], list[str]]:
@@ -134,16 +158,14 @@ class Finishing(Divided):
         exact_m, exact_n = self.m % self.tile.m == 0, self.n % self.tile.n == 0
         form = Form("map", 0, 0, False, 0, exact_m, exact_n, wide=self.wide)
         across = f"(wide * {self.slices()} + {k})"
-        at = Finished(f"tile{k}", "m", f"n{k}", "high", across, f"(BM, {WIDTH})")
-        emitter = EpilogueEmitter(parse(self._signature().text), form, at)
+        at = Finished(f"tile{k}", "m", f"n{k}", "high", across, f"(BM, {self.width})")
+        emitter = SliceEmitter(parse(self._signature().text), form, at)
         emitter.count, emitter.indent = self.named, 2  # names are used once
-        emitter.line(f"start{k} = wide * BN + {k * WIDTH}")
-        columns = f"gl.arange(0, {WIDTH}, gl.SliceLayout(0, LINES))[None, :]"
+        emitter.line(f"start{k} = wide * BN + {k * self.width}")
+        columns = f"gl.arange(0, {self.width}, gl.SliceLayout(0, LINES))[None, :]"
         emitter.line(f"n{k} = start{k} + {columns}")
         emitter.begin("m < M", f"n{k} < N")
-        for ex in emitter.kernel.order:
-            if ex.op == "load" and not ex.operands:
-                emitter.value(ex)
+        emitter.ask()
         ahead, emitter.lines = emitter.lines, []
         after = emitter.finish()
         self.named = emitter.count
@@ -151,3 +173,16 @@ class Finishing(Divided):
             return ahead, after
         inside = ["    " + line for line in after]
         return ahead, [f"        if start{k} < N:", *inside]
+
+
+class SliceEmitter(EpilogueEmitter):
+    """What becomes of a slice: what is asked for early is widened when it is used."""
+
+    def ask(self) -> None:
+        """For all that lies in memory, at places that nothing has to be looked up for."""
+        wanted = [ex for ex in self.kernel.order if ex.op == "load" and not ex.operands]
+        self.asked = {ex: self.name(self.read(ex)) for ex in wanted}
+
+    def _load(self, ex: Ex) -> str:
+        found = self.asked.get(ex)
+        return super()._load(ex) if found is None else loaded(found, ex.dtype)

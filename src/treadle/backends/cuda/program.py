@@ -12,6 +12,7 @@ from treadle.backends.cuda import owners, segmented, unordered
 from treadle.backends.cuda.chain import ABLE
 from treadle.backends.cuda.chain_split import chain_launches
 from treadle.backends.cuda.clear import cleared
+from treadle.backends.cuda.finisher import is_beside
 from treadle.backends.cuda.forms import (
     SCAN,
     Form,
@@ -86,6 +87,8 @@ class Plan(Driver):
         graph = roots, leaves, replaces
         self.within, self.updates = within, 0
         self.processors, self.machine, self.architecture = processors, machine, architecture
+        beside = partial(is_beside, processors=processors, architecture=architecture)
+        self.takes = replace(self.takes, beside=beside)
         super().__init__(*(_prepared(*graph) if within is None else graph))
         self.refused = trace.recall("refused") or ()
         self.work: list[Launch | HostStep | Nest] = []
