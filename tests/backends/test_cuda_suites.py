@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
 from multiprocessing import get_context
 
 import numpy as np
@@ -13,6 +14,7 @@ pytest.importorskip("cuda.bindings")
 pytest.importorskip("hypothesis")
 
 from cuda_graphs import run_slopes, run_unordered, run_values
+from test_cuda_dims import compare_texts
 from test_cuda_loops import LOOPS, roots_of
 from test_cuda_stepped import CROSSING, compare_with_the_host
 from triton_host import INTERPRETED, check_on
@@ -22,6 +24,8 @@ from treadle.backends.cuda import nest
 from treadle.backends.registry import backend_of
 from treadle.base.device import device
 from treadle.base.trees import flatten
+from treadle.testing.dim_cases import CLOSE, EXACT, REFUSED, check, served
+from treadle.testing.samples import public_rows
 from treadle.transforms import settling
 
 pytestmark = [
@@ -132,3 +136,17 @@ def test_many_entries_are_added_up_in_order(rows, places, width):
     assert np.abs(first - wanted).max() < 1e-4 * np.abs(wanted).max()
     with td.override(deterministic=0):
         assert np.abs(added() - wanted).max() < 1e-4 * np.abs(wanted).max()
+
+
+def test_one_program_serves_every_size(pool):
+    assert not any(pool.map(check, [*EXACT, *CLOSE], repeat("cuda")))
+
+
+def test_rows_along_a_dim_give_the_numbers_of_the_exact_size(pool):
+    rows = [name for name in public_rows() if name not in REFUSED]
+    found = pool.map(served, rows, repeat("cuda"), chunksize=4)
+    assert not [row for row, count in zip(rows, found, strict=True) if count == 0]
+
+
+def test_a_text_is_written_with_as_much_of_the_cache_as_is_filled():
+    compare_texts()
