@@ -84,7 +84,9 @@ def normal_numbers() -> Any:
 def arrays(row: Row) -> list[Any]:
     """Inputs of a row, normal numbers in float32."""
     sizes = [prod(shape) for shape in row.shapes]
-    parts = np.split(np.resize(normal_numbers(), sum(sizes)), np.cumsum(sizes[:-1]))
+    drawn, total = normal_numbers(), sum(sizes)
+    enough = drawn[:total] if total <= DRAWN else np.resize(drawn, total)
+    parts = np.split(enough, np.cumsum(sizes[:-1]))
     return [part.reshape(shape) for part, shape in zip(parts, row.shapes, strict=True)]
 
 
