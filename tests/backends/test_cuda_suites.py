@@ -138,6 +138,28 @@ def test_many_entries_are_added_up_in_order(rows, places, width):
         assert np.abs(added() - wanted).max() < 1e-4 * np.abs(wanted).max()
 
 
+@pytest.mark.parametrize("shape", [(3, 100_000), (1, 1_500_000), (70_000, 5), (500, 700)])
+@pytest.mark.parametrize("kind", ["float32", "bfloat16", "int64", "uint8"])
+def test_lines_are_sorted_and_added_up(shape, kind):
+    values = td.tensor(rng.standard_normal(shape) * 50).cast("uint8" if kind == "uint8" else kind)
+    there = values.to("cuda")
+    for f in (td.sort, td.argsort, lambda x: td.topk(x, 3)[0]):
+        np.testing.assert_array_equal(f(there).numpy(), f(values).numpy())
+    whole = values.cast("int64")  # sums of which are the same in any order
+    for axis in (0, 1):
+        found, wanted = (td.cumsum(x, axis=axis).numpy() for x in (whole.to("cuda"), whole))
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_small_products_of_many_sizes():
+    sizes = [(32, 48, 64), (64, 64, 64), (16, 96, 32), (48, 32, 80), (96, 16, 16), (40, 24, 72)]
+    pairs = [(td.randn(m, k), td.randn(k, n)) for m, k, n in sizes]
+    products = [x.to("cuda") @ y.to("cuda") for x, y in pairs]
+    td.realize(*products)
+    for (x, y), found in zip(pairs, products, strict=True):
+        np.testing.assert_allclose(found.numpy(), (x @ y).numpy(), rtol=1e-4, atol=1e-4)
+
+
 def test_one_program_serves_every_size(pool):
     assert not any(pool.map(check, [*EXACT, *CLOSE], repeat("cuda")))
 
