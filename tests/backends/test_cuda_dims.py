@@ -26,7 +26,18 @@ from treadle.ops import contract, ordering, scan
 from treadle.ops.contract import matrix_product as dot
 from treadle.ops.elementwise import cast, exp
 from treadle.passes.pipeline import simplify
-from treadle.testing.dim_cases import CLOSE, EXACT, REFUSED, T, check, random, served
+from treadle.runtime import growing
+from treadle.testing.dim_cases import (
+    CLOSE,
+    EXACT,
+    GROWING,
+    REFUSED,
+    T,
+    check,
+    grown,
+    random,
+    served,
+)  # fmt: skip
 from treadle.testing.samples import public_rows
 
 interpreted = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
@@ -145,6 +156,17 @@ def test_threads_run_one_program_at_different_sizes(cuda):
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+@interpreted
+@pytest.mark.parametrize("lazy", [True, False], ids=["lazy", "compiled"])
+@pytest.mark.parametrize("name", GROWING)
+def test_sizes_that_nobody_announced_share_a_program(cuda, monkeypatch, name, lazy):
+    monkeypatch.setattr(growing, "_PATTERNS", {})
+    for found, wanted in zip(grown(name, "cuda", lazy), grown(name, "cpu"), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=2e-5, atol=2e-5)
+    generals = [x.general is not None for x in growing._PATTERNS.values()]
+    assert any(generals) is (name != "squared")
 
 
 def compare_texts():

@@ -24,7 +24,7 @@ from treadle.backends.cuda import nest
 from treadle.backends.registry import backend_of
 from treadle.base.device import device
 from treadle.base.trees import flatten
-from treadle.testing.dim_cases import CLOSE, EXACT, REFUSED, check, served
+from treadle.testing.dim_cases import CLOSE, EXACT, GROWING, REFUSED, check, grown, served
 from treadle.testing.samples import public_rows
 from treadle.transforms import settling
 
@@ -162,6 +162,13 @@ def test_small_products_of_many_sizes():
 
 def test_one_program_serves_every_size(pool):
     assert not any(pool.map(check, [*EXACT, *CLOSE], repeat("cuda")))
+
+
+def test_sizes_that_nobody_announced(pool):
+    both = [pool.map(grown, GROWING, repeat(device)) for device in ("cuda", "cpu")]
+    for pairs in zip(*both, strict=True):
+        for found, wanted in zip(*pairs, strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=2e-5, atol=2e-5)
 
 
 def test_rows_along_a_dim_give_the_numbers_of_the_exact_size(pool):

@@ -10,7 +10,7 @@ import numpy as np
 import treadle as td
 from treadle.base.dtypes import bool_, float32, int32, int64, uint32
 from treadle.base.errors import TreadleError
-from treadle.nn.functional import conv2d, layer_norm, scaled_dot_product_attention
+from treadle.nn.functional import conv1d, conv2d, layer_norm, scaled_dot_product_attention
 from treadle.ops.defs import TABLE, Op
 from treadle.ops.elementwise import threefry
 from treadle.testing.samples import Case as Sample
@@ -124,6 +124,44 @@ def check(name: str, device: str) -> None:
     count = sum(map(len, compiled.entries.values()))
     if count != 1:
         raise ValueError(f"{name}: {count} programs instead of one")
+
+
+# ---- sizes that nobody announced
+
+
+def _slopes(x: Any) -> Any:
+    x = x.detach().requires_grad_()
+    factors = td.arange(x.shape[0], device=x.device)[:, None]
+    (layer_norm(x, (x.shape[-1],)) * factors * 0.1).tanh().sum().backward()
+    return x.grad
+
+
+GROWING: dict[str, Callable[[Any], Any]] = {
+    "softmax": lambda x: td.softmax(x, 0) * 3.0,
+    "mean": lambda x: x.mean(0) - x.max(0),
+    "product": lambda x: x.T @ x,
+    "last row": lambda x: x[-1] * 2.0 + x[0],
+    "doubled": lambda x: td.concat([x, x * 2.0], 0).sum(1),
+    "padded": lambda x: td.pad(x, ((1, 2), (0, 0)))[2:] + 1.0,
+    "running": lambda x: x.cumsum(0) * 0.5,
+    "sorted": lambda x: td.sort(x * 1.5, 0),
+    "indices": lambda x: td.arange(x.shape[0], device=x.device)[:, None] * x + x.shape[0],
+    "picked": lambda x: x[td.arange(x.shape[0], device=x.device) // 2] * 2.0,
+    "transposed": lambda x: (x.T.reshape(2, -1) + 1.0).sum(1),
+    "windows": lambda x: (
+        conv1d(x.T[None], td.ones(3, x.shape[1], 3, device=x.device), padding=1) + 1.0),
+    "upper": lambda x: (x @ x.T).triu(1).sum(0),
+    "squared": lambda x: (x @ x.T).reshape(-1) * 2.0,  # no line
+    "gradient": _slopes,
+}  # fmt: skip
+GROWN = (2, 3, 5, 9, 4, 7, 1, 17, 31, 40, 6, 100)
+
+
+def grown(name: str, device: str, lazy: bool = True) -> list[Any]:
+    """What a graph gives at one size after the other."""
+    function = GROWING[name] if lazy else td.compile(GROWING[name])
+    given = [td.tensor(random(n, 6, seed=n), device=device) for n in GROWN]
+    return [function(x).numpy() for x in given]
 
 
 # ---- rows of the table
