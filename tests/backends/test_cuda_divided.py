@@ -47,7 +47,7 @@ CASES = {
     "odd columns and a row": (
         lambda a, b, c: [activations.gelu(a @ b.T + c, "tanh")], (4070, 776), (3001, 776), (3001,),
     ),
-    "parts": (lambda a, b: [a.T @ b], (16384, 768), (16384, 768)),
+    "parts": (lambda a, b: [a.T @ b], (16384, 768), (16384, 3072)),
     "parts and edges": (lambda a, b: [a.T @ b], (16392, 760), (16392, 600)),
     "a sum": (lambda a, b, c: [a @ b + c], (4096, 768), (768, 3072), (4096, 3072)),
     "a row": (lambda a, b, c: [a @ b + c], (4096, 768), (768, 3072), (3072,)),
@@ -213,8 +213,10 @@ def test_pieces():
     def pieces(m, n, k):
         return divided.chosen(divided.tiles_of(bfloat16), m, n, k, 132)[1]
 
-    for m, n in ((768, 3072), (3072, 768), (768, 2304), (768, 768)):
-        assert pieces(m, n, 16384) == divided.EVENLY
+    for m, n, k in ((768, 3072, 16384), (3072, 768, 16384), (2560, 2560, 8192)):
+        assert pieces(m, n, k) == divided.EVENLY
+    assert pieces(768, 2304, 16384) == 1  # 108 narrow tiles, which have more of memory each
+    assert pieces(768, 768, 16384) > 1  # parts would be as many as tiles
     depth = unknown("depth", 1, 16384)
     assert pieces(768, 3072, depth) == 3  # 72 tiles: whole ones leave half of all idle
     assert pieces(768, 768, depth) > 1

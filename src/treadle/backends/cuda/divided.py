@@ -47,7 +47,7 @@ LEAVING = 5  # steps that take as long as to start another kernel, which adds pi
 LEFT = 1 << 18  # and elements of pieces that take as long to be written and read as one
 MOST = 16  # pieces
 EVENLY = 0  # pieces, where steps are dealt to programs instead (see `dealt.py`)
-HANDED = 2  # steps that take as long as to leave a part, or to wait for others, or to add one
+HANDED = 16  # steps that take as long as to leave a part, wait for others, and share fewer lines
 FEW = 2  # tiles for each processor: of more, programs read at too many places at once
 WASTE = 4 / 3  # elements of tiles, where as many are wanted as 1
 
