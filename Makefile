@@ -11,8 +11,13 @@ READY := .venv/.ready
 TRITON := .venv-triton/bin
 TORCH := .venv-torch/bin
 CUDA_TESTS = $(wildcard tests/backends/test_cuda_*.py) tests/data/test_loader_gpu.py tests/nn/test_layers_gpu.py
+KERNEL_TESTS = tests/backends/test_cuda_gluon.py tests/backends/test_cuda_divided.py \
+  tests/backends/test_cuda_gpu.py::test_on_the_device \
+  tests/backends/test_cuda_suites.py::test_lines_are_sorted_and_added_up \
+  tests/backends/test_cuda_suites.py::test_many_entries_are_added_up_in_order \
+  tests/backends/test_cuda_suites.py::test_small_products_of_many_sizes
 
-.PHONY: help test test-torch lint gen demo bench bench-quick bench-rows bench-gpu test-gpu test-triton fuzz mutate format clean
+.PHONY: help test test-torch lint gen demo bench bench-quick bench-rows bench-gpu test-gpu sanitize-gpu test-triton fuzz mutate format clean
 .DELETE_ON_ERROR:
 
 help:
@@ -21,6 +26,7 @@ help:
 	@echo "make bench        compare with PyTorch and JAX         (.bench, or BENCH_ROOT)"
 	@echo "make bench-quick  the same for a few rows"
 	@echo "make test-gpu     the tests that need a GPU, with the current python"
+	@echo "make sanitize-gpu  the same kernels under compute-sanitizer"
 	@echo "make bench-gpu    compare on a GPU, with the current python"
 	@echo "make test-triton  CUDA kernels without a GPU           (.venv-triton)"
 	@echo "make bench-rows   every op at its benchmark sizes      (.venv)"
@@ -83,6 +89,13 @@ bench-rows: $(READY)
 
 test-gpu:
 	PYTHONPATH=src $(PYTHON) -m pytest -m gpu $(CUDA_TESTS)
+
+# Every form of kernel under NVIDIA's checkers: memory out of bounds, and races in shared memory.
+sanitize-gpu:
+	for tool in memcheck racecheck; do \
+	  PYTHONPATH=src compute-sanitizer --tool $$tool --target-processes application-only --error-exitcode 9 \
+	    $(PYTHON) -m pytest -q -m gpu $(KERNEL_TESTS) || exit 1; \
+	done
 
 # Each kernel twice: run by Triton's interpreter on the CPU, and compiled for sm_90. A test that
 # belongs to one of the two skips itself in the other by looking at TRITON_INTERPRET.

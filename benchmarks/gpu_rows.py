@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ class Row:
 
 
 BF = "bfloat16"
+DRAWN = 1 << 27  # numbers: most rows need fewer, and to draw them takes longest of all
 ROWS = {
     "chain of 6 ops, 64M f32": Row("chain", 1.0, ((1 << 26,),) * 3),
     "softmax f32": Row("softmax", 1.0, ((16384, 4096),)),
@@ -72,10 +75,19 @@ MLP_SIZES = ((784, 512), (512, 512), (512, 10))
 GPT2 = {"layers": 12, "width": 768, "heads": 12, "vocabulary": 50304, "length": 1024}
 
 
+@cache
+def normal_numbers() -> Any:
+    """What rows take their inputs from, again and again if they need more."""
+    return np.random.default_rng(0).standard_normal(DRAWN, np.float32)
+
+
 def arrays(row: Row) -> list[Any]:
     """Inputs of a row, normal numbers in float32."""
-    rng = np.random.default_rng(0)
-    return [rng.standard_normal(shape, np.float32) for shape in row.shapes]
+    sizes = [prod(shape) for shape in row.shapes]
+    drawn, total = normal_numbers(), sum(sizes)
+    enough = drawn[:total] if total <= DRAWN else np.resize(drawn, total)
+    parts = np.split(enough, np.cumsum(sizes[:-1]))
+    return [part.reshape(shape) for part, shape in zip(parts, row.shapes, strict=True)]
 
 
 def labels(count: int, classes: int) -> Any:

@@ -182,6 +182,32 @@ def softmax_of_long_rows():
     return [neural.softmax(r(2, 40000))]
 
 
+def _rises(x: Any) -> list[Any]:
+    """A softmax of long rows, and what else is relative to their maximum."""
+    near = exp(x - max_(x, axis=1, keepdims=True))
+    weight, row = normal(1, x.shape[1]), normal(x.shape[0], 1)
+    mean = sum_(near * weight, axis=1) / sum_(near, axis=1)
+    return [neural.softmax(x), neural.log_softmax(x * 3.0), mean, sum_(row * near, axis=1)]
+
+
+@case()
+def sums_relative_to_a_maximum():
+    return [*_rises(normal(3, 20000)), *_rises(normal(2, 24576) * 300.0 - 1e4)]
+
+
+@case(1e-3)
+def sums_relative_to_a_maximum_of_halves():
+    return _rises(normal(3, 16900, kind=np.float16))[:1]
+
+
+@case()
+def sums_relative_to_a_maximum_that_is_no_number():
+    x = np.random.default_rng(7).standard_normal((6, 17000)).astype(np.float32)
+    x[0, ::3] = x[1] = x[2, :-1] = -np.inf  # some, all, all but the last
+    x[3, 16999], x[4, 5], x[5, 9000] = np.inf, np.nan, 1e38
+    return _rises(node_of(x))
+
+
 @case()
 def softmax_of_long_columns():
     return [neural.softmax(r(700, 5), axis=0)]

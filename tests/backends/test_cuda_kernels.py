@@ -28,6 +28,7 @@ from treadle.ops.activations import gelu
 from treadle.ops.elementwise import cast, maximum, sqrt
 from treadle.ops.neural import (
     layer_norm,
+    log_softmax,
     scaled_dot_product_attention,
     softmax,
 )
@@ -164,3 +165,13 @@ def test_a_product_and_a_sum_are_rounded_each(kind, monkeypatch):
     code_of(plan.launches[0].source, 90)
     assert "mul" in written[0]
     assert "fma" not in written[0]
+
+
+@pytest.mark.parametrize(
+    ("build", "once"), [(softmax, True), (log_softmax, True), (layer_norm, False)]
+)
+def test_a_maximum_and_sums_relative_to_it_read_long_rows_once(build, once):
+    x, w = node_of(np.zeros((2, 20000), np.float32)), node_of(np.zeros(20000, np.float32))
+    (launch,) = plan_of([build(x, w, w) if build is layer_norm else build(x)])[0].launches
+    assert ("now" in launch.source.text) is once
+    assert launch.source.text.count("for start in") == (4 if once else 6)  # each with its rest

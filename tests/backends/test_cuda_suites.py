@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
 from multiprocessing import get_context
 
 import numpy as np
@@ -13,6 +14,7 @@ pytest.importorskip("cuda.bindings")
 pytest.importorskip("hypothesis")
 
 from cuda_graphs import run_slopes, run_unordered, run_values
+from test_cuda_dims import compare_texts
 from test_cuda_loops import LOOPS, roots_of
 from test_cuda_stepped import CROSSING, compare_with_the_host
 from triton_host import INTERPRETED, check_on
@@ -22,6 +24,8 @@ from treadle.backends.cuda import nest
 from treadle.backends.registry import backend_of
 from treadle.base.device import device
 from treadle.base.trees import flatten
+from treadle.testing.dim_cases import CLOSE, EXACT, GROWING, REFUSED, check, grown, served
+from treadle.testing.samples import public_rows
 from treadle.transforms import settling
 
 pytestmark = [
@@ -132,3 +136,46 @@ def test_many_entries_are_added_up_in_order(rows, places, width):
     assert np.abs(first - wanted).max() < 1e-4 * np.abs(wanted).max()
     with td.override(deterministic=0):
         assert np.abs(added() - wanted).max() < 1e-4 * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize("shape", [(3, 100_000), (1, 1_500_000), (70_000, 5), (500, 700)])
+@pytest.mark.parametrize("kind", ["float32", "bfloat16", "int64", "uint8"])
+def test_lines_are_sorted_and_added_up(shape, kind):
+    values = td.tensor(rng.standard_normal(shape) * 50).cast("uint8" if kind == "uint8" else kind)
+    there = values.to("cuda")
+    for f in (td.sort, td.argsort, lambda x: td.topk(x, 3)[0]):
+        np.testing.assert_array_equal(f(there).numpy(), f(values).numpy())
+    whole = values.cast("int64")  # sums of which are the same in any order
+    for axis in (0, 1):
+        found, wanted = (td.cumsum(x, axis=axis).numpy() for x in (whole.to("cuda"), whole))
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_small_products_of_many_sizes():
+    sizes = [(32, 48, 64), (64, 64, 64), (16, 96, 32), (48, 32, 80), (96, 16, 16), (40, 24, 72)]
+    pairs = [(td.randn(m, k), td.randn(k, n)) for m, k, n in sizes]
+    products = [x.to("cuda") @ y.to("cuda") for x, y in pairs]
+    td.realize(*products)
+    for (x, y), found in zip(pairs, products, strict=True):
+        np.testing.assert_allclose(found.numpy(), (x @ y).numpy(), rtol=1e-4, atol=1e-4)
+
+
+def test_one_program_serves_every_size(pool):
+    assert not any(pool.map(check, [*EXACT, *CLOSE], repeat("cuda")))
+
+
+def test_sizes_that_nobody_announced(pool):
+    both = [pool.map(grown, GROWING, repeat(device)) for device in ("cuda", "cpu")]
+    for pairs in zip(*both, strict=True):
+        for found, wanted in zip(*pairs, strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=2e-5, atol=2e-5)
+
+
+def test_rows_along_a_dim_give_the_numbers_of_the_exact_size(pool):
+    rows = [name for name in public_rows() if name not in REFUSED]
+    found = pool.map(served, rows, repeat("cuda"), chunksize=4)
+    assert not [row for row, count in zip(rows, found, strict=True) if count == 0]
+
+
+def test_a_text_is_written_with_as_much_of_the_cache_as_is_filled():
+    compare_texts()

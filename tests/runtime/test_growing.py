@@ -8,12 +8,9 @@ import pytest
 import treadle as td
 from treadle.runtime import growing
 from treadle.runtime import realize as runtime
+from treadle.testing.dim_cases import GROWING, grown, random
 
 F = td.nn.functional
-
-
-def random(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
 def attention(q, k, v):
@@ -39,44 +36,16 @@ def test_a_cache_that_grows_is_planned_a_few_times(plans):
     assert len(plans) <= growing.SEEN + 1 + 4  # again where the size is twice what was seen
 
 
-def gradient(x):
-    x = x.detach().requires_grad_()
-    (F.layer_norm(x, (x.shape[-1],)) * td.arange(x.shape[0])[:, None]).square().sum().backward()
-    return x.grad
-
-
-GRAPHS = {
-    "softmax": lambda x: td.softmax(x, 0) * 3.0,
-    "mean": lambda x: x.mean(0) - x.max(0),
-    "product": lambda x: x.T @ x,
-    "last row": lambda x: x[-1] * 2.0 + x[0],
-    "doubled": lambda x: td.concat([x, x * 2.0], 0).sum(1),
-    "padded": lambda x: td.pad(x, ((1, 2), (0, 0)))[2:] + 1.0,
-    "running": lambda x: x.cumsum(0) * 0.5,
-    "sorted": lambda x: td.sort(x * 1.5, 0),
-    "indices": lambda x: td.arange(x.shape[0])[:, None] * x + x.shape[0],
-    "picked": lambda x: x[td.arange(x.shape[0]) // 2] * 2.0,
-    "transposed": lambda x: (x.T.reshape(2, -1) + 1.0).sum(1),
-    "windows": lambda x: F.conv1d(x.T[None], td.ones(3, x.shape[1], 3), padding=1) + 1.0,
-    "upper": lambda x: (x @ x.T).triu(1).sum(0),
-    "squared": lambda x: (x @ x.T).reshape(-1) * 2.0,  # no line
-    "gradient": gradient,
-}
-
-
 @pytest.mark.parametrize("lazy", [True, False], ids=["lazy", "compiled"])
-@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("name", GROWING)
 def test_other_sizes_have_their_own_values(name, lazy, monkeypatch):
     monkeypatch.setattr(growing, "_PATTERNS", {})
-    function = GRAPHS[name] if lazy else td.compile(GRAPHS[name])
-    arrays = [random(n, 6, seed=n) for n in (2, 3, 5, 9, 4, 7, 1, 17, 31, 40, 6, 100)]
-    found = [function(td.tensor(array)).numpy() for array in arrays]
+    found = grown(name, "cpu", lazy)
     monkeypatch.setattr(growing, "SEEN", 10**9)
     monkeypatch.setattr(growing, "_PATTERNS", {})
     monkeypatch.setattr(runtime, "_PROGRAMS", {})
     monkeypatch.setattr(runtime, "_SINGLE", {})
-    for array, y in zip(arrays, found, strict=True):
-        expected = GRAPHS[name](td.tensor(array)).numpy()
+    for y, expected in zip(found, grown(name, "cpu"), strict=True):
         assert y.shape == expected.shape
         np.testing.assert_allclose(y, expected, rtol=2e-5, atol=2e-5)
 

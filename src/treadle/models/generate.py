@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from treadle.base.device import CPU
 from treadle.base.errors import ArgumentError, explain
 from treadle.base.shapes import Dim
 from treadle.models.sampling import Rules, draw, rules_of
@@ -35,8 +34,7 @@ class Decoder:
         self.capacity = capacity
         self.device = next(iter(model.parameters())).device
         most = max(capacity, 2)
-        # Other backends take no Dims: all is read there, and masked. States have no length.
-        self.sized = self.device is CPU and self.cache.reads_prompts
+        self.sized = self.cache.reads_prompts  # states have no length
         self.length, self.filled = (Dim(name, max=most) for name in ("prompt", "filled"))
         self._first, self._next = compiled(self._read), compiled(self._step)
         self.remember = compiled(lambda memory: model.remember(memory, self.cache))

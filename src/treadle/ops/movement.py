@@ -12,7 +12,7 @@ from typing import Any
 from treadle.base.dtypes import DType
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import Shape, axes_in, axis_in, fill_reshape, sizes_in
-from treadle.base.sizes import UnknownSizeError
+from treadle.base.sizes import Size
 from treadle.ops import rules
 from treadle.ops.defs import Kind, Op, Samples
 from treadle.ops.reduce import sum_
@@ -164,12 +164,14 @@ def fill_of(op: str, dtype: DType, value: complex) -> complex:
     return bool(value) if dtype.kind == "bool" else int(value)
 
 
+def _count(n: Any) -> Any:
+    return n if isinstance(n, Size) else index(n)
+
+
 def _pad(x: Any, edges: int | Sequence[Pair], value: float = 0, mode: str = "constant") -> Any:
     given = [(edges, edges)] * x.ndim if isinstance(edges, int) else edges
     try:
-        pairs = tuple((index(before), index(after)) for before, after in given)
-    except UnknownSizeError:
-        raise
+        pairs = tuple((_count(before), _count(after)) for before, after in given)
     except (TypeError, ValueError):
         pairs = ()
     if len(pairs) != x.ndim:

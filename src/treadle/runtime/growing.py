@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 from treadle.backends.registry import RELIEF, Program
 from treadle.base import trace
-from treadle.base.device import CPU
-from treadle.base.errors import ShapeError, TreadleError, explain
+from treadle.base.errors import DeviceError, ShapeError, TreadleError, explain
 from treadle.base.knobs import MEANING
 from treadle.base.shapes import Dim
 from treadle.base.sizes import Size, unknown
@@ -146,17 +145,20 @@ def _served(
             found = general.family.find(values)
             if found is None:
                 found = general.family.make(values, _generalised(general, read, graph), compiled)
+            served = _at(found, read.sizes[general.line.leader])
         except TreadleError:  # the op of one size is not that of another, or nobody can tell
             continue
         pattern.general = general
-        return _at(found, read.sizes[general.line.leader])
+        return served
     pattern.hopeless = bool(choices)
     return None
 
 
 def _at(variant: Variant, size: int) -> Variant:
     """A variant for one size."""
-    program: Program = variant.program.at({NAME: size})  # type: ignore[attr-defined]
+    if not hasattr(variant.program, "at"):
+        raise DeviceError(explain("compile", "a program of this device has one size"))
+    program: Program = variant.program.at({NAME: size})
     return variant.of(program)
 
 
@@ -164,16 +166,17 @@ def _at(variant: Variant, size: int) -> Variant:
 
 
 def read_graph(graph: Graph) -> Read | None:
-    """The pattern and sizes of a graph; None if it has Dims, or runs elsewhere."""
+    """The pattern and sizes of a graph; None if it has Dims, or runs on several devices."""
     roots, leaves, replaces = graph
+    device = roots[0].device
     number = {leaf: k for k, leaf in enumerate(leaves)}
     order = [node for node in toposort(roots, number.__contains__) if node not in number]
     ends = set(roots)
     sizes: Numbers = []
-    pattern: list[Any] = [tuple(replaces.items()), len(leaves)]
+    pattern: list[Any] = [device, tuple(replaces.items()), len(leaves)]
     for node in (*leaves, *order):
         shape = node.shape
-        if node.device is not CPU or not NAMED.isdisjoint(map(type, shape)):
+        if node.device is not device or not NAMED.isdisjoint(map(type, shape)):
             return None
         if node not in number:
             pattern += (node.op, _read(node, ends, sizes), *[number[x] for x in node.operands])
@@ -236,7 +239,7 @@ def _generalised(general: General, read: Read, graph: Graph) -> Graph:
     sizes = iter([factor * size + more for factor, more in general.line.forms])
 
     def type_for(node: Node) -> Type:
-        return type_of(tuple([next(sizes) for _ in node.shape]), node.dtype)
+        return type_of(tuple([next(sizes) for _ in node.shape]), node.dtype, node.device)
 
     done = {leaf: placeholder(type_for(leaf)) for leaf in leaves}
     for node in read.order:
@@ -251,7 +254,7 @@ def _generalised(general: General, read: Read, graph: Graph) -> Graph:
 def _with_type(node: Node, operands: tuple[Node, ...], arg: Any, type_: Type) -> Node:
     """An op on operands of other sizes; what it gives must be what the sizes say."""
     if node.op is IOTA:
-        return iota(type_.shape, arg)
+        return iota(type_.shape, arg, type_.device)
     found = apply(node.op, operands, arg) if operands else new_node(node.call, ())
     if found.type is not type_:
         wrong = "sizes do not follow from each other as it seemed"

@@ -8,11 +8,15 @@ what the form adds.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 
+from treadle.backends.cuda.coarse import precision
 from treadle.backends.cuda.forms import constants_of
 from treadle.backends.cuda.narrow import loaded, stored
 from treadle.backends.cuda.ops import (
+    JOINS,
     PRIMITIVES,
     accumulator,
     joined,
@@ -21,10 +25,13 @@ from treadle.backends.cuda.ops import (
     register_type,
     with_helpers,
 )  # fmt: skip
+from treadle.backends.cuda.rising import Rising, rising
 from treadle.backends.cuda.unordered import atomic
 from treadle.backends.cuda.values import Values, mask_of, text_of
 from treadle.base.dtypes import bool_
 from treadle.kernel.abstract import Axis, Ex, Pass, Reduce, Store
+
+VECTOR = 16  # bytes that a thread reads at once
 
 
 class Emitter(Values):
@@ -141,12 +148,16 @@ class Emitter(Values):
 
     def _passes(self, low: str, high: str) -> None:
         at_once = self.form.whole or (self.form.kind == "blocks" and not self.form.in_memory)
-        for step in self.kernel.passes:
+        steps = list(self.kernel.passes)
+        while steps:
+            step = steps.pop(0)
             if at_once:
                 for r in step.reduces:
                     total = reduced(r.kind, self._masked(r), self.axis)
                     self.known[-1][r] = self._finished(r, total)
                 self._stores(step.stores)
+            elif steps and not self.kernel.across and (found := rising(step, steps[0])):
+                self._rise(found, steps.pop(0), low, high)
             else:
                 self._chunks(step, low, high)
         self._stores(self.kernel.row_stores)
@@ -155,11 +166,72 @@ class Emitter(Values):
         for ex in self._needed(step):
             if not ex.axes & self.inner:
                 self.value(ex)
-        sums = []
-        for r in step.reduces:
-            d = accumulator(r.dtype)
-            first = number(r.start, d)
-            sums.append(self.name(f"{first} + tl.zeros({self.shape}, {register_type(d)})", "sum"))
+        sums = [self._begun(r, self.shape) for r in step.reduces]
+
+        def add() -> None:
+            for r, total in zip(step.reduces, sums, strict=True):
+                self.line(f"{total} = {joined(r.kind, total, self._masked(r))}")
+            self._stores(step.stores)
+
+        self._sweep(low, high, add)
+        for r, total in zip(step.reduces, sums, strict=True):
+            self.known[-1][r] = self._finished(r, reduced(r.kind, total, self.axis))
+
+    def _rise(self, found: Rising, after: Pass, low: str, high: str) -> None:
+        """A maximum and sums relative to it, as parts of a row come."""
+        for ex in self._needed(after):
+            if not ex.axes & self.inner and ex.stage < found.near.stage:
+                self.value(ex)
+        group = self._neighbours(found.near)
+        lanes = f"(ROWS, COLUMNS // {group})"
+        top, *sums = (self._begun(r, lanes) for r in (found.top, *(r for r, _ in found.sums)))
+        exp = partial(self._exp, found.near)
+
+        def add() -> None:
+            parts = f"reshape(ROWS, COLUMNS // {group}, {group})"
+            x = f"tl.broadcast_to({self._masked(found.top)}, {self.shape})"
+            x = self.name(f"{x}.{parts}")
+            now = self.name(joined("max", top, f"tl.reduce({x}, 2, {JOINS['max']})"), "now")
+            base = self.name(_base(now))
+            near, fewer = self.name(exp(f"{x} - {base}[:, :, None]")), exp(f"{top} - {base}")
+            fewer = self.name(fewer)
+            for total, (_, factor) in zip(sums, found.sums, strict=True):
+                term = near
+                if factor is not None:
+                    wide = self.name(f"tl.broadcast_to({self.value(factor)}, {self.shape})")
+                    mask = self.column_mask
+                    wide = self.name(f"tl.where({mask}, {wide}, 0)") if mask else wide
+                    term = f"{near} * {wide}.{parts}"
+                self.line(f"{total} = {total} * {fewer} + tl.sum({term}, 2)")
+            self.line(f"{top} = {now}")
+
+        self._sweep(low, high, add)
+        most = self._finished(found.top, reduced("max", top, self.axis))
+        self.known[-1][found.top] = most
+        fewer = self.name(exp(f"{top} - {_base(most)}"))
+        for total, (r, _) in zip(sums, found.sums, strict=True):
+            whole = reduced("sum", f"{total} * {fewer}", self.axis)
+            value = f'tl.where({most} == float("-inf"), float("nan"), {whole})'
+            self.known[-1][r] = self._finished(r, value)
+
+    def _exp(self, near: Ex, text: str) -> str:
+        return PRIMITIVES["exp"](precision("exp", near.args[0], self.inner), near.dtype, [text])
+
+    def _neighbours(self, near: Ex) -> int:
+        """How many elements of a row a thread reads at once."""
+        loads = [ex for ex in self.kernel.order if ex.op == "load" and ex.axes & self.inner]
+        sizes = [self.kernel.arguments[ex.data[0]].dtype.size for ex in loads]
+        return min(self.form.columns, VECTOR // max([2, *sizes]))
+
+    def _begun(self, r: Reduce, shape: str) -> str:
+        """What a reduction starts from, for each element of a tile."""
+        d = accumulator(r.dtype)
+        first = number(r.start, d)
+        zeros = f"tl.zeros({shape}, {register_type(d)})"
+        return self.name(f"{first} + {zeros}", "sum")
+
+    def _sweep(self, low: str, high: str, add: Callable[[], None]) -> None:
+        """A loop over whole chunks of columns, and one over what is left."""
         ends = [low, high]
         if not self.form.exact_columns:  # no mask but for the last
             ends[1:] = [self.name(f"{low} + ({high} - {low}) // COLUMNS * COLUMNS", "end"), high]
@@ -167,11 +239,7 @@ class Emitter(Values):
             many = first == low  # what is left at the end is one chunk
             with self.block(f"for start in {self._range(first, last, 'COLUMNS', many)}:"):
                 self._columns("start", high if last == high else "")
-                for r, total in zip(step.reduces, sums, strict=True):
-                    self.line(f"{total} = {joined(r.kind, total, self._masked(r))}")
-                self._stores(step.stores)
-        for r, total in zip(step.reduces, sums, strict=True):
-            self.known[-1][r] = self._finished(r, reduced(r.kind, total, self.axis))
+                add()
 
     def _range(self, first: str, last: str, step: str, many: bool = True) -> str:
         """What a loop goes over; of many, what they read comes before its turn."""
@@ -251,3 +319,8 @@ class Emitter(Values):
         later = mask_of([self.column_mask, "(begin > first)"])
         before = self.name(f"tl.load({pointer}{later}, other=0)")
         self.line(f"tl.store({pointer}, {before} + {value}{mask_of([self.column_mask])})")
+
+
+def _base(top: str) -> str:
+    """What elements are counted from: nothing is smaller than -inf."""
+    return f'tl.where({top} == float("-inf"), 0.0, {top})'

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from treadle.backends.cuda.divided import Divided, chosen, is_enough, is_simple, tiles_of
-from treadle.backends.cuda.epilogue import EpilogueEmitter, Finished
+from treadle.backends.cuda.divided import Divided, chosen_for, is_enough, is_simple
+from treadle.backends.cuda.epilogue import Finished
 from treadle.backends.cuda.forms import Form
 from treadle.backends.cuda.gluon import GROUPS, KNOWN, in_gluon
+from treadle.backends.cuda.gluon_epilogue import SliceEmitter
 from treadle.backends.cuda.launch import Tensor
 from treadle.backends.cuda.matmul import Tile
-from treadle.backends.cuda.narrow import loaded, memory_type
+from treadle.backends.cuda.narrow import memory_type
 from treadle.base.errors import needed
-from treadle.base.sizes import least, most
+from treadle.base.sizes import least
 from treadle.ir.node import Node
-from treadle.kernel.abstract import Ex
 from treadle.kernel.build import Built
 from treadle.kernel.parser import parse
 from treadle.ops.defs import Kind
@@ -46,7 +46,7 @@ def divided(*given: object) -> Divided:
 def is_long(made: Divided) -> bool:
     """Does much become of its tiles, and is there time for that beside the next ones?"""
     epilogue = made.product.epilogue
-    if epilogue is None or made.pieces > 1 or made.node.dtype.size != 2:
+    if epilogue is None or made.pieces != 1 or made.node.dtype.size != 2:
         return False
     return not is_simple(epilogue.loops) and least(made.k) >= DEPTH
 
@@ -61,8 +61,7 @@ def is_beside(product: Node, maps: Sequence[Node], *, processors: int, architect
         return False
     if not is_enough(product, depth, processors, architecture):
         return False
-    m, n, k = map(most, (*product.shape, depth))
-    return chosen(tiles_of(product.dtype), m, n, k, processors)[1] == 1
+    return chosen_for(product, depth, processors)[1] == 1
 
 
 class Finishing(Divided):
@@ -173,16 +172,3 @@ class Finishing(Divided):
             return ahead, after
         inside = ["    " + line for line in after]
         return ahead, [f"        if start{k} < N:", *inside]
-
-
-class SliceEmitter(EpilogueEmitter):
-    """What becomes of a slice: what is asked for early is widened when it is used."""
-
-    def ask(self) -> None:
-        """For all that lies in memory, at places that nothing has to be looked up for."""
-        wanted = [ex for ex in self.kernel.order if ex.op == "load" and not ex.operands]
-        self.asked = {ex: self.name(self.read(ex)) for ex in wanted}
-
-    def _load(self, ex: Ex) -> str:
-        found = self.asked.get(ex)
-        return super()._load(ex) if found is None else loaded(found, ex.dtype)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from treadle.backends.choices import Machine
 from treadle.backends.cuda.copies import COPIES
+from treadle.backends.cuda.dealt import Dealt, is_dealt
 from treadle.backends.cuda.divided import suits
 from treadle.backends.cuda.finisher import divided
 from treadle.backends.cuda.forms import INDEX_LIMIT
@@ -31,5 +32,5 @@ def product_of(
     if architecture < COPIES or not (cores and near) or not is_able(product):
         return Matmul(*given)
     if dtype.size > 1 and suits(product, processors, architecture):
-        return joined(divided(*given))
+        return Dealt(*given) if is_dealt(product, processors) else joined(divided(*given))
     return joined(Streamed(*given)) if dtype.size == 2 else Quick(*given)
