@@ -230,7 +230,7 @@ class _Finder:
         """(the tiles that a node shows, are they transposed?)."""
         turned = False
         while node not in self.of:
-            if is_swap(node):
+            if node.op is m.permute and is_swap(node):
                 turned = not turned
             elif node.op is not m.reshape or node.shape[-1:] != node.operands[0].shape[-1:]:
                 return None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from treadle.backends import choices, facts
+from treadle.backends import choices
 from treadle.backends.choices import Machine
 from treadle.backends.cuda import owners, segmented, unordered
 from treadle.backends.cuda.chain import ABLE
@@ -46,7 +46,7 @@ from treadle.ir.graph import toposort
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
 from treadle.kernel.driver import Driver
-from treadle.kernel.names import name_of
+from treadle.kernel.names import name_of_step
 from treadle.kernel.places import Place
 from treadle.kernel.signature import Signature
 from treadle.kernel.steps import ChainStep, ProductStep, RegionStep, RoutineStep, Step
@@ -145,10 +145,9 @@ class Plan(Driver):
 
     def _name(self) -> None:
         """Names for profilers; of what a step is besides its kernels, nothing is known here."""
-        rows = facts.rows_for(self, trace.recall("caller") or ())
+        caller = trace.recall("caller") or ()
         for work in self.work:
-            row = rows[work.step]
-            work.name = name_of(row, work.form)
+            work.name = name_of_step(self.steps[work.step], caller, work.form)
             work.step = work.step if self.within is None else self.within
 
     def place(self, buffer: object) -> Place:
