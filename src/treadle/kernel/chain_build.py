@@ -310,13 +310,13 @@ class ChainBuilder:
 
 
 def judged(
-    chain: Chain, order: Iterable[Node], in_place: Mapping[Node, Strided | None], fewest: int
+    chain: Chain, stored: frozenset[Node], in_place: Mapping[Node, Strided | None], fewest: int
 ) -> tuple[str, int]:
-    """Why a chain cannot be, or nothing and its runs over the stream."""
+    """Why a chain cannot be, or nothing and its runs over the stream; stored: as if all were."""
     found = framed(chain, in_place, fewest)
     if isinstance(found, str):
         return found, 0
-    return "", ChainBuilder(chain, (), frozenset(order), in_place, fewest).runs.count
+    return "", ChainBuilder(chain, (), stored, in_place, fewest).runs.count
 
 
 def build_chain(

@@ -52,7 +52,7 @@ def plan_steps(roots: Sequence[Node], replaces: dict[Node, Node], takes: Takes) 
     operands = {product: operands_of(product, takes) for product in products}
     in_chains = _in_chains(products) if takes.chains.dtypes else {}
     with trace.stage("fuse"):
-        judge = partial(judged, order=order, in_place=in_chains, fewest=takes.chains.fewest)
+        judge = partial(judged, stored=frozenset(order), in_place=in_chains, fewest=takes.chains.fewest)
         chains = Chains(order, roots, takes.chains, judge)
         order = chains.order
         inner = set(products).difference(roots)

@@ -166,6 +166,8 @@ def _at(variant: Variant, size: int) -> Variant:
 def read_graph(graph: Graph) -> Read | None:
     """The pattern and sizes of a graph; None if it has Dims, or runs elsewhere."""
     roots, leaves, replaces = graph
+    if any(node.device is not CPU for node in (*roots, *leaves)):
+        return None
     number = {leaf: k for k, leaf in enumerate(leaves)}
     order = [node for node in toposort(roots, number.__contains__) if node not in number]
     ends = set(roots)
