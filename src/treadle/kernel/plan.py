@@ -68,7 +68,7 @@ def plan_steps(roots: Sequence[Node], replaces: dict[Node, Node], takes: Takes) 
         else:
             forced |= {x.base for x in operands[product]}
             forced |= {n for n in fusion.of[product].members if n.op.kind is Kind.REDUCE}
-    stored = keep(order, fusion.of, roots, forced, chains.hidden)
+    stored = keep(order, fusion.of, fusion.reads, roots, forced, chains.hidden)
     alike = Alike(stored)
     steps = {c: _step(c, stored, operands, takes, alike) for c in fusion.clusters
              if c.kind != "chain" and any(n in stored for n in c.members)}  # fmt: skip

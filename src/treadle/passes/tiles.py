@@ -221,7 +221,7 @@ class _Finder:
     def _refuse(self, nodes: Sequence[Node], why: str) -> None:
         """Tiles that nodes are, or are views of, are wanted whole."""
         for node in nodes:
-            for base in _below(node):
+            for base in _below(node) if node.op.kind is Kind.MOVEMENT else (node,):
                 if base in self.of:
                     space = self.of[base]
                     space.why = space.why or why
