@@ -218,18 +218,16 @@ class Fusion:
 
     def _join_sideways(self) -> None:
         """Groups over the same rows that read the same computed or stored values."""
-        readers: dict[tuple[Node, int], list[Cluster]] = {}
+        readers: dict[tuple[Node, int], dict[Cluster, None]] = {}
         for node in self.order:
             cluster = self.of.get(node)
             if cluster is None or cluster.kind != "loop":
                 continue
             for source in self._read_sideways(node, cluster):
                 if source.type.size == cluster.size and source.type.size > 1:
-                    group = readers.setdefault((source, cluster.size), [])
-                    if cluster not in group:
-                        group.append(cluster)
+                    readers.setdefault((source, cluster.size), {})[cluster] = None
         for group in readers.values():
-            alive = [c for c in dict.fromkeys(group) if c in self.clusters]
+            alive = [c for c in group if c in self.clusters]
             for first, second in pairwise(alive):
                 if first in self.clusters and second in self.clusters:
                     self._merge(second, first)
