@@ -10,7 +10,6 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-
 MANY = 50_000  # objects: it takes a while to go through more of them
 
 

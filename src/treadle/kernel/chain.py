@@ -185,9 +185,7 @@ def pitch(columns: int) -> int:
 Framed = tuple[Frame, list[Producer], list[Operand]]
 
 
-def framed(
-    chain: Chain, in_place: Mapping[Node, Strided | None], fewest: int
-) -> Framed | str:
+def framed(chain: Chain, in_place: Mapping[Node, Strided | None], fewest: int) -> Framed | str:
     """The axes of a chain and operands along them; few lanes if more do not share the stream."""
     least, whys = SHORTEST if chain.turned else min(SHORTEST, fewest), []
     for lanes in (SHORTEST, *(n for n in (8, 4, 2, 1) if n >= least)):

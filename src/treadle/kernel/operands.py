@@ -202,9 +202,7 @@ def _strided(node: Node, base: Node) -> Strided | None:
 
 
 @lru_cache(maxsize=1024)
-def _strides_through(
-    views: tuple[Call, ...], base: Type
-) -> tuple[int, tuple[int, ...]] | None:
+def _strides_through(views: tuple[Call, ...], base: Type) -> tuple[int, tuple[int, ...]] | None:
     """The offset and strides of what lies so many views above a node, which equal layers share."""
     node = below = placeholder(base)
     for view in reversed(views):

@@ -52,7 +52,8 @@ def plan_steps(roots: Sequence[Node], replaces: dict[Node, Node], takes: Takes) 
     operands = {product: operands_of(product, takes) for product in products}
     in_chains = _in_chains(products) if takes.chains.dtypes else {}
     with trace.stage("fuse"):
-        judge = partial(judged, stored=frozenset(order), in_place=in_chains, fewest=takes.chains.fewest)
+        whole, fewest = frozenset(order), takes.chains.fewest
+        judge = partial(judged, stored=whole, in_place=in_chains, fewest=fewest)
         chains = Chains(order, roots, takes.chains, judge)
         order = chains.order
         inner = set(products).difference(roots)
