@@ -11,7 +11,6 @@ from weakref import WeakKeyDictionary, WeakSet
 from treadle.autograd.sample import SAMPLE
 from treadle.backends.registry import RELIEF, Program, backend_of
 from treadle.base import forks, trace
-from treadle.base.collector import uncollected
 from treadle.base.errors import ArgumentError, explain
 from treadle.base.knobs import MEANING
 from treadle.base.watch import WATCH
@@ -381,7 +380,7 @@ def _stages(roots: Sequence[Node], places: Sequence[Node], replaces: dict[int, i
     COMPILING.set(True)
     watcher = RECORDING.keep_places()
     try:
-        with forks.COMPILING.mine(), uncollected():
+        with forks.COMPILING.mine():
             return program_of(roots, places, replaces)
     finally:
         del watcher  # an error may keep this frame

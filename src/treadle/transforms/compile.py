@@ -17,7 +17,6 @@ from time import perf_counter_ns
 from types import MethodType
 from typing import Any
 
-from treadle.base.collector import uncollected
 from treadle.base.errors import ArgumentError, explain, require_function
 from treadle.base.knobs import MEANING
 from treadle.base.shapes import Dim
@@ -165,8 +164,7 @@ class Compiled:
         """A trace in which every tensor has one name, also if it is closed over and an argument."""
         known: frozenset[Tensor] = frozenset()
         while True:
-            with uncollected():
-                traced = Traced(self.function, shape, leaves, twins, known, self.families, sizes)
+            traced = Traced(self.function, shape, leaves, twins, known, self.families, sizes)
             found = known | traced.own.intersection(leaves)
             if found == known:
                 return traced
