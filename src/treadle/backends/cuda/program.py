@@ -226,6 +226,14 @@ class Plan(Driver):
             self.work.append(self._launch(built, form))
         self._mark(step)
 
+    def _add_each(self, step: LoopStep, number: int) -> None:
+        """Kernels one after the other; blocks' column sums are joined side by side."""
+        super()._add_each(step, number)
+        sums = [built for built in step.kernels if built.joins]
+        if len(sums) > 1:
+            self.work[-len(sums):] = together(self.work[-len(sums):])
+            self.marked = len(self.work)
+
     def add_product(self, product: ProductStep, step: int) -> tuple[int, int]:
         """A product as a kernel."""
         self._begin(step)
@@ -355,7 +363,8 @@ class Plan(Driver):
         if form.kind == "map":
             programs *= -(-columns // form.columns)
         elif form.kind == "blocks":
-            arguments.integer("rows_per_block", loops.rows_per_block, form.wide)
+            if not form.around:
+                arguments.integer("rows_per_block", loops.rows_per_block, form.wide)
             programs = -(-rows // loops.rows_per_block)
             second = 1 if form.whole or form.in_memory else -(-columns // form.columns)
         if form.split:
