@@ -61,7 +61,7 @@ class Emitter(Values):
         """Names of the arguments."""
         names = [f"b{k}" for k in range(len(self.kernel.arguments))]
         names += [f"p{k}" for k in range(len(self.kernel.slots))]
-        if self.form.kind == "blocks" and not self.form.around:
+        if self.form.kind == "blocks":
             names.append("rows_per_block")
         return [*names, "span"] if self.form.split else names
 

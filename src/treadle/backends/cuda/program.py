@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import groupby
 
 from treadle.backends import choices, facts
 from treadle.backends.choices import Machine
@@ -49,7 +50,7 @@ from treadle.kernel.driver import Driver
 from treadle.kernel.names import name_of
 from treadle.kernel.places import Place
 from treadle.kernel.signature import Signature
-from treadle.kernel.steps import ChainStep, ProductStep, RegionStep, RoutineStep, Step
+from treadle.kernel.steps import ChainStep, LoopStep, ProductStep, RegionStep, RoutineStep, Step
 from treadle.passes.branches import chosen
 from treadle.passes.pipeline import simplify
 from treadle.passes.regions import has_regions
@@ -227,12 +228,15 @@ class Plan(Driver):
         self._mark(step)
 
     def _add_each(self, step: LoopStep, number: int) -> None:
-        """Kernels one after the other; blocks' column sums are joined side by side."""
-        super()._add_each(step, number)
-        sums = [built for built in step.kernels if built.joins]
-        if len(sums) > 1:
-            self.work[-len(sums):] = together(self.work[-len(sums):])
-            self.marked = len(self.work)
+        """Kernels in order; those that join the column sums of one's blocks side by side."""
+        for joins, some in groupby(step.kernels, lambda built: built.joins):
+            kernels, start = list(some), len(self.work)
+            for built in kernels:
+                self.add_loops(built, number)
+            launches = [x for x in self.work[start:] if isinstance(x, Launch)]
+            if joins and len(launches) == len(kernels):  # none is several that wait for each other
+                self.work[start:] = together(launches)
+                self._mark(number)
 
     def add_product(self, product: ProductStep, step: int) -> tuple[int, int]:
         """A product as a kernel."""
@@ -363,8 +367,7 @@ class Plan(Driver):
         if form.kind == "map":
             programs *= -(-columns // form.columns)
         elif form.kind == "blocks":
-            if not form.around:
-                arguments.integer("rows_per_block", loops.rows_per_block, form.wide)
+            arguments.integer("rows_per_block", loops.rows_per_block, form.wide)
             programs = -(-rows // loops.rows_per_block)
             second = 1 if form.whole or form.in_memory else -(-columns // form.columns)
         if form.split:
