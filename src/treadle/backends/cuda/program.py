@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import groupby
 
 from treadle.backends import choices
 from treadle.backends.choices import Machine
@@ -50,7 +51,7 @@ from treadle.kernel.loops import Loops
 from treadle.kernel.names import name_of_step
 from treadle.kernel.places import Place
 from treadle.kernel.signature import Signature
-from treadle.kernel.steps import ChainStep, ProductStep, RegionStep, RoutineStep, Step
+from treadle.kernel.steps import ChainStep, LoopStep, ProductStep, RegionStep, RoutineStep, Step
 from treadle.passes.branches import chosen
 from treadle.passes.pipeline import simplify
 from treadle.passes.regions import has_regions
@@ -226,6 +227,17 @@ class Plan(Driver):
         else:
             self.work.append(self._launch(built, form))
         self._mark(step)
+
+    def _add_each(self, step: LoopStep, number: int) -> None:
+        """Kernels in order; those that join the column sums of one's blocks side by side."""
+        for joins, some in groupby(step.kernels, lambda built: built.joins):
+            kernels, start = list(some), len(self.work)
+            for built in kernels:
+                self.add_loops(built, number)
+            launches = [x for x in self.work[start:] if isinstance(x, Launch)]
+            if joins and len(launches) == len(kernels):  # none is several that wait for each other
+                self.work[start:] = together(launches)
+                self._mark(number)
 
     def add_product(self, product: ProductStep, step: int) -> tuple[int, int]:
         """A product as a kernel."""
