@@ -80,4 +80,4 @@ class Takes:
     reads: Reads = lambda x: not x.guards  # of what lies so, what is better not copied before
     given: int = 1 << 30  # arrays for tiles such as the program is given
     after: float = 1e9  # flops for an element of a large narrow product's tiles
-    beside: Beside = lambda *_: False  # but what is done while the next ones are multiplied
+    beside: Beside = lambda *_: False  # but what is done meanwhile

@@ -1,8 +1,9 @@
 """Products whose tiles are finished by groups of their own, while the next ones are multiplied.
 
-Where much becomes of a tile, the groups that multiply leave their sums in shared memory, rounded as
-they would be without anything after them, and go on. A finisher takes them slice by slice, in lines
-of whole rows: what it reads from memory of the next slice is on its way meanwhile.
+Where much becomes of a tile alone, the groups that multiply leave their sums in shared memory,
+rounded as they would be without anything after them, and go on. A finisher takes them slice by
+slice, in lines of whole rows. Tiles that meet others from memory are no work for it: four warps
+have too few reads on their way.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from treadle.backends.cuda.divided import Divided, chosen_for, is_enough, is_simple
 from treadle.backends.cuda.epilogue import Finished
-from treadle.backends.cuda.forms import Form
+from treadle.backends.cuda.forms import Form, bytes_read
 from treadle.backends.cuda.gluon import GROUPS, KNOWN, in_gluon
 from treadle.backends.cuda.gluon_epilogue import SliceEmitter
 from treadle.backends.cuda.launch import Tensor
@@ -24,7 +25,7 @@ from treadle.kernel.build import Built
 from treadle.kernel.parser import parse
 from treadle.ops.defs import Kind
 
-FINISHERS = ((4, 0, 2),)  # warps, and which groups' tiles they finish
+WARPS = 4  # that finish what both groups have multiplied
 HALVES = 2
 AT_ONCE = 128  # columns of an instruction, which has no more registers than all threads begin with
 REGISTERS = 184, 120, 24  # of a thread that computes, one that finishes and one that brings
@@ -48,7 +49,9 @@ def is_long(made: Divided) -> bool:
     epilogue = made.product.epilogue
     if epilogue is None or made.pieces != 1 or made.node.dtype.size != 2:
         return False
-    return not is_simple(epilogue.loops) and least(made.k) >= DEPTH
+    loops = epilogue.loops
+    alone = not bytes_read(loops) and all(s.mode == "set" for s in loops.stores())
+    return alone and not is_simple(loops) and least(made.k) >= DEPTH
 
 
 def is_beside(product: Node, maps: Sequence[Node], *, processors: int, architecture: int) -> bool:
@@ -56,8 +59,9 @@ def is_beside(product: Node, maps: Sequence[Node], *, processors: int, architect
     depth = product.operands[0].shape[-1]
     if product.dtype.size != 2 or least(depth) < DEPTH:
         return False
-    elements = [n.op for n in maps if n.op.kind is Kind.ELEMENTWISE]
-    if not all(op.name in KNOWN for op in elements):
+    if any(n.op.kind is Kind.REDUCE for n in maps):
+        return False
+    if not all(n.op.name in KNOWN for n in maps if n.op.kind is Kind.ELEMENTWISE):
         return False
     if not is_enough(product, depth, processors, architecture):
         return False
@@ -93,7 +97,7 @@ class Finishing(Divided):
 
     def _layouts(self) -> list[str]:
         across = self.width // VECTOR
-        shape = f"[1, {VECTOR}], [{32 // across}, {across}], [{FINISHERS[0][0]}, 1], [1, 0]"
+        shape = f"[1, {VECTOR}], [{32 // across}, {across}], [{WARPS}, 1], [1, 0]"
         lying = f"swizzle_byte_width={2 * self.width}, element_bitwidth=16, rank=2"
         return [
             f"LINES = gl.constexpr(gl.BlockedLayout({shape}))",
@@ -101,7 +105,7 @@ class Finishing(Divided):
         ]
 
     def _groups(self, given: str) -> dict[str, list[str]]:
-        head = f"finish({given}, FIRST: gl.constexpr, LAST: gl.constexpr)"
+        head = f"finish({given})"
         return {head: self._finisher(), **super()._groups(given)}
 
     def _ways_out(self, kind: str) -> list[str]:
@@ -112,9 +116,9 @@ class Finishing(Divided):
     def _started(self, given: str) -> list[str]:
         computes, finishes, brings = REGISTERS
         groups = [f"(compute, ({given}, {k}))" for k in range(GROUPS)]
-        groups += [f"(finish, ({given}, {first}, {last}))" for _, first, last in FINISHERS]
-        warps = [4] * (GROUPS - 1) + [count for count, *_ in FINISHERS] + [1]
-        registers = [computes] * (GROUPS - 1) + [finishes] * len(FINISHERS) + [brings]
+        groups.append(f"(finish, ({given}))")
+        warps = [*[4] * (GROUPS - 1), WARPS, 1]
+        registers = [*[computes] * (GROUPS - 1), finishes, brings]
         start = f"[{', '.join(groups)}, (bring, ({given}))], {warps}, {registers}"
         return ["fence_async_shared()", f"gl.warp_specialize({start})"]
 
@@ -138,7 +142,7 @@ class Finishing(Divided):
         ahead, after = ([[in_gluon(x) for x in pair[k]] for pair in both] for k in (0, 1))
         lines = [
             *self._turns(),
-            "    for part in range(FIRST, LAST):",
+            f"    for part in range({GROUPS}):",
             f"        high = pair * {GROUPS} + part",
             "        m = high * BM + gl.arange(0, BM, gl.SliceLayout(1, LINES))[:, None]",
             *(line for lines in ahead[:AHEAD] for line in lines),
