@@ -182,22 +182,38 @@ def softmax_of_long_rows():
     return [neural.softmax(r(2, 40000))]
 
 
-def _rises(x: Any) -> list[Any]:
-    """A softmax of long rows, and what else is relative to their maximum."""
-    near = exp(x - max_(x, axis=1, keepdims=True))
-    weight, row = normal(1, x.shape[1]), normal(x.shape[0], 1)
-    mean = sum_(near * weight, axis=1) / sum_(near, axis=1)
-    return [neural.softmax(x), neural.log_softmax(x * 3.0), mean, sum_(row * near, axis=1)]
+def _rises(make: Callable[[], Any]) -> list[Any]:
+    """A softmax of long rows, and what else is relative to their maximum.
+
+    Each has rows of its own: what reads the same ones is one kernel, which looks for two maxima.
+    """
+
+    def near(x: Any) -> Any:
+        return exp(x - max_(x, axis=1, keepdims=True))
+
+    one, two, three, four = (make() for _ in range(4))
+    weight, row = normal(1, one.shape[1]), normal(one.shape[0], 1)
+    mean = sum_(near(three) * weight, axis=1) / sum_(near(three), axis=1)
+    found = [neural.softmax(one), neural.log_softmax(two * 3.0), mean]
+    return [*found, sum_(row * near(four), axis=1)]
 
 
 @case()
 def sums_relative_to_a_maximum():
-    return [*_rises(normal(3, 20000)), *_rises(normal(2, 24576) * 300.0 - 1e4)]
+    far = _rises(lambda: normal(2, 24576) * 300.0 - 1e4)
+    return [*_rises(lambda: normal(3, 20000)), *far]
+
+
+@case(1e-12)
+def sums_relative_to_a_maximum_of_doubles():
+    return _rises(lambda: normal(3, 16900, kind=np.float64))[:2]
 
 
 @case(1e-3)
 def sums_relative_to_a_maximum_of_halves():
-    return _rises(normal(3, 16900, kind=np.float16))[:1]
+    """Each is rounded where halves are added up; where they are widened before, none is."""
+    x, y = (normal(3, 16900, kind=np.float16) for _ in range(2))
+    return [neural.softmax(x), neural.softmax(cast(y, float32))]
 
 
 @case()
@@ -205,7 +221,14 @@ def sums_relative_to_a_maximum_that_is_no_number():
     x = np.random.default_rng(7).standard_normal((6, 17000)).astype(np.float32)
     x[0, ::3] = x[1] = x[2, :-1] = -np.inf  # some, all, all but the last
     x[3, 16999], x[4, 5], x[5, 9000] = np.inf, np.nan, 1e38
-    return _rises(node_of(x))
+    return _rises(lambda: node_of(x.copy()))
+
+
+@case()
+def sums_relative_to_a_maximum_by_column():
+    """Rows one after the other, whose column sums stay in memory."""
+    x = neural.softmax(normal(300, 9000))  # two rows of a program each
+    return [sum_(x, axis=0)]
 
 
 @case()

@@ -216,6 +216,11 @@ FORMS = {  # operands for a size, what is made of them, and the largest size
     "few long rows": (lambda n: [floats(3, n)], lambda x: x.max(axis=1) + x.sum(axis=1), 60_000),
     "many columns": (lambda n: [floats(n, 300)], lambda x: x.sum(axis=0), 2000),
     "long rows round the programs": (lambda n: [floats(n, 2500)], summed_shares, 300),
+    "longer ones, too": (lambda n: [floats(n, 5001)], summed_shares, 200),
+    "rows so long that column sums are in memory": (
+        lambda n: [floats(n, 8201)], lambda x: neural.softmax(x, axis=1).sum(axis=0), 100),
+    "a maximum and sums relative to it": (
+        lambda n: [floats(3, n)], lambda x: neural.softmax(x, axis=1), 40_000),
     "rows too long for registers": (
         lambda n: [floats(5, n)], lambda x: exp(x - x.max(axis=1, keepdims=True)), 40_000),
     "a running total in one pass": (
@@ -283,6 +288,9 @@ def test_every_form_of_kernel_takes_a_size_at_run_time(name):
 
 WORDS = {
     "long rows round the programs": "tl.num_programs",
+    "longer ones, too": "tl.num_programs",
+    "rows so long that column sums are in memory": "begin > first",
+    "a maximum and sums relative to it": "now",
     "a running total in one pass": "waited",
     "a sort by digits": ".version",
     "a sort by a network": "tl.sort",
