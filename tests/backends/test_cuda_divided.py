@@ -8,10 +8,12 @@ import pytest
 pytest.importorskip("triton")
 
 import triton_host
+from cuda_cases import of_tensors
 from triton.tools.disasm import get_sass
 from triton_host import INTERPRETED, check, node_of, plan_of
 
-from treadle.backends.cuda import divided, finisher, gluon
+import treadle as td
+from treadle.backends.cuda import divided, finisher, gluon, nest
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.program import Plan
 from treadle.base.dtypes import bfloat16, float16, float32
@@ -55,6 +57,12 @@ CASES = {
     ),
     "parts": (lambda a, b: [a.T @ b], (16384, 768), (16384, 3072)),
     "parts and edges": (lambda a, b: [a.T @ b], (16392, 760), (16392, 600)),
+    "parts reduced": (
+        lambda a, b, c: [
+            y := activations.gelu(a.T @ b + c, "tanh"), sum_(y, axis=0), sum_(y * 0.125, axis=1),
+        ],
+        (16384, 768), (16384, 3072), (3072,),
+    ),
     "a sum": (lambda a, b, c: [a @ b + c], (4096, 768), (768, 3072), (4096, 3072)),
     "a row": (lambda a, b, c: [a @ b + c], (4096, 768), (768, 3072), (3072,)),
     "parts and a row": (lambda a, b, c: [a.T @ b + c], (16384, 768), (16384, 768), (768,)),
@@ -83,6 +91,7 @@ SMALL = {
     "edges": ((70, 200), (200, 296)),
     "odd columns": ((250, 72), (301, 72)),
     "parts": ((640, 128), (640, 256)),
+    "parts reduced": ((640, 128), (640, 256), (256,)),
     "a sum": ((128, 64), (64, 520), (128, 520)),
     "a row": ((200, 64), (64, 264), (264,)),
     "both": ((128, 64), (64, 256)),
@@ -138,7 +147,16 @@ def test_finished_by_threads(name, monkeypatch):
     check(roots, 3e-3)
 
 
-DEALT = ["left turned", "edges", "odd columns", "parts", "a row", "both", "reduced"]
+DEALT = [
+    "left turned",
+    "edges",
+    "odd columns",
+    "parts",
+    "parts reduced",
+    "a row",
+    "both",
+    "reduced",
+]
 
 
 @interpreted
@@ -279,13 +297,11 @@ def test_pieces():
 @names
 @pytest.mark.parametrize("kind", ["bfloat16", "float16", "float32"])
 def test_on_the_device(name, kind):
-    import treadle as td
-
     with override(tf32=int(kind == "float32")):
-        compare_on_the_device(td, name, kind)
+        compare_on_the_device(name, kind)
 
 
-def compare_on_the_device(td, name, kind):
+def compare_on_the_device(name, kind):
     if not td.cuda.is_available():
         pytest.skip("no CUDA device")
     make, *shapes = CASES[name]
@@ -303,3 +319,54 @@ def compare_on_the_device(td, name, kind):
             value = got.cast(td.float32).cpu().numpy().astype(np.float64)
             error = np.linalg.norm(value - want) / np.linalg.norm(want)
             assert error < (1e-2 if kind == "bfloat16" else 1.5e-3), error
+
+
+def side_by_side(a, b, c):
+    """Dealt products that wait for nothing of each other's."""
+    return a.mT @ b, a.mT @ c, b.mT @ a, c.mT @ a
+
+
+def in_a_loop(a, b, c):
+    """A dealt product at every step, whose counters are cleared before."""
+    steps = td.arange(3, device=a.device).to(a.dtype)
+    return td.scan(lambda h, k: (h * 0.5 + (a * (k + 1)).mT @ b, k), a.mT @ c, steps)[0]
+
+
+MANY = {side_by_side: 4, in_a_loop: 2}
+SIDES = (16384, 768), (16384, 3072), (16384, 3072)
+many = pytest.mark.parametrize("function", MANY)
+
+
+@compiled
+@many
+def test_several_products_of_a_program_are_dealt(function):
+    found = texts(plan_for(lambda *x: of_tensors(function, *x), *SIDES))
+    assert sum("atomic_add" in text for text in found) == MANY[function]
+
+
+@compiled
+@pytest.mark.gpu
+@pytest.mark.parametrize("most", [nest.MOST, 0], ids=["flat", "walked"])
+@many
+def test_several_dealt_products_give_the_same_at_every_run(function, most, monkeypatch):
+    """Launched one by one, as a graph, in a loop: nobody waits for ever, and counters are zero."""
+    if not td.cuda.is_available():
+        pytest.skip("no CUDA device")
+    monkeypatch.setattr(nest, "MOST", most)
+    rng = np.random.default_rng(0)
+    given = [rng.standard_normal(shape).astype(np.float32) * 0.1 for shape in SIDES]
+    a, b, c = (td.tensor(x).cast(td.bfloat16) for x in given)
+    run, runs = td.compile(function), []
+    for _ in range(12):
+        found = run(*(x.to("cuda") for x in (a, b, c)))
+        found = found if isinstance(found, tuple) else (found,)
+        runs.append([x.cast(td.float32).numpy() for x in found])
+    for again in runs[1:]:
+        for one, two in zip(runs[0], again, strict=True):
+            np.testing.assert_array_equal(one, two)
+    a, b, c = (x.cast(td.float32).numpy() for x in (a, b, c))
+    wanted = [a.T @ b, a.T @ c, b.T @ a, c.T @ a]
+    if function is in_a_loop:
+        wanted = [0.125 * wanted[1] + (0.25 + 1 + 3) * wanted[0]]
+    for got, want in zip(runs[0], wanted, strict=True):
+        assert np.linalg.norm(got - want) < 1e-2 * np.linalg.norm(want)
