@@ -23,16 +23,21 @@ from treadle.autograd.backward import gradients
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.launch import Memory
 from treadle.backends.cuda.naming import PLACE
+from treadle.backends.cuda.program import Plan
 from treadle.base.dtypes import float32
 from treadle.base.knobs import override
+from treadle.ir.node import placeholder, type_of
 from treadle.ops.activations import gelu
 from treadle.ops.elementwise import cast, maximum, sqrt
+from treadle.ops.movement import slice_
 from treadle.ops.neural import (
     layer_norm,
     log_softmax,
     scaled_dot_product_attention,
     softmax,
 )
+from treadle.ops.reduce import sum_
+from treadle.passes.pipeline import simplify
 
 interpreted = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
 compiled = pytest.mark.skipif(INTERPRETED, reason="needs TRITON_INTERPRET=0")
@@ -216,3 +221,19 @@ def test_three_sums_by_column_leave_no_registers_for_two_rows():
     for roots, programs in (([x.sum(0)], 256), ([sqrt(x), sqrt(x).sum(0)], 171)):
         plan, _ = plan_of(roots)
         assert plan.launches[0].grid == (programs, 3)
+
+
+@pytest.mark.parametrize(
+    ("shape", "build"),
+    [
+        ((70, 128 * 65537), lambda x: sum_(x, axis=0)),
+        ((64, (1 << 28) + 4096), lambda x: sum_(x, axis=0)),
+        ((64, 64 * 65600), lambda x: x.T @ slice_(x, [(0, 64, 1), (0, 64, 1)])),
+    ],
+)
+def test_a_grid_has_only_so_many_programs_along_its_second_axis(shape, build):
+    x = placeholder(type_of(shape, float32))
+    with override(tf32=1):
+        plan = Plan(simplify([build(x)]), [x], {}, 132, architecture=90)
+    assert len(plan.launches) > 1
+    assert all(launch.grid[1] < 1 << 16 for launch in plan.launches)

@@ -22,6 +22,7 @@ AHEAD_OF_PAIRS = 96 << 10
 FEW_LANES = 8192  # rows side by side that leave most processors idle
 SHORT = 1024  # rows that are summed up by column in one go
 FOR_ROWS = 6  # expressions
+SECOND = (1 << 16) - 1  # programs along the second axis of a grid
 SCAN = 1024  # entries of a scatter whose indices are compared at once
 INDEX_LIMIT = (1 << 31) - (1 << 20)
 
@@ -190,9 +191,10 @@ def _blocks(loops: Loops, rows: int, columns: int, wide: bool) -> Form:
 
 
 def _even(columns: int) -> int:
-    """Columns of a tile that leaves no rest, if there is one."""
+    """Columns of a tile that leaves no rest, if there is one that is not one of too many."""
     even = columns & -columns
-    return min(TILE, even if even >= SMALL_TILE else power_of_two(max(1, columns)))
+    tile = min(TILE, even if even >= SMALL_TILE else power_of_two(max(1, columns)))
+    return max(tile, power_of_two(-(-columns // SECOND)))
 
 
 def _stages(loops: Loops, elements: int, limit: int, ahead: int = AHEAD) -> int:

@@ -314,8 +314,9 @@ class Quick(Streamed):
 TURN = """
 @triton.jit
 def kernel(x, y, lines, depth, offset, step, pitch, BM: tl.constexpr, BN: tl.constexpr):
-    along = tl.program_id(0) * BM + tl.arange(0, BM)[:, None]
-    line = tl.program_id(1) * BN + tl.arange(0, BN)[None, :]
+    across = tl.cdiv(depth, BM)
+    along = tl.program_id(0) % across * BM + tl.arange(0, BM)[:, None]
+    line = tl.program_id(0) // across * BN + tl.arange(0, BN)[None, :]
     inside = (along < depth) & (line < lines)
     value = tl.load(x + offset + along * step + line, mask=inside, other=0)
     tl.store(y + line * pitch + along, value, mask=inside)
@@ -332,5 +333,5 @@ def _turning(matrix: Matrix, buffer: str, pitch: int) -> Launch:
     for name, value in (numbers | {"step": matrix.strides[1], "pitch": pitch}).items():
         arguments.integer(name, value, False)
     source = arguments.source(with_helpers(TURN), {"BM": SIDE, "BN": SIDE}, 4)
-    grid = (-(-depth // SIDE), -(-lines // SIDE))
+    grid = -(-depth // SIDE) * -(-lines // SIDE), 1
     return Launch(source, grid, arguments.values, lines * depth)
