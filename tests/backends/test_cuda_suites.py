@@ -160,6 +160,13 @@ def test_small_products_of_many_sizes():
         np.testing.assert_allclose(found.numpy(), (x @ y).numpy(), rtol=1e-4, atol=1e-4)
 
 
+def test_more_columns_than_narrow_tiles_of_a_grid():
+    rows = td.arange(70, device="cuda").cast(td.float32).reshape((70, 1)).realize()
+    columns = (td.arange(128 * 65537, device="cuda") % 5).cast(td.float32).realize()
+    found = (rows * columns).sum(axis=0)
+    np.testing.assert_array_equal(found.numpy(), 2415 * columns.numpy())
+
+
 def test_one_program_serves_every_size(pool):
     assert not any(pool.map(check, [*EXACT, *CLOSE], repeat("cuda")))
 
