@@ -103,8 +103,6 @@ class GluonKernel(ChainKernel):
 
     def _turns(self, bound: Bound) -> None:
         """Tiles come from an end that is masked, if one is; the free ones are in the middle."""
-        for k in range(len(self.frame.batch)):
-            self.line(f"d{k} = d{k}.to(tl.int32)")
         signs = self._limits(bound.number)
         self.masked, self.backwards = bool(signs), False in signs
         self.line("first = tl.minimum(low // BN, N // BN - 1)")
