@@ -149,6 +149,9 @@ class Gpt2(nn.Module):
         self.wpe = nn.Embedding(GPT2["length"], width)
         self.h = nn.ModuleList(Block(width, GPT2["heads"]) for _ in range(GPT2["layers"]))
         self.ln = nn.LayerNorm(width)
+        for weight in self.parameters():  # else all gradients are zero, which a GPU is quicker at
+            if weight.ndim > 1:
+                nn.init.normal_(weight, std=0.02)
 
     def forward(self, tokens: Any) -> Any:
         """Logits."""

@@ -25,7 +25,7 @@ MODULES = sorted(SRC.rglob("*.py"))
 FILE_LINES = 400
 FUNCTION_LINES = 60
 COMPILER = ("base", "ir", "passes", "autograd", "schedule", "kernel")
-COMPILER_LINES = 13900  # 190 for profiles, 270 of loops for all backends alike
+COMPILER_LINES = 14100  # 190 for profiles, 270 for loops, 150 to build equal layers once
 LINES_OF_A_ROW = 29.2  # on average, with its reference, samples, gradient and documentation
 IMPORTED = 150  # modules of ours that `import treadle` loads
 

@@ -219,8 +219,10 @@ def argmax():
     return [c.argmax(x, axis=1), c.argmax(x)]
 
 
-def _layer_norm(rows: int, columns: int) -> list[Any]:
-    x, w, b, dy = r(rows, columns), r(columns), r(columns), r(rows, columns)
+def _layer_norm(rows: int, columns: int, kind: Any = np.float32) -> list[Any]:
+    shapes = (rows, columns), (columns,), (columns,), (1, rows, columns)
+    x, w, b, dy = (normal(*shape, kind=kind) for shape in shapes)
+    dy = dy.reshape(x.shape)
     y = neural.layer_norm(x, w, b)
     return [y, *gradients([y], [x, w, b], [dy])]
 
@@ -228,6 +230,16 @@ def _layer_norm(rows: int, columns: int) -> list[Any]:
 @case()
 def layer_norm():
     return _layer_norm(13, 37) + _layer_norm(300, 256)
+
+
+@case(4e-6)
+def layer_norm_round_the_programs():
+    return _layer_norm(301, 2100) + _layer_norm(70, 4096)
+
+
+@case(4e-3)
+def layer_norm_two_rows_at_a_time():
+    return _layer_norm(301, 2100, np.float16) + _layer_norm(70, 4096, np.float16)
 
 
 @case(4e-6)

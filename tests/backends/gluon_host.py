@@ -165,6 +165,8 @@ class Program:
             broadcast_to=lambda x, shape: value(np.broadcast_to(x, shape)),
             load=load,
             store=store,
+            atomic_add=lambda at, x, sem: exchange(at, at.array[at.at] + x),
+            atomic_xchg=lambda at, x, sem: exchange(at, x),
         )
 
     def gluon(self):
@@ -251,7 +253,7 @@ def bring(tensor, places, barrier, room):
     barrier.add(0, -room.array.nbytes)
 
 
-def load(pointer, mask=True, other=0):
+def load(pointer, mask=True, other=0, volatile=False, cache_modifier=""):
     at, mask = np.broadcast_arrays(pointer.at, mask)
     return value(np.where(mask, pointer.array[np.where(mask, at, 0)], np.float32(other)))
 
@@ -259,6 +261,11 @@ def load(pointer, mask=True, other=0):
 def store(pointer, x, mask=True):
     at, x, mask = np.broadcast_arrays(pointer.at, x, mask)
     pointer.array[at[mask]] = x[mask]
+
+
+def exchange(pointer, x):
+    """Each group has counters of its own, so nobody comes between."""
+    pointer.array[pointer.at] = x
 
 
 def reduced(x, axis, join):

@@ -22,7 +22,7 @@ from treadle.base.dtypes import dtype, float16, float32
 from treadle.base.sizes import unknown
 from treadle.ir.node import placeholder, type_of
 from treadle.models import gpt2
-from treadle.ops import contract, ordering, scan
+from treadle.ops import contract, neural, ordering, scan
 from treadle.ops.contract import matrix_product as dot
 from treadle.ops.elementwise import cast, exp
 from treadle.passes.pipeline import simplify
@@ -207,9 +207,15 @@ def entries(n):
     return [floats(30, 8), rng.integers(0, 30, n), floats(n, 8)]
 
 
+def summed_shares(x):
+    shares = neural.softmax(x, axis=1)
+    return (shares * shares).sum(axis=0) / shares.sum(axis=0)
+
+
 FORMS = {  # operands for a size, what is made of them, and the largest size
     "few long rows": (lambda n: [floats(3, n)], lambda x: x.max(axis=1) + x.sum(axis=1), 60_000),
     "many columns": (lambda n: [floats(n, 300)], lambda x: x.sum(axis=0), 2000),
+    "long rows round the programs": (lambda n: [floats(n, 2500)], summed_shares, 300),
     "rows too long for registers": (
         lambda n: [floats(5, n)], lambda x: exp(x - x.max(axis=1, keepdims=True)), 40_000),
     "a running total in one pass": (
@@ -276,6 +282,7 @@ def test_every_form_of_kernel_takes_a_size_at_run_time(name):
 
 
 WORDS = {
+    "long rows round the programs": "tl.num_programs",
     "a running total in one pass": "waited",
     "a sort by digits": ".version",
     "a sort by a network": "tl.sort",

@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("triton")
 
+import triton_host
 from triton.tools.disasm import get_sass
 from triton_host import INTERPRETED, check, node_of, plan_of
 
@@ -15,6 +16,7 @@ from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.program import Plan
 from treadle.base.dtypes import bfloat16, float16, float32
 from treadle.base.knobs import override
+from treadle.base.sizes import unknown
 from treadle.ir.node import placeholder, type_of
 from treadle.ops import activations
 from treadle.ops.reduce import sum_
@@ -45,7 +47,7 @@ CASES = {
     "odd columns and a row": (
         lambda a, b, c: [activations.gelu(a @ b.T + c, "tanh")], (4070, 776), (3001, 776), (3001,),
     ),
-    "parts": (lambda a, b: [a.T @ b], (16384, 768), (16384, 768)),
+    "parts": (lambda a, b: [a.T @ b], (16384, 768), (16384, 3072)),
     "parts and edges": (lambda a, b: [a.T @ b], (16392, 760), (16392, 600)),
     "a sum": (lambda a, b, c: [a @ b + c], (4096, 768), (768, 3072), (4096, 3072)),
     "a row": (lambda a, b, c: [a @ b + c], (4096, 768), (768, 3072), (3072,)),
@@ -88,6 +90,7 @@ def test_run_by_threads(name, kind, monkeypatch):
     monkeypatch.setattr(divided, "ENOUGH", 0.001)
     monkeypatch.setattr(divided, "LEAVING", 0 if name == "parts" else 100)
     monkeypatch.setattr(divided, "LEFT", 1 << 40)
+    monkeypatch.setattr(divided, "FEW", 0)
     rng = np.random.default_rng(0)
     given = [node_of(rng.standard_normal(x).astype(kind)) for x in SMALL[name]]
     with override(tf32=int(kind is np.float32)):
@@ -96,6 +99,28 @@ def test_run_by_threads(name, kind, monkeypatch):
         assert len(texts(plan)) == 1
         assert ("work" in texts(plan)[0]) is (name == "parts")
         check(roots, 3e-3 if kind is np.float16 else 2e-5)
+
+
+DEALT = ["left turned", "edges", "odd columns", "parts", "a row", "both", "reduced"]
+
+
+@interpreted
+@pytest.mark.parametrize("name", DEALT)
+@pytest.mark.parametrize("processors", [1, 3, 7, 20, 132])
+def test_dealt_to_programs(name, processors, monkeypatch):
+    """Programs of a tile and more, of several to a tile, and of nothing at all."""
+    monkeypatch.setattr(divided, "is_there", lambda: True)
+    monkeypatch.setattr(triton_host, "PROCESSORS", processors)
+    for limit, value in {"WASTE": 100, "ENOUGH": 0.001, "HANDED": -1000, "FEW": 1000}.items():
+        monkeypatch.setattr(divided, limit, value)
+    rng = np.random.default_rng(0)
+    roots = CASES[name][0](*[node_of(rng.standard_normal(x).astype(np.float16))
+                             for x in SMALL[name]])  # fmt: skip
+    plan, _ = plan_of(roots)
+    (launch,) = [x for x in plan.launches if MARK in x.source.text]
+    assert launch.grid == (processors, 1)
+    assert "atomic_add" in launch.source.text
+    check(roots, 3e-3)
 
 
 @compiled
@@ -160,10 +185,21 @@ def test_what_is_small_or_batched_is_streamed():
 
 
 @compiled
-def test_parts_where_whole_tiles_leave_processors_idle():
-    assert "span" in texts(plan_for(*CASES["parts"]))[0]
-    assert len(plan_for(*CASES["parts"]).launches) == 2
+def test_parts_where_whole_tiles_leave_processors_idle(monkeypatch):
+    assert "atomic_add" in texts(plan_for(*CASES["parts"]))[0]
+    assert len(plan_for(*CASES["parts"]).launches) == 1
+    for launch in parts_in_memory(monkeypatch):
+        assert code_of(launch.source, 90).shared <= 227 << 10
     assert "span" not in texts(plan_for(*CASES["plain"]))[0]
+
+
+def parts_in_memory(monkeypatch):
+    """Launches where steps are not dealt: as it is with a size that nobody knows yet."""
+    monkeypatch.setattr(divided, "FEW", 0)
+    plan = plan_for(*CASES["parts"])
+    assert "span" in texts(plan)[0]
+    assert len(plan.launches) == 2
+    return plan.launches
 
 
 def test_without_gluon_products_are_streamed(monkeypatch):
@@ -177,8 +213,13 @@ def test_pieces():
     def pieces(m, n, k):
         return divided.chosen(divided.tiles_of(bfloat16), m, n, k, 132)[1]
 
-    assert pieces(768, 3072, 16384) == 3  # 72 tiles: whole ones leave half of the processors idle
-    assert pieces(768, 768, 16384) > 1
+    for m, n, k in ((768, 3072, 16384), (3072, 768, 16384), (2560, 2560, 8192)):
+        assert pieces(m, n, k) == divided.EVENLY
+    assert pieces(768, 2304, 16384) == 1  # 108 narrow tiles, which have more of memory each
+    assert pieces(768, 768, 16384) > 1  # parts would be as many as tiles
+    depth = unknown("depth", 1, 16384)
+    assert pieces(768, 3072, depth) == 3  # 72 tiles: whole ones leave half of all idle
+    assert pieces(768, 768, depth) > 1
     assert pieces(16384, 768, 3072) == 1
     assert pieces(8192, 8192, 8192) == 1
     assert pieces(2048, 2048, 768) == 1  # it is over before pieces are added up

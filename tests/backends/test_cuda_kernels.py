@@ -39,7 +39,7 @@ compiled = pytest.mark.skipif(INTERPRETED, reason="needs TRITON_INTERPRET=0")
 names = pytest.mark.parametrize("name", CASES)
 FORMS = [
     "chain", "long_sums", "softmaxes", "scatter", "product_with_epilogue", "bfloat_product",
-    "windows_in_place", "chained_attention_half", "chained_window",
+    "windows_in_place", "layer_norm_two_rows_at_a_time", "chained_attention_half", "chained_window",
     "chained_one_query_half",
 ]  # fmt: skip
 """One of each kind of kernel."""
@@ -189,3 +189,43 @@ def test_a_maximum_and_sums_relative_to_it_read_long_rows_once(build, once):
     (launch,) = plan_of([build(x, w, w) if build is layer_norm else build(x)])[0].launches
     assert ("now" in launch.source.text) is once
     assert launch.source.text.count("for start in") == (4 if once else 6)  # each with its rest
+
+
+NORMS = {  # columns, dtype: rows of a tile, warps, stages, whether rows go round the programs
+    (768, "bfloat16"): (2, 4, 3, False),
+    (2048, "float32"): (1, 4, 3, False),
+    (4096, "float32"): (1, 16, 3, True),
+    (4096, "bfloat16"): (2, 16, 4, True),
+    (8192, "bfloat16"): (1, 8, 3, True),
+}
+
+
+@pytest.mark.parametrize(("columns", "kind"), NORMS)
+def test_long_rows_with_column_sums_go_round_the_programs(columns, kind):
+    rows, warps, stages, around = NORMS[columns, kind]
+    x, slope = (node_of(np.zeros((1001, columns), kind)) for _ in range(2))
+    w, b = (node_of(np.zeros(columns, kind)) for _ in range(2))
+    y = layer_norm(x, w, b)
+    plan, _ = plan_of([y, *gradients([y], [x, w, b], [slope])])
+    norm, sums = plan.launches  # those of w and of b in one
+    text = norm.source.text
+    assert (dict(norm.source.constants)["ROWS"], norm.source.warps) == (rows, warps)
+    assert f"num_stages={stages})" in text
+    assert ("tl.num_programs(0) * ROWS" in text) is around
+    assert ("program * rows_per_block" in text) is not around
+    assert ("tl.sum(tl.broadcast_to(" in text) is (around and rows > 1)
+    assert norm.grid == (126 if around else 501, 1)
+    assert sums.source.text.count("tl.program_id") == 1
+
+
+def test_three_sums_by_column_leave_no_registers_for_two_rows():
+    """And a tile of columns, where nothing is reduced along rows, has fewer programs if stored."""
+    x, slope = (node_of(np.zeros((4096, 3072), ml_dtypes.bfloat16)) for _ in range(2))
+    w, b, c = (node_of(np.zeros(3072, ml_dtypes.bfloat16)) for _ in range(3))
+    y = layer_norm(x + c, w, b)
+    plan, _ = plan_of([y, *gradients([y], [x, w, b, c], [slope])])
+    assert dict(plan.launches[0].source.constants)["ROWS"] == 1
+    assert len(plan.launches) == 2
+    for roots, programs in (([x.sum(0)], 256), ([sqrt(x), sqrt(x).sum(0)], 171)):
+        plan, _ = plan_of(roots)
+        assert plan.launches[0].grid == (programs, 3)

@@ -210,13 +210,16 @@ class Interpreted:
             function(source.text, "kernel")[self.launch.grid](*arguments, **dict(source.constants))
 
     def _array(self, buffer):
-        """The memory of a node, or temporary memory of float32."""
+        """The memory of a node, or temporary memory of float32, or of counters."""
         base, offset = self.place(buffer)
         touched = zip(self.launch.memories(), self.launch.touched, strict=True)
-        (nbytes,) = {size for (_, memory), (size, _) in touched if memory.buffer == buffer}
-        raw = (ctypes.c_uint8 * nbytes).from_address(self.bases[base] + offset)
-        kind = np.float32 if isinstance(buffer, str) else numpy_dtype(buffer.dtype)
-        return np.frombuffer(raw, kind)
+        numbers, sizes = zip(*[(k, size) for (k, memory), (size, _) in touched
+                               if memory.buffer == buffer], strict=True)  # fmt: skip
+        raw = (ctypes.c_uint8 * sizes[0]).from_address(self.bases[base] + offset)
+        if not isinstance(buffer, str):
+            return np.frombuffer(raw, numpy_dtype(buffer.dtype))
+        _, kind = self.launch.source.types[numbers[0]]
+        return np.frombuffer(raw, np.int32 if kind == "*i32" else np.float32)
 
     def _in_step(self):
         """The same of a kernel in PTX."""

@@ -20,15 +20,16 @@ def toposort(roots: Iterable[Node], stop: Callable[[Node], bool] | None = None) 
     done: set[Node] = set()
     stack: list[Node] = list(roots)[::-1]
     while stack:
-        node = stack[-1]
+        node = stack.pop()
         if node in done:
-            stack.pop()
             continue
-        if node.operands and (stop is None or not stop(node)):
-            stack += [x for x in reversed(node.operands) if x not in done]
-            if stack[-1] is not node:
+        operands = node.operands
+        if operands and (stop is None or not stop(node)):
+            waiting = [x for x in operands if x not in done]
+            if waiting:
+                stack.append(node)
+                stack += waiting[::-1]
                 continue
-        stack.pop()
         done.add(node)
         order.append(node)
     return order

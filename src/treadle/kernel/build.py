@@ -58,12 +58,15 @@ class Builder:
 
     def slot_of(self, node: Node) -> int | None:
         """The argument a node is read from, or None if it is computed here."""
-        if node.op is not LEAF:
-            if node in self.own or node not in self.stored:
-                return None
-            if is_virtual(node) and not self._is_written_before(node):
-                return None
-        return self.slot(node, node.dtype)
+        return self.slot(node, node.dtype) if self.reads(node) else None
+
+    def reads(self, node: Node) -> bool:
+        """Is a node read from memory?"""
+        if node.op is LEAF:
+            return True
+        if node in self.own or node not in self.stored:
+            return False
+        return not is_virtual(node) or self._is_written_before(node)
 
     def _is_written_before(self, view: Node) -> bool:
         """A joined or padded view is read from its copy, if nothing of it is computed here."""
@@ -87,7 +90,7 @@ class Builder:
 
 def build_cluster(cluster: Cluster, stored: frozenset[Node]) -> list[Built]:
     """The kernels of a loop group: the rows, then one that joins each column sum."""
-    space: Space | None = Space(*_axes(cluster))
+    space: Space | None = Space(*axes_of(cluster))
     while space is not None:
         built, joins = _rows(cluster, stored, space)
         space = with_terms(space, built.loops)
@@ -124,7 +127,7 @@ def _rows(cluster: Cluster, stored: frozenset[Node], space: Space) -> tuple[Buil
     return builder.finish(loops), joins
 
 
-def _axes(cluster: Cluster) -> tuple[list[Axis], list[Axis]]:
+def axes_of(cluster: Cluster) -> tuple[list[Axis], list[Axis]]:
     """Loop axes cut where the members' shapes are cut: (map axes, reduced axes)."""
     size = cluster.size
     folding = cluster.folding if cluster.folding is not None else ((size, False),)
@@ -279,7 +282,7 @@ def build_copy(
     cluster.members[node] = FULL
     own = frozenset([node]) if to is None and node.op is not LEAF else frozenset()
     builder = Builder(stored, own)
-    outer, _ = _axes(cluster)
+    outer, _ = axes_of(cluster)
     whole = linear(outer)
     lowering = Lowering(builder.slot_of, ZERO, whole)
     index = unravel(whole, node.shape)

@@ -182,9 +182,10 @@ def pitch(columns: int) -> int:
     return -(-columns // LANES) * LANES
 
 
-def framed(
-    chain: Chain, in_place: Mapping[Node, Strided | None], fewest: int
-) -> tuple[Frame, list[Producer], list[Operand]] | str:
+Framed = tuple[Frame, list[Producer], list[Operand]]
+
+
+def framed(chain: Chain, in_place: Mapping[Node, Strided | None], fewest: int) -> Framed | str:
     """The axes of a chain and operands along them; few lanes if more do not share the stream."""
     least, whys = SHORTEST if chain.turned else min(SHORTEST, fewest), []
     for lanes in (SHORTEST, *(n for n in (8, 4, 2, 1) if n >= least)):

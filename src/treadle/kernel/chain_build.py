@@ -9,7 +9,7 @@ from treadle.base.dtypes import DType, bool_
 from treadle.base.errors import CompilerError, explain
 from treadle.ir.node import Node
 from treadle.kernel.build import Builder, Built, passes_of
-from treadle.kernel.chain import LANES, ONES, Chained, Consumer, Frame, Sweep, framed, pitch
+from treadle.kernel.chain import LANES, ONES, Chained, Consumer, Frame, Framed, Sweep, framed, pitch
 from treadle.kernel.index import ZERO, Axis, Index, of_axis, ravel, unravel
 from treadle.kernel.limits import limits_of
 from treadle.kernel.loops import Ex, Loops, Reduce, Store
@@ -91,12 +91,9 @@ class ChainBuilder:
 
     def __init__(
         self, chain: Chain, nodes: Iterable[Node], stored: frozenset[Node],
-        in_place: Mapping[Node, Strided | None], fewest: int,
+        found: Framed,
     ) -> None:  # fmt: skip
         self.chain, self.stored = chain, stored
-        found = framed(chain, in_place, fewest)
-        if isinstance(found, str):
-            raise CompilerError(explain("chain", f"it cannot be: {found}"))
         self.frame, self.producers, self.fed = found
         self.wide = chain.producers[0].dtype.compute
         self.writes = [node for node in nodes if node in stored]
@@ -310,13 +307,13 @@ class ChainBuilder:
 
 
 def judged(
-    chain: Chain, order: Iterable[Node], in_place: Mapping[Node, Strided | None], fewest: int
+    chain: Chain, stored: frozenset[Node], in_place: Mapping[Node, Strided | None], fewest: int
 ) -> tuple[str, int]:
-    """Why a chain cannot be, or nothing and its runs over the stream."""
+    """Why a chain cannot be, or nothing and its runs over the stream; stored: as if all were."""
     found = framed(chain, in_place, fewest)
     if isinstance(found, str):
         return found, 0
-    return "", ChainBuilder(chain, (), frozenset(order), in_place, fewest).runs.count
+    return "", ChainBuilder(chain, (), stored, found).runs.count
 
 
 def build_chain(
@@ -324,4 +321,7 @@ def build_chain(
     in_place: Mapping[Node, Strided | None], fewest: int,
 ) -> Chained:  # fmt: skip
     """The step of a chain."""
-    return ChainBuilder(chain, nodes, stored, in_place, fewest).build()
+    found = framed(chain, in_place, fewest)
+    if isinstance(found, str):
+        raise CompilerError(explain("chain", f"it cannot be: {found}"))
+    return ChainBuilder(chain, nodes, stored, found).build()

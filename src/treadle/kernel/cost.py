@@ -17,6 +17,7 @@ from treadle.ops.defs import Kind
 from treadle.ops.elementwise import cast
 
 QUIET = (Kind.SOURCE, Kind.MOVEMENT, Kind.RESULT)
+Shares = tuple[tuple[Site, str, float], ...]
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class KernelRow:
     bytes_written: int
     flops: float
     blocks: tuple[int, ...]  # pieces of each of its steps that threads share out
-    shares: tuple[tuple[Site, str, float], ...] = ()
+    shares: Shares = ()
     """Of its time, by flops: what each site and op is guessed to take. They sum to 1."""
     dtype: str = ""  # of what most of its flops are done with, as it lies in memory
     places: tuple[int, ...] = ()  # of its nodes, in the structure of the graph
@@ -68,14 +69,12 @@ def _row(
     number: int, step: Step, blocks: Sequence[int], why: dict[str, set[int]],
     caller: Sequence[str | None],
 ) -> KernelRow:  # fmt: skip
-    memory = step.reads() - set(step.writes)
-    nodes = [n for n in toposort(step.writes, memory.__contains__) if n not in memory]
-    loud = [n for n in nodes if n.op.kind not in QUIET] or nodes
-    found = [(n, resolved(n.site, caller)) for n in loud]
+    nodes = _nodes_of(step)
+    found = _sites_of(nodes, caller)
     sites = Counter(site.line for _, site in found)
     calls = dict.fromkeys(site.call for _, site in found)
     return KernelRow(
-        number, step.cluster.kind, _counted(n.op.name for n in loud),
+        number, step.cluster.kind, _counted(n.op.name for n, _ in found),
         tuple(site for site, _ in sites.most_common() if site), tuple(filter(None, calls)),
         tuple(str(n.type) for n in step.writes), _reason(step, why),
         _bytes_read(step, nodes), sum(_bytes_written(step, n) for n in step.writes),
@@ -84,7 +83,23 @@ def _row(
     )  # fmt: skip
 
 
-def _shares(found: Sequence[tuple[Node, Site]]) -> tuple[tuple[Site, str, float], ...]:
+def shares_of(step: Step, caller: Sequence[str | None]) -> Shares:
+    """Of a step's time, what each site and op is guessed to take."""
+    return _shares(_sites_of(_nodes_of(step), caller))
+
+
+def _nodes_of(step: Step) -> list[Node]:
+    memory = step.reads() - set(step.writes)
+    return [n for n in toposort(step.writes, memory.__contains__) if n not in memory]
+
+
+def _sites_of(nodes: Sequence[Node], caller: Sequence[str | None]) -> list[tuple[Node, Site]]:
+    """What computes something, or all if nothing does, and where that was written."""
+    loud = [n for n in nodes if n.op.kind not in QUIET] or nodes
+    return [(n, resolved(n.site, caller)) for n in loud]
+
+
+def _shares(found: Sequence[tuple[Node, Site]]) -> Shares:
     """What each site and op takes, if a flop takes as long as another."""
     work: dict[tuple[Site, str], float] = {}
     for node, site in found:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from treadle.ir.recording import BACKWARD
 from treadle.ir.sites import Site
-from treadle.kernel.cost import KernelRow
+from treadle.kernel.cost import KernelRow, shares_of
+from treadle.kernel.steps import Step
 
 MOST = 3  # ops in a name
 Shares = Sequence[tuple[Site, str, float]]
@@ -30,3 +31,9 @@ def name_of(row: KernelRow, form: str = "") -> str:
     """The name of a kernel, from its row."""
     dtype = row.outputs[0].partition("[")[0] if row.outputs else ""
     return kernel_name(row.shares, row.kind, dtype, form)
+
+
+def name_of_step(step: Step, caller: Sequence[str | None], form: str = "") -> str:
+    """The same from a step, of which nothing else is wanted."""
+    dtype = step.writes[0].dtype.short if step.writes else ""
+    return kernel_name(shares_of(step, caller), step.cluster.kind, dtype, form)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from treadle.base.dtypes import DType, float32
 from treadle.base.shapes import Shape, strides_of
 from treadle.base.sizes import Size, most
 from treadle.base.target import Reads, Takes
-from treadle.ir.node import LEAF, Node
+from treadle.ir.node import LEAF, Call, Node, Type, new_node, placeholder
 from treadle.kernel.index import ZERO, Axis, Index, Quotient
 from treadle.kernel.loops import Guard
 from treadle.kernel.lower import Lowering
@@ -191,7 +192,22 @@ def _strided(node: Node, base: Node) -> Strided | None:
     """The last two strides must include a 1 (an axis of one element has any stride)."""
     if node is base:
         return plain(node)
-    found = _position(node, base)
+    views: list[Call] = []
+    below = node
+    while below is not base:
+        views.append(below.call)
+        below = below.operands[0]
+    found = _strides_through(tuple(views), base.type)
+    return Strided(base, *found) if found is not None else None
+
+
+@lru_cache(maxsize=1024)
+def _strides_through(views: tuple[Call, ...], base: Type) -> tuple[int, tuple[int, ...]] | None:
+    """The offset and strides of what lies so many views above a node, which equal layers share."""
+    node = below = placeholder(base)
+    for view in reversed(views):
+        node = new_node(view, (node,))
+    found = _position(node, below)
     if found is None or found[2] or not found[1].is_affine():
         return None
     axes, position, _ = found
@@ -199,7 +215,7 @@ def _strided(node: Node, base: Node) -> Strided | None:
     (rows, columns), (i, j) = node.shape[-2:], strides[-2:]
     if min(strides, default=0) < 0 or not (i == 1 or j == 1 or rows == 1 or columns == 1):
         return None
-    return Strided(base, position.constant, strides)
+    return position.constant, strides
 
 
 def _separable(node: Node, base: Node) -> Separable | None:

@@ -40,12 +40,13 @@ class Places:
     ) -> None:
         self.steps, self.roots, self.leaves = steps, roots, leaves
         self.first_leaf, self.ordered = first_leaf, ordered
+        self.reads = [step.reads() for step in steps]
         self.written: dict[Node, int] = {}
         self.last: dict[Node, int] = {}
         for k, step in enumerate(steps):
             for node in step.writes:
                 self.written[node] = self.last[node] = k
-            for node in step.reads():
+            for node in self.reads[k]:
                 self.last[node] = k
         outside = set(roots) | set(leaves)
         self.inner = {node: k for node, k in self.written.items() if node not in outside}
@@ -75,15 +76,17 @@ class Places:
 
     def _in_place(self, replaces: dict[Node, Node]) -> dict[Node, Node]:
         found: dict[Node, Node] = {}
+        taken: set[Node] = set()
         for root, leaf in replaces.items():
             at = self.written.get(root)
             if at is None or root.type.nbytes != leaf.type.nbytes:
                 continue
-            if leaf in found.values():
+            if leaf in taken:
                 continue
             between = self._between(root, leaf)
             if between is not None or self.last.get(leaf, -1) < at:
                 found[root] = leaf
+                taken.add(leaf)
                 self.shares |= dict.fromkeys(between or (), leaf)
         return found
 
@@ -93,7 +96,7 @@ class Places:
         node = root
         while True:
             at = self.written[node]
-            reads = self.steps[at].reads()
+            reads = self.reads[at]
             if leaf in reads and self.last[leaf] == at and self._over(at, node, leaf):
                 return found
             free = [n for n in reads if n in self.inner and n not in self.shares]
@@ -144,7 +147,7 @@ class Places:
         """Results written over an operand that nobody reads afterwards."""
         taken = set(self.shares)
         for k, step in enumerate(self.steps):
-            free = [n for n in step.reads() if n in self.inner and n not in taken]
+            free = [n for n in self.reads[k] if n in self.inner and n not in taken]
             free.sort(key=self._number.__getitem__)
             for node in step.writes:
                 if node not in self.inner or node in taken:

@@ -9,7 +9,8 @@ from treadle.base import trace
 from treadle.base.target import Takes
 from treadle.ir.graph import toposort
 from treadle.ir.node import LEAF, Node
-from treadle.kernel.build import build_cluster, build_copies, build_product, build_scatter
+from treadle.kernel.alike import Alike
+from treadle.kernel.build import build_copies, build_product, build_scatter
 from treadle.kernel.chain import widened
 from treadle.kernel.chain_build import build_chain, judged
 from treadle.kernel.epilogue import build_after, build_epilogue
@@ -51,7 +52,8 @@ def plan_steps(roots: Sequence[Node], replaces: dict[Node, Node], takes: Takes) 
     operands = {product: operands_of(product, takes) for product in products}
     in_chains = _in_chains(products) if takes.chains.dtypes else {}
     with trace.stage("fuse"):
-        judge = partial(judged, order=order, in_place=in_chains, fewest=takes.chains.fewest)
+        whole, fewest = frozenset(order), takes.chains.fewest
+        judge = partial(judged, stored=whole, in_place=in_chains, fewest=fewest)
         chains = Chains(order, roots, takes.chains, judge)
         order = chains.order
         inner = set(products).difference(roots)
@@ -67,8 +69,9 @@ def plan_steps(roots: Sequence[Node], replaces: dict[Node, Node], takes: Takes) 
         else:
             forced |= {x.base for x in operands[product]}
             forced |= {n for n in fusion.of[product].members if n.op.kind is Kind.REDUCE}
-    stored = keep(order, fusion.of, roots, forced, chains.hidden)
-    steps = {c: _step(c, stored, operands, takes) for c in fusion.clusters
+    stored = keep(order, fusion.of, fusion.reads, roots, forced, chains.hidden)
+    alike = Alike(stored)
+    steps = {c: _step(c, stored, operands, takes, alike) for c in fusion.clusters
              if c.kind != "chain" and any(n in stored for n in c.members)}  # fmt: skip
     for chain, cluster in fusion.chains.items():
         writes = [node for node in cluster.members if node in stored]
@@ -108,11 +111,11 @@ def _in_chains(products: Sequence[Node]) -> dict[Node, Strided]:
 
 def _step(
     cluster: Cluster, stored: frozenset[Node], operands: dict[Node, tuple[Operand, Operand]],
-    takes: Takes,
+    takes: Takes, alike: Alike,
 ) -> Step:  # fmt: skip
     writes = [node for node in cluster.members if node in stored]
     if cluster.kind == "loop":
-        return LoopStep(cluster, writes, build_cluster(cluster, stored))
+        return LoopStep(cluster, writes, alike.build(cluster))
     if cluster.kind == "scatter":
         (node,) = cluster.members
         base = without_reshape(node.operands[0])

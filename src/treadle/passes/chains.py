@@ -34,12 +34,15 @@ def _prepared(roots: Sequence[Node]) -> list[Node]:
     if not any(most(node.type.size) >= tiles.SMALL for node in products):
         return list(roots)  # what lies between smaller ones is written anyway
     picked = {x: _compared(x) for x in order if x.op is gather and _is_pick(x)}
+    spaces: list[Space] = []
     if picked:
         others = substitute(roots, picked)
         found = toposort(others)
-        if any(not s.why and len(s.stats) > 1 for s in find_spaces(found, others)):
-            roots, order = others, found
-    spaces = [s for s in find_spaces(order, roots) if not s.why]
+        spaces = [s for s in find_spaces(found, others) if not s.why]
+    if any(len(s.stats) > 1 for s in spaces):
+        roots, order = others, found
+    else:
+        spaces = [s for s in find_spaces(order, roots) if not s.why]
     narrow = [s for s in spaces if any(n.dtype.is_storage for n in (*s.members, *s.stats))]
     if narrow:
         roots = _Widener(order, narrow).run(roots)

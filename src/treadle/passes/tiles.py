@@ -221,7 +221,7 @@ class _Finder:
     def _refuse(self, nodes: Sequence[Node], why: str) -> None:
         """Tiles that nodes are, or are views of, are wanted whole."""
         for node in nodes:
-            for base in _below(node):
+            for base in _below(node) if node.op.kind is Kind.MOVEMENT else (node,):
                 if base in self.of:
                     space = self.of[base]
                     space.why = space.why or why
@@ -230,7 +230,7 @@ class _Finder:
         """(the tiles that a node shows, are they transposed?)."""
         turned = False
         while node not in self.of:
-            if is_swap(node):
+            if node.op is m.permute and is_swap(node):
                 turned = not turned
             elif node.op is not m.reshape or node.shape[-1:] != node.operands[0].shape[-1:]:
                 return None

@@ -102,7 +102,7 @@ class Family:
             slot = (same[number], node.type)
             return places.setdefault(slot, placeholder(node.type))
 
-        roots = with_numbers(roots, given)
+        roots = with_numbers(roots, given) if same else roots
         program = compiled(roots, [*leaves, *places.values()], replaces)
         variant = Variant(program, values, same, list(places))
         self.changed, self.groups = changed, groups

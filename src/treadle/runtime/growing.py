@@ -169,6 +169,8 @@ def read_graph(graph: Graph) -> Read | None:
     """The pattern and sizes of a graph; None if it has Dims, or runs on several devices."""
     roots, leaves, replaces = graph
     device = roots[0].device
+    if any(node.device is not device for node in (*roots, *leaves)):
+        return None
     number = {leaf: k for k, leaf in enumerate(leaves)}
     order = [node for node in toposort(roots, number.__contains__) if node not in number]
     ends = set(roots)

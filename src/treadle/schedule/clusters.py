@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from treadle.base.shapes import Shape
 from treadle.ir.node import Node
@@ -81,8 +81,7 @@ def is_virtual(node: Node) -> bool:
     return node.op.kind in (Kind.SOURCE, Kind.MOVEMENT)
 
 
-@dataclass(frozen=True)
-class Read:
+class Read(NamedTuple):
     """How a consumer reads a computed node through views.
 
     aligned: "same" position, "spread" along the folding's reduced segments, or "" otherwise.

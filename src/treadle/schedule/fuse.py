@@ -58,11 +58,14 @@ class Fusion:
         self.of: dict[Node, Cluster] = {}
         self.clusters: dict[Cluster, None] = {}
         self.position = {node: k for k, node in enumerate(order)}
+        self.reads: dict[Node, list[Read]] = {}  # of every node that computes something
         self.refused: list[tuple[Node, Node, str]] = []  # (node, operand, why they are apart)
 
     def run(self) -> list[Cluster]:
         """Group every node that computes something."""
         for node in self.order:
+            if not is_virtual(node):
+                self.reads[node] = list(reads_of(node))
             if node in self.chained:
                 self._place_in_chain(node, self.chained[node])
             elif not is_virtual(node):
@@ -80,7 +83,7 @@ class Fusion:
             self.chains[chain] = self.of[node]
         else:
             self._enter(node, self.chains[chain], FULL)
-            self._depend(self.chains[chain], list(reads_of(node)))
+            self._depend(self.chains[chain], self.reads[node])
 
     def _place(self, node: Node) -> None:
         if node.op is PROJECT:  # written by what it is a result of
@@ -91,7 +94,7 @@ class Fusion:
             reason = f"{article} {node.op} is a kernel of its own"
             self._open(node, APART[node.op.kind], node.type.size, None, FULL, reason)
             return
-        reads = list(reads_of(node))
+        reads = self.reads[node]
         reason = "reads only memory"
         near = sorted({self.of[r.base] for r in reads}, key=lambda c: (-most(c.size), -c.last))
         for cluster in near:
@@ -120,7 +123,7 @@ class Fusion:
         cluster = Cluster(number, kind, size, folding, reason=reason, rank=number)
         self.clusters[cluster] = None
         self._enter(node, cluster, span)
-        self._depend(cluster, list(reads_of(node)))
+        self._depend(cluster, self.reads[node])
 
     def _enter(self, node: Node, cluster: Cluster, span: str) -> None:
         self.of[node] = cluster
@@ -215,18 +218,16 @@ class Fusion:
 
     def _join_sideways(self) -> None:
         """Groups over the same rows that read the same computed or stored values."""
-        readers: dict[tuple[Node, int], list[Cluster]] = {}
+        readers: dict[tuple[Node, int], dict[Cluster, None]] = {}
         for node in self.order:
             cluster = self.of.get(node)
             if cluster is None or cluster.kind != "loop":
                 continue
             for source in self._read_sideways(node, cluster):
                 if source.type.size == cluster.size and source.type.size > 1:
-                    group = readers.setdefault((source, cluster.size), [])
-                    if cluster not in group:
-                        group.append(cluster)
+                    readers.setdefault((source, cluster.size), {})[cluster] = None
         for group in readers.values():
-            alive = [c for c in dict.fromkeys(group) if c in self.clusters]
+            alive = [c for c in group if c in self.clusters]
             for first, second in pairwise(alive):
                 if first in self.clusters and second in self.clusters:
                     self._merge(second, first)
@@ -286,7 +287,7 @@ class Fusion:
         """Is a reduction wanted for elements? Then rows are read again once it is there."""
         spans = cluster.members | other.members
         for n in elements:
-            for read in reads_of(n):
+            for read in self.reads[n]:
                 if spans.get(read.base, FULL) != FULL:
                     self.refused.append((n, read.base, "elements wait for a reduction of tiles"))
                     return True
@@ -303,7 +304,7 @@ class Fusion:
         large = [array for array in arrays if 2 * most(array.type.size) > size]
         touched, given = len(large), sum(array.op is LEAF for array in large)
         outside = {n: None for c in other.after | cluster.after for n in c.members if n not in own}
-        wanted, used = ({read.base for n in x for read in reads_of(n)} for x in (outside, maps))
+        wanted, used = ({read.base for n in x for read in self.reads[n]} for x in (outside, maps))
         touched += sum(own[n] == FULL and (n in wanted or n not in used) for n in own)
         flops = sum(n.op.flops for n, span in other.members.items() if span == FULL)
         slow = product.dtype.is_storage and size >= LARGE and flops > self.takes.after
@@ -317,7 +318,7 @@ class Fusion:
 
     def _reads_only(self, other: Cluster, node: Node, cluster: Cluster) -> bool:
         """Is a product all that a map reads of a chain?"""
-        bases = {read.base for n in other.members for read in reads_of(n)}
+        bases = {read.base for n in other.members for read in self.reads[n]}
         return {base for base in bases if self.of[base] is cluster} == {node}
 
 

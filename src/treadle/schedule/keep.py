@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -17,9 +17,9 @@ from treadle.schedule.clusters import (
     COLUMN,
     ROUTINES,
     Cluster,
+    Read,
     bases_of,
     is_virtual,
-    reads_of,
     without_reshape,
 )  # fmt: skip
 
@@ -41,6 +41,7 @@ NEVER: tuple[float, Reads] = (float("inf"), frozenset())
 def keep(
     order: Sequence[Node],
     of: dict[Node, Cluster],
+    reads: Mapping[Node, Sequence[Read]],
     roots: Sequence[Node],
     forced_by: Iterable[Node],
     hidden: AbstractSet[Node] = frozenset(),
@@ -50,7 +51,7 @@ def keep(
     hidden nodes live and die in tiles of chained products.
     """
     forced = {*(root for root in roots if root.op is not LEAF), *forced_by, *_read_as_arrays(order)}
-    crossing = _crossing(order, of)
+    crossing = _crossing(order, of, reads)
     for node in forced:
         if is_virtual(node):
             crossing |= {base: 1 for base in bases_of(node) if base not in crossing}
@@ -65,7 +66,12 @@ def keep(
             continue
         again[node] = _again(node, again)
         reduces = node.op.kind is Kind.REDUCE and node not in forced
-        by_rows[node] = (0.0, frozenset([(node, None)])) if reduces else _again(node, by_rows)
+        if reduces:
+            by_rows[node] = (0.0, frozenset([(node, None)]))
+        elif all([by_rows[x] is again[x] for x in node.operands]):  # noqa: C419 - faster
+            by_rows[node] = again[node]
+        else:
+            by_rows[node] = _again(node, by_rows)
         cluster = of.get(node)
         alone = cluster is not None and (cluster.members[node] == COLUMN or node.op.kind in APART)
         times = crossing.get(node, 0)
@@ -133,7 +139,9 @@ def _is_woven(path: Any) -> bool:
     return False
 
 
-def _crossing(order: Sequence[Node], of: dict[Node, Cluster]) -> dict[Node, int]:
+def _crossing(
+    order: Sequence[Node], of: dict[Node, Cluster], reads: Mapping[Node, Sequence[Read]]
+) -> dict[Node, int]:
     """Nodes read by another kernel than their own, or through views that do not line up.
 
     And at how many places a kernel reads each, at most.
@@ -144,7 +152,7 @@ def _crossing(order: Sequence[Node], of: dict[Node, Cluster]) -> dict[Node, int]
         if is_virtual(node):
             continue
         cluster, views = of[node], False
-        for read in reads_of(node):
+        for read in reads[node]:
             if of[read.base] is not cluster or not read.aligned:
                 found.setdefault(read.base, 1)
             views = views or not read.aligned

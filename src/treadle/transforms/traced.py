@@ -348,15 +348,15 @@ def _undo(trace: Tracing) -> None:
 
 def _settle(roots: list[Node], trace: Tracing) -> None:
     """Compute what was pending before the trace: each call reads it, and what is assigned later."""
-    states = [node for node in trace.assigned.values() if node.buffer is None]
+    states = {node: None for node in trace.assigned.values() if node.buffer is None}
     order = toposort([*roots, *states], is_realised)
     older = {
         n for n in order
         if n.buffer is None and n not in trace.made
         and (n.op not in (CONST, IOTA) or n.owner is not None or n in states)
     }  # fmt: skip
-    read = {x for n in order if n not in older for x in n.operands}
-    wanted = [n for n in order if n in older and (n in read or n in states or n in roots)]
+    read = {x for n in order if n not in older for x in n.operands}.union(states, roots)
+    wanted = [n for n in order if n in older and n in read]
     realize(wanted, alone=True)
 
 

@@ -2,13 +2,15 @@
 
 A program has two tiles of 64 rows, a group each, which share the other operand. While the groups
 are at what becomes of a finished tile, blocks of the next one arrive. Where whole tiles would leave
-processors without work, tiles are cut along k, and pieces left in memory (see `joined.py`): first
-those of the first piece, so that programs that run together read the same lines of both operands.
+processors without work, steps are dealt evenly to programs (see `dealt.py`). Where sizes are not
+known yet, tiles are cut along k, and pieces left in memory (see `joined.py`): first those of the
+first piece, so that programs that run together read the same lines of both operands.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from treadle.backends.cuda.copies import tensor_of
 from treadle.backends.cuda.epilogue import EpilogueEmitter, Finished
@@ -31,7 +33,7 @@ from treadle.backends.cuda.narrow import memory_type, stored
 from treadle.backends.cuda.ops import with_helpers
 from treadle.backends.cuda.streamed import LITTLE, Matrix, Quick
 from treadle.base.dtypes import DType, float32
-from treadle.base.sizes import most
+from treadle.base.sizes import Size, most
 from treadle.kernel.abstract import Kernel, Store
 from treadle.kernel.axes import linear
 from treadle.kernel.build import Built
@@ -44,6 +46,9 @@ HELD = 128  # columns that are looked at together, where much becomes of them
 LEAVING = 5  # steps that take as long as to start another kernel, which adds pieces up,
 LEFT = 1 << 18  # and elements of pieces that take as long to be written and read as one
 MOST = 16  # pieces
+EVENLY = 0  # pieces, where steps are dealt to programs instead (see `dealt.py`)
+HANDED = 16  # steps that take as long as to leave a part, wait for others, and share fewer lines
+FEW = 2  # tiles for each processor: of more, programs read at too many places at once
 WASTE = 4 / 3  # elements of tiles, where as many are wanted as 1
 
 
@@ -55,8 +60,8 @@ def suits(product: ProductStep, processors: int, architecture: int) -> bool:
         return False
     rows, *_ = product.node.shape
     m, n, k = map(most, (*product.node.shape, product.sides()[0].shape[-1]))
-    wide, *_ = tiles = tiles_of(product.node.dtype)
-    tile, _ = chosen(tiles, m, n, k, processors)
+    wide, *_ = tiles_of(product.node.dtype)
+    tile, _ = chosen_for(product, processors)
     pairs, steps = pairs_of(m, n, tile), -(-k // tile.k)
     whole = -(-rows // LANES) % GROUPS == 0 and pairs * GROUPS * LANES * tile.n <= WASTE * m * n
     return whole and pairs * steps * tile.n >= ENOUGH * processors * wide.n
@@ -68,18 +73,32 @@ def tiles_of(dtype: DType) -> tuple[Tile, ...]:
     return Tile(LANES, 256, k, 4, 3, 1.0), Tile(LANES, 128, k, 4, 5, 0.96)
 
 
-def chosen(tiles: Sequence[Tile], m: int, n: int, k: int, processors: int) -> tuple[Tile, int]:
-    """The tile of least estimated time, and in how many pieces it is cut along k."""
-    wide = tiles[0]
+def chosen_for(product: ProductStep, processors: int) -> tuple[Tile, int]:
+    """The tile of a product that suits it best, and in how many pieces it is cut along k."""
+    (m, n), depth = product.node.shape, product.sides()[0].shape[-1]
+    return chosen(tiles_of(product.node.dtype), m, n, depth, processors)
+
+
+def chosen(tiles: Sequence[Tile], m: Any, n: Any, k: Any, processors: int) -> tuple[Tile, int]:
+    """The tile of least estimated time, and in how many pieces it is cut along k, or EVENLY."""
+    wide, known = tiles[0], not any(isinstance(size, Size) for size in (m, n, k))
+    m, n, k = map(most, (m, n, k))
 
     def time(choice: tuple[Tile, int]) -> float:
         tile, pieces = choice
-        turns = -(-pairs_of(m, n, tile) * pieces // processors)
+        pairs, steps = pairs_of(m, n, tile), -(-k // tile.k)
+        if pieces == EVENLY:
+            share = pairs * steps / processors
+            handed = HANDED * (2 + steps / share)
+            return (share / tile.speed + handed) * tile.n / wide.n
+        turns = -(-pairs * pieces // processors)
         busy = turns * -(-k // (tile.k * pieces)) * tile.n / (wide.n * tile.speed)
         return busy if pieces == 1 else busy + LEAVING + pieces * m * n / LEFT
 
-    most = max(1, min(MOST, k // (wide.k * ENOUGH)))
-    return min(((tile, p) for tile in tiles for p in range(1, most + 1)), key=time)
+    deepest = max(1, min(MOST, k // (wide.k * ENOUGH)))
+    ways = [(tile, pieces) for tile in tiles for pieces in range(1, deepest + 1)]
+    ways += [(t, EVENLY) for t in tiles if known and pairs_of(m, n, t) <= FEW * processors]
+    return min(ways, key=time)
 
 
 def pairs_of(m: int, n: int, tile: Tile) -> int:
@@ -102,9 +121,8 @@ class Divided(Quick):
 
     def choose(self, tiles: Sequence[Tile]) -> Tile:
         """The tile of least estimated time, and into how many pieces it is cut."""
-        m, n, k = map(most, (self.m, self.n, self.k))
-        tile, self.cut = chosen(tiles, m, n, k, self.processors)
-        self.pairs = pairs_of(m, n, tile)
+        tile, self.cut = chosen(tiles, self.m, self.n, self.k, self.processors)
+        self.pairs = pairs_of(most(self.m), most(self.n), tile)
         return tile
 
     def slices(self) -> int:

@@ -96,19 +96,24 @@ class Emitter(Values):
 
     def _blocks(self) -> None:
         """Rows one after the other: column sums stay in registers, or in memory if long."""
-        form = self.form
-        self.line("first = program * rows_per_block")
-        self.line("last = tl.minimum(first + rows_per_block, rows)")
+        form, step = self.form, "ROWS"
+        if form.around:
+            first, last, step = "program * ROWS", "rows", self.name("tl.num_programs(0) * ROWS")
+        else:
+            first, last = "program * rows_per_block", "tl.minimum(first + rows_per_block, rows)"
+        self.line(f"first = {first}")
+        self.line(f"last = {last}")
         sums = [s for step in self.kernel.passes for s in step.stores if s.mode == "partial"]
         if not form.in_memory:
             self._columns("0" if form.whole else "tl.program_id(1) * COLUMNS")
             for ex in self.kernel.order:
                 if ex.stage == 0 and ex.op != "reduced" and not ex.axes & self.outer:
                     self.value(ex)
+            shape = "(1, COLUMNS)" if form.around else self.shape
             for s in sums:
                 kind = register_type(self.kernel.arguments[s.buffer].dtype)
-                self.partial[s] = self.name(f"tl.zeros({self.shape}, {kind})", "sum")
-        with self.block(f"for begin in {self._range('first', 'last', 'ROWS')}:"):
+                self.partial[s] = self.name(f"tl.zeros({shape}, {kind})", "sum")
+        with self.block(f"for begin in {self._range('first', 'last', step)}:"):
             self._row_tile("begin", "last")
             self._passes("0", "columns")
         for s in sums if not form.in_memory else []:
@@ -313,6 +318,8 @@ class Emitter(Values):
         if not self.form.in_memory:
             total = self.partial[s]
             value = f"tl.where({' & '.join(mask)}, {value}, 0)" if mask else value
+            if self.form.around and self.form.rows > 1:
+                value = f"tl.sum(tl.broadcast_to({value}, {self.shape}), 0, keep_dims=True)"
             self.line(f"{total} = {total} + {value}")
             return
         pointer = self.name(f"b{s.buffer} + program * columns + {self.index(s.position)}")

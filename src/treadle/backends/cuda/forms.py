@@ -16,7 +16,10 @@ LONG = 100  # expressions
 CHUNK = 4096
 STRIP = 2048  # elements of a few rows that are added up by column
 AHEAD = 64 << 10  # bytes that may be on their way to a program
-FEW_LANES = 4096  # rows side by side that leave most processors idle
+PAIR = 8192  # elements of two long rows
+PAIR_SUMS = 2  # by column: more leave too few registers for two rows
+AHEAD_OF_PAIRS = 96 << 10
+FEW_LANES = 8192  # rows side by side that leave most processors idle
 SHORT = 1024  # rows that are summed up by column in one go
 FOR_ROWS = 6  # expressions
 SCAN = 1024  # entries of a scatter whose indices are compared at once
@@ -38,6 +41,7 @@ class Form:
     wide: bool = False  # indices need 64 bits
     in_memory: bool = False  # column sums too long for registers
     stages: int = 1  # blocks of rows, or chunks of one, that are on their way at once
+    around: bool = False  # rows go round the programs; those of a tile are added up at once
 
 
 def constants_of(form: Form) -> dict[str, int]:
@@ -168,14 +172,20 @@ def _blocks(loops: Loops, rows: int, columns: int, wide: bool) -> Form:
     full = power_of_two(max(1, most(columns)))
     whole = reduces and full <= WHOLE // 2
     in_memory = reduces and not whole
+    around = whole and full > STRIP  # what all programs read together is one piece of memory
+    narrow = _bytes_read(loops) <= 4
+    sums = sum(s.mode == "partial" for s in loops.stores())
+    pairs = around and narrow and 2 * full <= PAIR and sums <= PAIR_SUMS
     c = full if whole else CHUNK if reduces else _even(most(columns))
-    r = 1 if in_memory else min(power_of_two(max(1, most(rows))), max(1, STRIP // c))
+    r = 1 if in_memory else 2 if pairs else max(1, STRIP // c)
+    r = min(power_of_two(max(1, most(rows))), r)
     exact = columns % c == 0 and (not whole or columns == c)
-    warps = 4 if r * c <= STRIP else 8 if in_memory or _bytes_read(loops) <= 4 else 16
-    stages = 1 if in_memory else _stages(loops, r * c, 3 if warps == 4 else 4)
+    warps = 4 if r * c <= STRIP else 8 if in_memory or (narrow and not pairs) else 16
+    ahead = AHEAD_OF_PAIRS if pairs else AHEAD
+    stages = 1 if in_memory else _stages(loops, r * c, 3 if warps == 4 else 4, ahead)
     return Form(
         "blocks", r, c, whole, warps, rows % r == 0, exact, wide=wide, in_memory=in_memory,
-        stages=stages,
+        stages=stages, around=around,
     )  # fmt: skip
 
 
@@ -185,9 +195,9 @@ def _even(columns: int) -> int:
     return min(TILE, even if even >= SMALL_TILE else power_of_two(max(1, columns)))
 
 
-def _stages(loops: Loops, elements: int, limit: int) -> int:
+def _stages(loops: Loops, elements: int, limit: int, ahead: int = AHEAD) -> int:
     """Blocks on their way at once: what is read for them has to fit into shared memory."""
-    return max(1, min(limit, 1 + AHEAD // max(1, _bytes_read(loops) * elements)))
+    return max(1, min(limit, 1 + ahead // max(1, _bytes_read(loops) * elements)))
 
 
 def _bytes_read(loops: Loops) -> int:
@@ -204,9 +214,11 @@ def block_rows(loops: Loops, form: Form, processors: int) -> int:
     rows, columns = most(size_of(loops.outer)), most(size_of(loops.inner))
     alone = form.whole or any(step.reduces for step in loops.passes)  # for all columns
     programs = (4 if form.warps == 4 else 2 if form.in_memory else 1) * processors
-    programs = programs if alone else max(1, 6 * processors * form.columns // columns)
+    if not alone:
+        only_sums = all(s.mode == "partial" for s in loops.stores())
+        programs = (6 if only_sums else 4) * processors * form.columns // columns
     each = -(-rows // max(1, min(-(-rows // form.rows), programs)))
-    return -(-each // form.rows) * form.rows
+    return each if form.around else -(-each // form.rows) * form.rows
 
 
 def _warps(elements: int) -> int:

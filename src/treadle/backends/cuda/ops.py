@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from treadle.backends.cuda.narrow import CONVERSIONS, loaded, memory_type, stored
 from treadle.base.dtypes import DType, bool_, float32, float64, uint32
@@ -178,6 +179,7 @@ def clamped(x, size):
 }  # exp2 of a rounded product alone would lose |x| * 6e-8
 
 
+@lru_cache(maxsize=1024)
 def with_helpers(text: str) -> str:
     """A kernel preceded by the functions it calls."""
     wanted: dict[str, None] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from treadle.backends.choices import Machine
 from treadle.backends.cuda.copies import COPIES
+from treadle.backends.cuda.dealt import Dealt, is_dealt
 from treadle.backends.cuda.divided import Divided, suits
 from treadle.backends.cuda.forms import INDEX_LIMIT
 from treadle.backends.cuda.joined import joined
@@ -30,5 +31,5 @@ def product_of(
     if architecture < COPIES or not (cores and near) or not is_able(product):
         return Matmul(*given)
     if dtype.size > 1 and suits(product, processors, architecture):
-        return joined(Divided(*given))
+        return Dealt(*given) if is_dealt(product, processors) else joined(Divided(*given))
     return joined(Streamed(*given)) if dtype.size == 2 else Quick(*given)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import groupby
 
-from treadle.backends import choices, facts
+from treadle.backends import choices
 from treadle.backends.choices import Machine
 from treadle.backends.cuda import owners, segmented, unordered
 from treadle.backends.cuda.chain import ABLE
@@ -22,7 +23,7 @@ from treadle.backends.cuda.forms import (
     splits,
 )  # fmt: skip
 from treadle.backends.cuda.grouped import Grouping, GroupStep
-from treadle.backends.cuda.launch import Arguments, Launch
+from treadle.backends.cuda.launch import Arguments, Launch, Memory
 from treadle.backends.cuda.matmul import SEPARABLE, TEMPLATES
 from treadle.backends.cuda.nest import Nest, Placed
 from treadle.backends.cuda.on_host import HostStep
@@ -46,10 +47,11 @@ from treadle.ir.graph import toposort
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
 from treadle.kernel.driver import Driver
-from treadle.kernel.names import name_of
+from treadle.kernel.loops import Loops
+from treadle.kernel.names import name_of_step
 from treadle.kernel.places import Place
 from treadle.kernel.signature import Signature
-from treadle.kernel.steps import ChainStep, ProductStep, RegionStep, RoutineStep, Step
+from treadle.kernel.steps import ChainStep, LoopStep, ProductStep, RegionStep, RoutineStep, Step
 from treadle.passes.branches import chosen
 from treadle.passes.pipeline import simplify
 from treadle.passes.regions import has_regions
@@ -87,6 +89,8 @@ class Plan(Driver):
         self.within, self.updates = within, 0
         self.processors, self.machine, self.architecture = processors, machine, architecture
         super().__init__(*(_prepared(*graph) if within is None else graph))
+        self.forms: dict[Loops, tuple[int, Form, Loops]] = {}  # steps that are alike share loops
+        self.kernels: dict[tuple[Loops, Form, int], Launch] = {}
         self.refused = trace.recall("refused") or ()
         self.work: list[Launch | HostStep | Nest] = []
         self.marked = 0
@@ -145,10 +149,9 @@ class Plan(Driver):
 
     def _name(self) -> None:
         """Names for profilers; of what a step is besides its kernels, nothing is known here."""
-        rows = facts.rows_for(self, trace.recall("caller") or ())
+        caller = trace.recall("caller") or ()
         for work in self.work:
-            row = rows[work.step]
-            work.name = name_of(row, work.form)
+            work.name = name_of_step(self.steps[work.step], caller, work.form)
             work.step = work.step if self.within is None else self.within
 
     def place(self, buffer: object) -> Place:
@@ -210,8 +213,9 @@ class Plan(Driver):
         """A loop program as a kernel, or two where few rows are long."""
         self._begin(step)
         self.reserve(built.join(), step)
-        parts = splits(built.loops, self.processors)
-        form = self._form(built)
+        if built.loops not in self.forms:
+            self.forms[built.loops] = self._formed(built.loops)
+        parts, form, built.loops = self.forms[built.loops]
         if self._is_update(step) and not built.loops.outer:
             form = together_form(form)
         if parts > 1:
@@ -221,10 +225,19 @@ class Plan(Driver):
         elif form.kind == "sorted":
             self._add_sorted(built, step, form)
         else:
-            rows = block_rows(built.loops, form, self.processors) if form.kind == "blocks" else 1
-            built.loops = replace(built.loops, rows_per_block=rows)
             self.work.append(self._launch(built, form))
         self._mark(step)
+
+    def _add_each(self, step: LoopStep, number: int) -> None:
+        """Kernels in order; those that join the column sums of one's blocks side by side."""
+        for joins, some in groupby(step.kernels, lambda built: built.joins):
+            kernels, start = list(some), len(self.work)
+            for built in kernels:
+                self.add_loops(built, number)
+            launches = [x for x in self.work[start:] if isinstance(x, Launch)]
+            if joins and len(launches) == len(kernels):  # none is several that wait for each other
+                self.work[start:] = together(launches)
+                self._mark(number)
 
     def add_product(self, product: ProductStep, step: int) -> tuple[int, int]:
         """A product as a kernel."""
@@ -302,12 +315,14 @@ class Plan(Driver):
         """What is asked from here on concerns a step of the program."""
         choices.begin_step(step if self.within is None else self.within)
 
-    def _form(self, built: Built) -> Form:
-        form = choose(built.loops)
-        if form.kind != "rows" or not any(s.updates for s in built.loops.stores()):
-            return form
-        given = built.loops, form.wide
-        return unordered.form_of(*given) or owners.form_of(*given) or form
+    def _formed(self, loops: Loops) -> tuple[int, Form, Loops]:
+        """In how many parts to reduce, the form, and the loops with their blocks of rows."""
+        form = choose(loops)
+        if form.kind == "rows" and any(s.updates for s in loops.stores()):
+            given = loops, form.wide
+            form = unordered.form_of(*given) or owners.form_of(*given) or form
+        rows = block_rows(loops, form, self.processors) if form.kind == "blocks" else 1
+        return splits(loops, self.processors), form, replace(loops, rows_per_block=rows)
 
     def _add_split(self, built: Built, step: int, parts: int) -> None:
         """Few rows, long: parts of them reduced side by side, then joined."""
@@ -347,6 +362,10 @@ class Plan(Driver):
     ) -> Launch:
         loops = built.loops
         form = settled_form(self.machine, loops, form)
+        known = self.kernels.get((loops, form, span)) if memory is None else None
+        if known is not None:
+            places = [Memory(buffer) for buffer in built.buffers]
+            return replace(known, arguments=[*places, *known.arguments[len(places) :]])
         signature = Signature(loops)
         arguments = Arguments()
         arguments.loops(built, signature, form.wide)
@@ -372,7 +391,10 @@ class Plan(Driver):
         text = kernel_text(signature.text, form)
         source = arguments.source(text, constants_of(form), form.warps)
         how = FORMS.get(form.kind, form.kind)
-        return Launch(source, (programs, second), arguments.values, loops.size, form=how)
+        made = Launch(source, (programs, second), arguments.values, loops.size, form=how)
+        if memory is None:
+            self.kernels[loops, form, span] = made
+        return made
 
 
 def _prepared(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from treadle.kernel.axes import linear
+from treadle.kernel.axes import Swapped, linear
 from treadle.kernel.build import Built
 from treadle.kernel.index import Axis, of_axis
 from treadle.kernel.loops import Argument, Ex, Loops, Pass, Reduce, Store
@@ -21,7 +21,7 @@ def split_reduction(built: Built, parts: int, name: str) -> tuple[Built, dict[st
 
     Returns the new kernel, and the names and bytes of the memory between the two.
     """
-    loops = built.loops
+    loops = built.loops = Swapped({}).loops(built.loops)  # others may share it
     first = with_parts(loops, parts)
     part = first.outer[0]
     rows = loops.rows

@@ -1,7 +1,8 @@
 """Results that nobody waits for, all at the end: kernels of one text are started as one.
 
 An optimizer's updates are such results, one for each parameter. Each writes memory that only it
-reads, so that any of them may run side by side.
+reads, so that any of them may run side by side. So may those that add up the column sums which one
+kernel's blocks have left.
 """
 
 from __future__ import annotations
