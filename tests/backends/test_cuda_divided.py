@@ -11,7 +11,7 @@ import triton_host
 from triton.tools.disasm import get_sass
 from triton_host import INTERPRETED, check, node_of, plan_of
 
-from treadle.backends.cuda import divided, gluon
+from treadle.backends.cuda import divided, finisher, gluon
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.program import Plan
 from treadle.base.dtypes import bfloat16, float16, float32
@@ -37,6 +37,12 @@ def texts(plan):
     return [x.source.text for x in plan.launches if MARK in x.source.text]
 
 
+def slope(x, y):
+    """Much that becomes of a product and of what was there before it, as backward."""
+    t = activations.sigmoid(x * 1.5957691 * (1 + x * x * 0.044715))
+    return y * (t + x * t * (1 - t) * (1.5957691 + 0.2140644 * x * x))
+
+
 CASES = {
     "plain": (lambda a, b: [a @ b], (4096, 768), (768, 3072)),
     "left turned": (lambda a, b: [a.T @ b], (768, 4096), (768, 3072)),
@@ -56,6 +62,10 @@ CASES = {
     "reduced": (
         lambda a, b: [sum_(y := activations.relu(a @ b), axis=0), sum_(y, axis=1)],
         (4070, 776), (776, 3000),
+    ),
+    "backward": (
+        lambda a, b, x: [y := slope(x, a @ b), sum_(y, axis=0)],
+        (16384, 768), (768, 3072), (16384, 3072),
     ),
     "long": (
         lambda a, b, c: [activations.gelu(a @ b + c, "tanh") * 2 + c],
@@ -81,13 +91,18 @@ SMALL = {
 """Shapes of the cases for threads of the host: each way through the text."""
 
 
+def divide(monkeypatch):
+    """Small products too."""
+    monkeypatch.setattr(divided, "is_there", lambda: True)
+    monkeypatch.setattr(divided, "WASTE", 100)
+    monkeypatch.setattr(divided, "ENOUGH", 0.001)
+
+
 @interpreted
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize("kind", [np.float16, np.float32])
 def test_run_by_threads(name, kind, monkeypatch):
-    monkeypatch.setattr(divided, "is_there", lambda: True)
-    monkeypatch.setattr(divided, "WASTE", 100)
-    monkeypatch.setattr(divided, "ENOUGH", 0.001)
+    divide(monkeypatch)
     monkeypatch.setattr(divided, "LEAVING", 0 if name == "parts" else 100)
     monkeypatch.setattr(divided, "LEFT", 1 << 40)
     monkeypatch.setattr(divided, "FEW", 0)
@@ -101,6 +116,28 @@ def test_run_by_threads(name, kind, monkeypatch):
         check(roots, 3e-3 if kind is np.float16 else 2e-5)
 
 
+FINISHED = {
+    "long": ((200, 64), (64, 264), (264,)),
+    "odd columns and a row": ((250, 72), (301, 72), (301,)),
+    "both": ((640, 64), (64, 512)),
+}
+
+
+@interpreted
+@pytest.mark.parametrize("name", FINISHED)
+def test_finished_by_threads(name, monkeypatch):
+    divide(monkeypatch)
+    monkeypatch.setattr(divided, "FEW", 0)
+    monkeypatch.setattr(finisher, "DEPTH", 0)
+    rng = np.random.default_rng(0)
+    given = [node_of(rng.standard_normal(x).astype(np.float16)) for x in FINISHED[name]]
+    roots = CASES[name][0](*given)
+    plan, _ = plan_of(roots)
+    (text,) = texts(plan)
+    assert "finish(" in text
+    check(roots, 3e-3)
+
+
 DEALT = ["left turned", "edges", "odd columns", "parts", "a row", "both", "reduced"]
 
 
@@ -109,9 +146,9 @@ DEALT = ["left turned", "edges", "odd columns", "parts", "a row", "both", "reduc
 @pytest.mark.parametrize("processors", [1, 3, 7, 20, 132])
 def test_dealt_to_programs(name, processors, monkeypatch):
     """Programs of a tile and more, of several to a tile, and of nothing at all."""
-    monkeypatch.setattr(divided, "is_there", lambda: True)
+    divide(monkeypatch)
     monkeypatch.setattr(triton_host, "PROCESSORS", processors)
-    for limit, value in {"WASTE": 100, "ENOUGH": 0.001, "HANDED": -1000, "FEW": 1000}.items():
+    for limit, value in {"HANDED": -1000, "FEW": 1000}.items():
         monkeypatch.setattr(divided, limit, value)
     rng = np.random.default_rng(0)
     roots = CASES[name][0](*[node_of(rng.standard_normal(x).astype(np.float16))
@@ -136,6 +173,18 @@ def test_compiled(name):
             assert found.count("HGMMA") >= 8
             assert found.count("WARPGROUP.DEPBAR") <= found.count("HGMMA") // 2
             assert "STL" not in found  # all fits into registers
+
+
+@compiled
+def test_much_becomes_of_tiles_beside_the_next_ones():
+    for name in ("long", "both", "odd columns and a row"):
+        found = texts(plan_for(*CASES[name]))
+        assert "finish(" in found[0], name
+    for name in ("plain", "a row", "parts and a row", "backward", "reduced"):
+        assert "finish(" not in texts(plan_for(*CASES[name]))[0]
+    make, *_ = CASES["long"]
+    shallow = plan_for(make, (4096, 256), (256, 3072), (3072,))
+    assert not any("finish(" in text for text in texts(shallow))
 
 
 SINGLES = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from treadle.base.dtypes import DType
 
 Reads = Callable[[Any], bool]
+Beside = Callable[[Any, Sequence[Any]], bool]
 
 
 @dataclass(frozen=True)
@@ -79,3 +80,4 @@ class Takes:
     reads: Reads = lambda x: not x.guards  # of what lies so, what is better not copied before
     given: int = 1 << 30  # arrays for tiles such as the program is given
     after: float = 1e9  # flops for an element of a large narrow product's tiles
+    beside: Beside = lambda *_: False  # but what is done meanwhile

@@ -32,7 +32,7 @@ class Driver(ABC):
     these need besides that of nodes goes into `temporaries`, and it is laid out once all are known.
     """
 
-    takes: ClassVar[Takes]
+    takes: Takes
     ordered: ClassVar[bool]  # a row is read and written by one thread
     first_leaf: ClassVar[int]  # number of the first leaf's base address
 

@@ -17,7 +17,8 @@ from treadle.kernel.steps import ProductStep
 
 def is_dealt(product: ProductStep, processors: int) -> bool:
     """Is it quicker than whole tiles, or pieces that a kernel of its own adds up?"""
-    return chosen_for(product, processors)[1] == EVENLY
+    depth = product.sides()[0].shape[-1]
+    return chosen_for(product.node, depth, processors)[1] == EVENLY
 
 
 class Dealt(Divided):

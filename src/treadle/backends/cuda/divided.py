@@ -9,11 +9,11 @@ first piece, so that programs that run together read the same lines of both oper
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from treadle.backends.cuda.copies import tensor_of
-from treadle.backends.cuda.epilogue import EpilogueEmitter, Finished
+from treadle.backends.cuda.epilogue import Finished
 from treadle.backends.cuda.forms import Form
 from treadle.backends.cuda.gluon import (
     GROUPS,
@@ -27,16 +27,18 @@ from treadle.backends.cuda.gluon import (
     is_there,
     started,
 )  # fmt: skip
+from treadle.backends.cuda.gluon_epilogue import GluonEpilogue
 from treadle.backends.cuda.launch import Tensor
 from treadle.backends.cuda.matmul import GROUP, Tile, sliced
-from treadle.backends.cuda.narrow import memory_type, stored
+from treadle.backends.cuda.narrow import memory_type
 from treadle.backends.cuda.ops import with_helpers
 from treadle.backends.cuda.streamed import LITTLE, Matrix, Quick
 from treadle.base.dtypes import DType, float32
 from treadle.base.sizes import Size, most
-from treadle.kernel.abstract import Kernel, Store
+from treadle.ir.node import Node
 from treadle.kernel.axes import linear
 from treadle.kernel.build import Built
+from treadle.kernel.loops import Loops
 from treadle.kernel.parser import parse
 from treadle.kernel.steps import ProductStep
 
@@ -54,14 +56,20 @@ WASTE = 4 / 3  # elements of tiles, where as many are wanted as 1
 
 def suits(product: ProductStep, processors: int, architecture: int) -> bool:
     """Can a product that is brought by blocks be computed so, and is it enough for everybody?"""
-    if architecture != HOPPER or not is_there() or len(product.node.shape) > 2:
-        return False
     if product.epilogue is not None and not is_known(product.epilogue.loops):
         return False
-    rows, *_ = product.node.shape
-    m, n, k = map(most, (*product.node.shape, product.sides()[0].shape[-1]))
-    wide, *_ = tiles_of(product.node.dtype)
-    tile, _ = chosen_for(product, processors)
+    depth = product.sides()[0].shape[-1]
+    return is_enough(product.node, depth, processors, architecture)
+
+
+def is_enough(node: Node, depth: int, processors: int, architecture: int) -> bool:
+    """The same of a product so deep, whatever becomes of it."""
+    if architecture != HOPPER or not is_there() or len(node.shape) > 2:
+        return False
+    rows, *_ = node.shape
+    m, n, k = map(most, (*node.shape, depth))
+    wide, *_ = tiles_of(node.dtype)
+    tile, _ = chosen_for(node, depth, processors)
     pairs, steps = pairs_of(m, n, tile), -(-k // tile.k)
     whole = -(-rows // LANES) % GROUPS == 0 and pairs * GROUPS * LANES * tile.n <= WASTE * m * n
     return whole and pairs * steps * tile.n >= ENOUGH * processors * wide.n
@@ -73,10 +81,10 @@ def tiles_of(dtype: DType) -> tuple[Tile, ...]:
     return Tile(LANES, 256, k, 4, 3, 1.0), Tile(LANES, 128, k, 4, 5, 0.96)
 
 
-def chosen_for(product: ProductStep, processors: int) -> tuple[Tile, int]:
-    """The tile of a product that suits it best, and in how many pieces it is cut along k."""
-    (m, n), depth = product.node.shape, product.sides()[0].shape[-1]
-    return chosen(tiles_of(product.node.dtype), m, n, depth, processors)
+def chosen_for(node: Node, depth: int, processors: int) -> tuple[Tile, int]:
+    """The tile that suits a product so deep best, and in how many pieces it is cut along k."""
+    m, n = node.shape
+    return chosen(tiles_of(node.dtype), m, n, depth, processors)
 
 
 def chosen(tiles: Sequence[Tile], m: Any, n: Any, k: Any, processors: int) -> tuple[Tile, int]:
@@ -106,10 +114,17 @@ def pairs_of(m: int, n: int, tile: Tile) -> int:
     return -(-m // (GROUPS * LANES)) * -(-n // tile.n)
 
 
+def is_simple(loops: Loops | None) -> bool:
+    """Is it little that becomes of a tile?"""
+    return loops is None or (len(loops.order()) <= LITTLE and len(loops.stores()) == 1)
+
+
 class Divided(Quick):
     """A product on its way to Gluon."""
 
     most_pieces = 1
+    held: tuple[str, ...] = ("a_room", "b_room", "room", "full", "empty")  # in shared memory
+    halves = 1  # parts of a tile's columns that are multiplied by instructions of their own
 
     def tiles(self) -> tuple[Tile, ...]:
         """Wide and narrow ones."""
@@ -129,8 +144,7 @@ class Divided(Quick):
         """So many that there are registers for what becomes of a tile, and room for its way out."""
         epilogue, wide = self.product.epilogue, self.node.dtype.size > 2
         loops = epilogue.loops if epilogue else None
-        simple = loops is None or (len(loops.order()) <= LITTLE and len(loops.stores()) == 1)
-        return 1 if simple and not wide else max(1, self.tile.n // (HELD >> wide))
+        return 1 if is_simple(loops) and not wide else max(1, self.tile.n // (HELD >> wide))
 
     def _pieces(self, tile: Tile) -> int:
         return self.cut
@@ -145,7 +159,7 @@ class Divided(Quick):
 
     def _collect(self) -> None:
         add, dtype, t = self.arguments, self.node.dtype, self.tile
-        for name, matrix, rows in (("a", self.x, t.m), ("b", self.y, t.n)):
+        for name, matrix, rows in (("a", self.x, t.m), ("b", self.y, t.n // self.halves)):
             tensor = matrix.tensor((), (rows, t.k))
             if tensor is not None:
                 add_tensor(add, name, dtype, tensor)
@@ -188,31 +202,52 @@ class Divided(Quick):
         t, count, kind = self.tile, self.slices(), memory_type(self.node.dtype)
         numbers = {"BM": t.m, "BN": t.n, "BK": t.k, "STAGES": t.stages}
         lines = [f"{name} = gl.constexpr({value})" for name, value in numbers.items()]
-        grids = {w: grid_of(w, self.node.dtype) for w in sorted({t.n, t.n // count})}
+        grids = {w: grid_of(w, self.node.dtype) for w in sorted({t.n // self.halves, t.n // count})}
         lines += [f"GRID{w} = gl.constexpr({grid})" for w, grid in grids.items()]
-        given = ", ".join([*names, "a_room", "b_room", "room", "full", "empty"])
-        both = {f"bring({given})": self._bring()}
-        both[f"compute({given}, PART: gl.constexpr)"] = self._compute()
-        for head, body in both.items():
+        lines += self._layouts()
+        given = ", ".join([*names, *self.held])
+        for head, body in self._groups(given).items():
             lines += ["", "", "@gluon.jit", f"def {head}:", *body]
         made = [f"{name}_room = gl.allocate_shared_memory({kind}, {shape}, {name}.layout)"
                 for name, shape in self._rooms()]  # fmt: skip
         made += ["full = barriers(STAGES, 1)", f"empty = barriers(STAGES, {GROUPS})"]
-        made += [f"room = {self._way_out(kind)}", *started(given)]
+        made += [*self._ways_out(kind), *self._started(given)]
         lines += ["", "", "@gluon.jit", f"def kernel({', '.join(names)}):"]
         return with_helpers(HEAD + "\n".join([*lines, *("    " + line for line in made), ""]))
 
     def _rooms(self) -> list[tuple[str, str]]:
         """Shared memory for blocks of both operands."""
+        half = f"BN // {self.halves}"
         return [("a", f"[{GROUPS} * STAGES, {_sides(self.x, 'BM')}]"),
-                ("b", f"[STAGES, {_sides(self.y, 'BN')}]")]  # fmt: skip
+                ("b", f"[{self.halves} * STAGES, {_sides(self.y, half)}]")]  # fmt: skip
 
-    def _way_out(self, kind: str) -> str:
+    def _block(self, half: int) -> str:
+        """Columns of the other operand."""
+        return f"b_room.index(stage * {self.halves} + {half})"
+
+    def _sums(self) -> list[str]:
+        """Names of what is added up."""
+        return ["acc"] if self.halves == 1 else [f"acc{k}" for k in range(self.halves)]
+
+    def _layouts(self) -> list[str]:
+        """Lines that name further layouts."""
+        return []
+
+    def _groups(self, given: str) -> dict[str, list[str]]:
+        """What each kind of group does, by the head of its function."""
+        both = {f"bring({given})": self._bring()}
+        both[f"compute({given}, PART: gl.constexpr)"] = self._compute()
+        return both
+
+    def _ways_out(self, kind: str) -> list[str]:
         """Shared memory that results leave through, if they do."""
         if not self.results:
-            return "full"
+            return ["room = full"]
         shape = f"[{GROUPS * self._doors()}, BM, {self.tile.n // self.slices()}]"
-        return f"gl.allocate_shared_memory({kind}, {shape}, c{min(self.results)}.layout)"
+        return [f"room = gl.allocate_shared_memory({kind}, {shape}, c{min(self.results)}.layout)"]
+
+    def _started(self, given: str) -> list[str]:
+        return started(given)
 
     def _turns(self) -> list[str]:
         """The head of a loop over tiles, and lines that say which one it is, and from where."""
@@ -251,23 +286,29 @@ class Divided(Quick):
         for part in range(GROUPS):
             at = _places(self.x, f"(pair * {GROUPS} + {part}) * BM")
             lines.append(f"        {copy}(a, {at}, here, a_room.index(stage * {GROUPS} + {part}))")
-        lines.append(
-            f"        {copy}(b, {_places(self.y, 'wide * BN')}, here, b_room.index(stage))"
-        )
+        for half in range(self.halves):
+            at = _places(self.y, f"wide * BN + {half} * BN // {self.halves}")
+            lines.append(f"        {copy}(b, {at}, here, {self._block(half)})")
         return ["    " + line for line in [*lines, "        turn += 1"]]
 
     def _compute(self) -> list[str]:
-        x, y = f"a_room.index(stage * {GROUPS} + PART)", "b_room.index(stage)"
+        x = f"a_room.index(stage * {GROUPS} + PART)"
         x += "" if self.x.strides[1] == 1 else ".permute((1, 0))"
-        y += ".permute((1, 0))" if self.y.strides[1] == 1 else ""
+        turned = ".permute((1, 0))" if self.y.strides[1] == 1 else ""
+        sums, width = self._sums(), self.tile.n // self.halves
+        more = [name.replace("acc", "more") for name in sums]
+        products = [
+            f"warpgroup_mma({x}, {self._block(k)}{turned}, {acc}, is_async=True)"
+            for k, acc in enumerate(sums)
+        ]
         lines = [
             *self._turns(),
-            f"    acc = gl.zeros((BM, BN), gl.float32, GRID{self.tile.n})",
+            *(f"    {acc} = gl.zeros((BM, {width}), gl.float32, GRID{width})" for acc in sums),
             "    for step in range(low, last):",
             "        stage = turn % STAGES",
             "        mbarrier.wait(full.index(stage), turn // STAGES & 1)",
-            f"        more = warpgroup_mma({x}, {y}, acc, is_async=True)",
-            "        acc = warpgroup_mma_wait(0, deps=(more,))",
+            *(f"        {name} = {made}" for name, made in zip(more, products, strict=True)),
+            f"        {', '.join(sums)} = warpgroup_mma_wait(0, deps=({', '.join(more)},))",
             "        free(empty.index(stage))",
             "        turn += 1",
             f"    high = pair * {GROUPS} + PART",
@@ -286,7 +327,7 @@ class Divided(Quick):
     def _finish(self) -> list[str]:
         """What becomes of a finished tile, a part of its columns after the other."""
         count, width = self.slices(), self.tile.n // self.slices()
-        names, lines = sliced("acc", self.tile.n, count)
+        names, lines = self._sliced(count)
         self.gone = self.named = 0
         for k, name in enumerate(names):
             grid = f"GRID{width}"
@@ -298,6 +339,12 @@ class Divided(Quick):
             ]
             lines += self._slice(name, width, f"(wide * {count} + {k})", k)
         return [in_gluon(line) for line in lines]
+
+    def _sliced(self, count: int) -> tuple[list[str], list[str]]:
+        """Names of so many neighbouring parts of a tile, and the lines that give them these."""
+        width, each = self.tile.n // self.halves, count // self.halves
+        both = [sliced(name, width, each) for name in self._sums()]
+        return [x for names, _ in both for x in names], [x for _, lines in both for x in lines]
 
     def _leave(self, number: int, value: str) -> list[str]:
         """A result on its way to memory: into a room that an earlier one has left, and out."""
@@ -334,24 +381,6 @@ class Divided(Quick):
         if exact_n or not k:
             return lines
         return ["    if start < N:", *("    " + line for line in lines)]
-
-
-class GluonEpilogue(EpilogueEmitter):
-    """What runs on a finished tile; **leave**: lines by which a result does, by its number."""
-
-    def __init__(
-        self, kernel: Kernel, form: Form, at: Finished, leave: Callable[[int, str], list[str]]
-    ) -> None:
-        super().__init__(kernel, form, at)
-        self.leave = leave
-
-    def _store(self, s: Store) -> None:
-        value = stored(self.value(s.value), self.kernel.arguments[s.buffer].dtype)
-        lines = self.leave(s.buffer, value)
-        for line in lines:
-            self.line(line)
-        if not lines:
-            super()._store(s)
 
 
 def _sides(matrix: Matrix, lines: str) -> str:

@@ -32,6 +32,11 @@ class EpilogueEmitter(Emitter):
 
     def run(self, row_check: str, column_check: str) -> list[str]:
         """Stores of the tile, and what it leaves of reductions."""
+        self.begin(row_check, column_check)
+        return self.finish()
+
+    def begin(self, row_check: str, column_check: str) -> None:
+        """Where the tile is."""
         if not self.form.exact_rows:
             self.row_mask = self.name(row_check, "m")
         if not self.form.exact_columns:
@@ -39,6 +44,9 @@ class EpilogueEmitter(Emitter):
         self.known[-1]["columns"] = self.at.column
         self._split_axes(self.name(self.at.row, "r"), self.kernel.outer)
         self._split_axes(self.at.column, self.kernel.inner)
+
+    def finish(self) -> list[str]:
+        """What becomes of it, after what has been written so far."""
         (step,) = self.kernel.passes
         for r in step.reduces:
             total = reduced(r.kind, self._masked(r), self.axis)

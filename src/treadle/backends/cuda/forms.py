@@ -144,7 +144,7 @@ def _map_tile(loops: Loops, rows: int, columns: int) -> tuple[int, int]:
         side = 8 if long else 64  # a transposition: square tiles
         return min(power_of_two(rows), side), min(power_of_two(columns), side)
     by_rows = _is_by_rows(loops)
-    more = by_rows or 0 < _bytes_read(loops) <= 2
+    more = by_rows or 0 < bytes_read(loops) <= 2
     tile = SMALL_TILE if long else 2 * TILE if more else TILE
     c = min(power_of_two(max(1, columns)), tile if by_rows or columns % tile == 0 else TILE, tile)
     return min(power_of_two(max(1, rows)), tile // c), c
@@ -173,7 +173,7 @@ def _blocks(loops: Loops, rows: int, columns: int, wide: bool) -> Form:
     whole = reduces and full <= WHOLE // 2
     in_memory = reduces and not whole
     around = whole and full > STRIP  # what all programs read together is one piece of memory
-    narrow = _bytes_read(loops) <= 4
+    narrow = bytes_read(loops) <= 4
     sums = sum(s.mode == "partial" for s in loops.stores())
     pairs = around and narrow and 2 * full <= PAIR and sums <= PAIR_SUMS
     c = full if whole else CHUNK if reduces else _even(most(columns))
@@ -197,10 +197,10 @@ def _even(columns: int) -> int:
 
 def _stages(loops: Loops, elements: int, limit: int, ahead: int = AHEAD) -> int:
     """Blocks on their way at once: what is read for them has to fit into shared memory."""
-    return max(1, min(limit, 1 + ahead // max(1, _bytes_read(loops) * elements)))
+    return max(1, min(limit, 1 + ahead // max(1, bytes_read(loops) * elements)))
 
 
-def _bytes_read(loops: Loops) -> int:
+def bytes_read(loops: Loops) -> int:
     """For every element; what is the same for all rows, or all columns, does not count."""
     outer, inner = set(loops.outer), set(loops.inner)
     return sum(

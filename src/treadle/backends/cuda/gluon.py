@@ -67,6 +67,7 @@ def is_there() -> bool:
         (hopper, "fence_async_shared mbarrier tma warpgroup_mma warpgroup_mma_wait"),
         (gl, "warp_specialize allocate_shared_memory convert_layout to_tensor static_range"),
         (gl, "NVMMADistributedLayout NVMMASharedLayout DotOperandLayout SliceLayout"),
+        (gl, "BlockedLayout"),
     ]
     meets = hasattr(gl, "thread_barrier") or hasattr(gl, "barrier")
     whole = all(hasattr(module, name) for module, names in used for name in names.split())

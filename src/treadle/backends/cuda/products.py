@@ -5,7 +5,8 @@ from __future__ import annotations
 from treadle.backends.choices import Machine
 from treadle.backends.cuda.copies import COPIES
 from treadle.backends.cuda.dealt import Dealt, is_dealt
-from treadle.backends.cuda.divided import Divided, suits
+from treadle.backends.cuda.divided import suits
+from treadle.backends.cuda.finisher import divided
 from treadle.backends.cuda.forms import INDEX_LIMIT
 from treadle.backends.cuda.joined import joined
 from treadle.backends.cuda.matmul import Matmul
@@ -31,5 +32,5 @@ def product_of(
     if architecture < COPIES or not (cores and near) or not is_able(product):
         return Matmul(*given)
     if dtype.size > 1 and suits(product, processors, architecture):
-        return Dealt(*given) if is_dealt(product, processors) else joined(Divided(*given))
+        return Dealt(*given) if is_dealt(product, processors) else joined(divided(*given))
     return joined(Streamed(*given)) if dtype.size == 2 else Quick(*given)

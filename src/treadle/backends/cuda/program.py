@@ -13,6 +13,7 @@ from treadle.backends.cuda import owners, segmented, unordered
 from treadle.backends.cuda.chain import ABLE
 from treadle.backends.cuda.chain_split import chain_launches
 from treadle.backends.cuda.clear import cleared
+from treadle.backends.cuda.finisher import is_beside
 from treadle.backends.cuda.forms import (
     SCAN,
     Form,
@@ -27,8 +28,7 @@ from treadle.backends.cuda.launch import Arguments, Launch, Memory
 from treadle.backends.cuda.matmul import SEPARABLE, TEMPLATES
 from treadle.backends.cuda.nest import Nest, Placed
 from treadle.backends.cuda.on_host import HostStep
-from treadle.backends.cuda.ordered import with_values
-from treadle.backends.cuda.orders import ORDERS
+from treadle.backends.cuda.prepared import prepared
 from treadle.backends.cuda.primitives import RUNNING
 from treadle.backends.cuda.products import product_of
 from treadle.backends.cuda.scan import Scan, sizes_of
@@ -40,10 +40,8 @@ from treadle.backends.cuda.ways import settled_form
 from treadle.backends.cuda.windowed import is_read
 from treadle.base import trace
 from treadle.base.dtypes import bfloat16, float16, int8, int32, int64, uint8
-from treadle.base.knobs import MEANING
 from treadle.base.sizes import most
 from treadle.base.target import Takes
-from treadle.ir.graph import toposort
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
 from treadle.kernel.driver import Driver
@@ -52,9 +50,6 @@ from treadle.kernel.names import name_of_step
 from treadle.kernel.places import Place
 from treadle.kernel.signature import Signature
 from treadle.kernel.steps import ChainStep, LoopStep, ProductStep, RegionStep, RoutineStep, Step
-from treadle.passes.branches import chosen
-from treadle.passes.pipeline import simplify
-from treadle.passes.regions import has_regions
 
 FORMS = {"map": "", "rows": "rows", "blocks": "columns"}  # in names, if not as they are
 AFTER = 8.0  # while tiles are looked at, nothing is multiplied
@@ -88,7 +83,9 @@ class Plan(Driver):
         graph = roots, leaves, replaces
         self.within, self.updates = within, 0
         self.processors, self.machine, self.architecture = processors, machine, architecture
-        super().__init__(*(_prepared(*graph) if within is None else graph))
+        beside = partial(is_beside, processors=processors, architecture=architecture)
+        self.takes = replace(self.takes, beside=beside)
+        super().__init__(*(prepared(*graph) if within is None else graph))
         self.forms: dict[Loops, tuple[int, Form, Loops]] = {}  # steps that are alike share loops
         self.kernels: dict[tuple[Loops, Form, int], Launch] = {}
         self.refused = trace.recall("refused") or ()
@@ -395,16 +392,3 @@ class Plan(Driver):
         if memory is None:
             self.kernels[loops, form, span] = made
         return made
-
-
-def _prepared(
-    roots: Sequence[Node], leaves: Sequence[Node], replaces: dict[Node, Node]
-) -> tuple[Sequence[Node], Sequence[Node], dict[Node, Node]]:
-    """The graph with cheap branches all computed: to choose one, the host would have to wait.
-
-    And with sorts of elements, unless somebody watches, who knows the ops of the table.
-    """
-    plain = simplify(chosen(roots), ORDERS) if has_regions(toposort(roots)) else roots
-    plain = plain if MEANING.watched else with_values(plain)
-    same = dict(zip(roots, plain, strict=True))
-    return plain, leaves, {same[root]: leaf for root, leaf in replaces.items()}

@@ -107,10 +107,14 @@ class Values:
         return ""
 
     def _load(self, ex: Ex) -> str:
+        return loaded(self.read(ex), ex.dtype)
+
+    def read(self, ex: Ex) -> str:
+        """The elements of a load, as they lie in memory."""
         buffer, position, guards = ex.data
         mask = self._mask(ex.axes, guards)
         other = ", other=0" if mask else ""
-        return loaded(f"tl.load({self._pointer(buffer, position)}{mask}{other})", ex.dtype)
+        return f"tl.load({self._pointer(buffer, position)}{mask}{other})"
 
     def _pointer(self, buffer: int, position: Sum) -> str:
         """Addresses, as a tile even if there is one alone."""
