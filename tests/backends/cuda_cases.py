@@ -16,6 +16,7 @@ from treadle.base.trees import flatten
 from treadle.ops import activations, convolution, neural
 from treadle.ops import composite as c
 from treadle.ops.contract import SCATTERS, scatter_add
+from treadle.ops.defs import TABLE
 from treadle.ops.elementwise import cast, exp, maximum, tanh, where
 from treadle.ops.movement import concat, flip, pad, slice_
 from treadle.ops.reduce import max_, sum_
@@ -187,7 +188,9 @@ def _rises(x: Any) -> list[Any]:
     near = exp(x - max_(x, axis=1, keepdims=True))
     weight, row = normal(1, x.shape[1]), normal(x.shape[0], 1)
     mean = sum_(near * weight, axis=1) / sum_(near, axis=1)
-    return [neural.softmax(x), neural.log_softmax(x * 3.0), mean, sum_(row * near, axis=1)]
+    label = integers(x.shape[1], x.shape[0])
+    loss = TABLE["cross_entropy"](x, label, reduction="none")
+    return [neural.softmax(x), neural.log_softmax(x * 3.0), mean, sum_(row * near, axis=1), loss]
 
 
 @case()
