@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("triton")
 
+from device_pool import begun
 from triton.tools.disasm import get_sass
 from triton_host import INTERPRETED, check, check_on, node_of, plan_of, simplified
 
@@ -21,6 +22,8 @@ from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.gluon import FILE
 from treadle.backends.cuda.orders import ORDERS
 from treadle.backends.cuda.program import Plan
+from treadle.backends.registry import backend_of
+from treadle.base.device import device
 from treadle.base.dtypes import bfloat16, float16, float32
 from treadle.base.errors import DeviceError
 from treadle.base.sizes import unknown
@@ -125,12 +128,16 @@ def in_gluon(plan):
     return [x for x in plan.launches if "@gluon.jit" in x.source.text]
 
 
+def widen(patch):
+    """Small chains too, and where Triton's own interpreter is at work; programs stay."""
+    patch.setattr(chain_split, "is_there", lambda: True)
+    patch.setattr(chain_blocks, "FULL", 0.0)
+    patch.setattr(chain_split, "in_blocks", lambda chain, _: in_blocks(chain, 1))
+
+
 @pytest.fixture
 def anywhere(monkeypatch):
-    """Small chains too, and where Triton's own interpreter is at work; programs stay."""
-    monkeypatch.setattr(chain_split, "is_there", lambda: True)
-    monkeypatch.setattr(chain_blocks, "FULL", 0.0)
-    monkeypatch.setattr(chain_split, "in_blocks", lambda chain, _: in_blocks(chain, 1))
+    widen(monkeypatch)
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +146,7 @@ def backend():
 
     try:
         return Cuda(0)
-    except (DeviceError, RuntimeError, OSError) as error:
+    except (DeviceError, ImportError, RuntimeError, OSError) as error:
         pytest.skip(f"no CUDA device: {error}")
 
 
@@ -245,11 +252,44 @@ def test_one_graph_has_one_text():
     assert len({tuple(x.source.text for x in plan.launches) for plan in plans}) == 1
 
 
+# ---- on a device
+
+
+def check_form(name):
+    with pytest.MonkeyPatch.context() as patch:
+        widen(patch)
+        check_on(backend_of(device("cuda")), FORMS[name](), TOLERANCES[name])
+
+
+def check_length(length, causal, width):
+    with pytest.MonkeyPatch.context() as patch:
+        widen(patch)
+        roots = attention(*[(3, length, width)] * 3, kind=ml_dtypes.bfloat16, causal=causal)
+        check_on(backend_of(device("cuda")), roots, TOLERANCES["bfloat"])
+
+
+def check_all_processors(full):
+    """As many programs as there are in earnest, with an odd number of blocks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chain_blocks, "FULL", full)
+        roots = attention(*[(3, 61, 384, 64)] * 3, kind=ml_dtypes.bfloat16, causal=True)
+        assert len(in_gluon(Plan(*simplified(roots)[:2], {}, 132, architecture=90))) == 2
+        check_on(backend_of(device("cuda")), roots, TOLERANCES["bfloat"])
+
+
+@pytest.fixture(scope="module")
+def outcomes(request, backend):
+    """The work of all chosen cases."""
+    work = {"test_on_the_device": check_form, "test_lengths_on_the_device": check_length}
+    with begun(request, work | {"test_all_processors_at_work": check_all_processors}) as found:
+        yield found
+
+
 @compiled
 @pytest.mark.gpu
 @names
-def test_on_the_device(name, anywhere, backend):
-    check_on(backend, FORMS[name](), TOLERANCES[name])
+def test_on_the_device(outcomes, request, name):
+    outcomes[request.node.nodeid].result()
 
 
 @compiled
@@ -257,17 +297,12 @@ def test_on_the_device(name, anywhere, backend):
 @pytest.mark.parametrize("length", [128, 640, 4096])
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize("width", [64, 128])
-def test_lengths_on_the_device(length, causal, width, anywhere, backend):
-    roots = attention(*[(3, length, width)] * 3, kind=ml_dtypes.bfloat16, causal=causal)
-    check_on(backend, roots, TOLERANCES["bfloat"])
+def test_lengths_on_the_device(outcomes, request, length, causal, width):
+    outcomes[request.node.nodeid].result()
 
 
 @compiled
 @pytest.mark.gpu
 @pytest.mark.parametrize("full", [0.0, inf])
-def test_all_processors_at_work(full, backend, monkeypatch):
-    """As many programs as there are in earnest, with an odd number of blocks."""
-    monkeypatch.setattr(chain_blocks, "FULL", full)
-    roots = attention(*[(3, 61, 384, 64)] * 3, kind=ml_dtypes.bfloat16, causal=True)
-    assert len(in_gluon(Plan(*simplified(roots)[:2], {}, 132, architecture=90))) == 2
-    check_on(backend, roots, TOLERANCES["bfloat"])
+def test_all_processors_at_work(outcomes, request, full):
+    outcomes[request.node.nodeid].result()
