@@ -93,7 +93,7 @@ test-gpu:
 # Every form of kernel under NVIDIA's checkers: memory out of bounds, and races in shared memory.
 sanitize-gpu:
 	for tool in memcheck racecheck; do \
-	  PYTHONPATH=src compute-sanitizer --tool $$tool --target-processes application-only --error-exitcode 9 \
+	  PYTHONPATH=src compute-sanitizer --tool $$tool --target-processes all --error-exitcode 9 \
 	    $(PYTHON) -m pytest -q -m gpu $(KERNEL_TESTS) || exit 1; \
 	done
 

@@ -16,6 +16,7 @@ from treadle.base.trees import flatten
 from treadle.ops import activations, convolution, neural
 from treadle.ops import composite as c
 from treadle.ops.contract import SCATTERS, scatter_add
+from treadle.ops.defs import TABLE
 from treadle.ops.elementwise import cast, exp, maximum, tanh, where
 from treadle.ops.movement import concat, flip, pad, slice_
 from treadle.ops.reduce import max_, sum_
@@ -191,11 +192,13 @@ def _rises(make: Callable[[], Any]) -> list[Any]:
     def near(x: Any) -> Any:
         return exp(x - max_(x, axis=1, keepdims=True))
 
-    one, two, three, four = (make() for _ in range(4))
+    one, two, three, four, five = (make() for _ in range(5))
     weight, row = normal(1, one.shape[1]), normal(one.shape[0], 1)
     mean = sum_(near(three) * weight, axis=1) / sum_(near(three), axis=1)
+    label = integers(five.shape[1], five.shape[0])
+    loss = TABLE["cross_entropy"](five, label, reduction="none")
     found = [neural.softmax(one), neural.log_softmax(two * 3.0), mean]
-    return [*found, sum_(row * near(four), axis=1)]
+    return [*found, sum_(row * near(four), axis=1), loss]
 
 
 @case()

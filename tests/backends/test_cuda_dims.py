@@ -169,6 +169,17 @@ def test_sizes_that_nobody_announced_share_a_program(cuda, monkeypatch, name, la
     assert any(generals) is (name != "squared")
 
 
+@interpreted
+def test_no_program_for_many_sizes_works_in_much_of_the_memory(cuda, monkeypatch):
+    monkeypatch.setattr(growing, "_PATTERNS", {})
+    monkeypatch.setattr(growing, "SHARE", 1 << 60)
+    for found, wanted in zip(grown("upper", "cuda"), grown("upper", "cpu"), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=2e-5, atol=2e-5)
+    on_device = [x for key, x in growing._PATTERNS.items() if key[0].backend == "cuda"]
+    assert on_device
+    assert not any(x.general for x in on_device)
+
+
 def compare_texts():
     """What a small model writes on the device and on the host, its cache read as far as filled."""
     config = gpt2.GPT2Config(vocab_size=50, n_positions=32, n_embd=16, n_layer=2, n_head=2)

@@ -9,6 +9,7 @@ pytest.importorskip("triton")
 
 import triton_host
 from cuda_cases import of_tensors
+from device_pool import begun
 from triton.tools.disasm import get_sass
 from triton_host import INTERPRETED, check, node_of, plan_of
 
@@ -292,18 +293,10 @@ def test_pieces():
     assert pieces(2048, 2048, 768) == 1  # it is over before pieces are added up
 
 
-@compiled
-@pytest.mark.gpu
-@names
-@pytest.mark.parametrize("kind", ["bfloat16", "float16", "float32"])
-def test_on_the_device(name, kind):
-    with override(tf32=int(kind == "float32")):
-        compare_on_the_device(name, kind)
-
-
 def compare_on_the_device(name, kind):
+    """A case as it is and compiled, on the device and in float64 on the host."""
     if not td.cuda.is_available():
-        pytest.skip("no CUDA device")
+        return False
     make, *shapes = CASES[name]
     rng = np.random.default_rng(0)
     near = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
@@ -313,12 +306,31 @@ def compare_on_the_device(name, kind):
         return [td.Tensor(node) for node in make(*(t._node for t in x))]
 
     wanted = [x.numpy() for x in run(*(x.cast(td.float64).realize() for x in given))]
-    for lazy in (run, td.compile(run)):
-        found = lazy(*(x.to("cuda") for x in given))
-        for got, want in zip(found, wanted, strict=True):
-            value = got.cast(td.float32).cpu().numpy().astype(np.float64)
-            error = np.linalg.norm(value - want) / np.linalg.norm(want)
-            assert error < (1e-2 if kind == "bfloat16" else 1.5e-3), error
+    with override(tf32=int(kind == "float32")):
+        for lazy in (run, td.compile(run)):
+            found = lazy(*(x.to("cuda") for x in given))
+            for got, want in zip(found, wanted, strict=True):
+                value = got.cast(td.float32).cpu().numpy().astype(np.float64)
+                error = np.linalg.norm(value - want) / np.linalg.norm(want)
+                assert error < (1e-2 if kind == "bfloat16" else 1.5e-3), error
+    return True
+
+
+@pytest.fixture(scope="module")
+def outcomes(request):
+    """The work of all chosen cases."""
+    with begun(request, {"test_on_the_device": compare_on_the_device}) as found:
+        yield found
+
+
+@compiled
+@pytest.mark.gpu
+@names
+@pytest.mark.parametrize("kind", ["bfloat16", "float16", "float32"])
+def test_on_the_device(outcomes, request, name, kind):
+    del name, kind
+    if not outcomes[request.node.nodeid].result():
+        pytest.skip("no CUDA device")
 
 
 def side_by_side(a, b, c):

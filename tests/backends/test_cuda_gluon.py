@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from math import inf
 
 import ml_dtypes
 import numpy as np
@@ -10,17 +11,22 @@ import pytest
 
 pytest.importorskip("triton")
 
+from device_pool import begun
 from triton.tools.disasm import get_sass
-from triton_host import INTERPRETED, check, check_on, node_of, plan_of
+from triton_host import INTERPRETED, check, check_on, node_of, plan_of, simplified
 
 from treadle.autograd.backward import gradients
-from treadle.backends.cuda import chain_split
+from treadle.backends.cuda import chain_blocks, chain_split
 from treadle.backends.cuda.chain_blocks import in_blocks
 from treadle.backends.cuda.compile import code_of
+from treadle.backends.cuda.gluon import FILE
 from treadle.backends.cuda.orders import ORDERS
 from treadle.backends.cuda.program import Plan
+from treadle.backends.registry import backend_of
+from treadle.base.device import device
 from treadle.base.dtypes import bfloat16, float16, float32
 from treadle.base.errors import DeviceError
+from treadle.base.sizes import unknown
 from treadle.ir.node import placeholder, type_of
 from treadle.ops.elementwise import cast, tanh, where
 from treadle.ops.neural import scaled_dot_product_attention, softmax
@@ -45,38 +51,38 @@ def attention(q, k, v, kind=np.float16, causal=False):
     return with_slopes(scaled_dot_product_attention(*given, is_causal=causal), *given)
 
 
-def even(kind=np.float16, causal=True):
-    return attention(*[(2, 256, 128)] * 3, kind=kind, causal=causal)
+def even(kind=np.float16, causal=True, width=128):
+    return attention(*[(2, 256, width)] * 3, kind=kind, causal=causal)
 
 
-def heads_inside():
+def heads_inside(width=128):
     """Heads beside each other in a row, in what is read and in what is written."""
-    x = leaves(*[(2, 256, 2, 128)] * 3)
+    x = leaves(*[(2, 256, 2, width)] * 3)
     y = scaled_dot_product_attention(*(a.permute(0, 2, 1, 3) for a in x), is_causal=True)
     return with_slopes(y.permute(0, 2, 1, 3), *x)
 
 
-def window(width=100):
+def window(width=128, seen=100):
     """Masked at both ends, and there is more between the products than a softmax."""
-    q, k, v = leaves((1, 384, 128), (1, 512, 128), (1, 512, 128))
+    q, k, v = leaves((1, 384, width), (1, 512, width), (1, 512, width))
     s = q @ k.mT
     row, column = s.iota_like(-2), s.iota_like(-1)
-    seen = (row >= column) & (row - column < width)
+    seen = (row >= column) & (row - column < seen)
     y = softmax(where(seen, tanh(s * 0.02) * 5.0, float("-inf"))) @ v
     return with_slopes(y, q, k, v)
 
 
-def distances():
+def distances(width=128):
     """What is added is a matter of how far apart two positions are."""
-    q, k, v = leaves(*[(1, 256, 128)] * 3)
+    q, k, v = leaves(*[(1, 256, width)] * 3)
     s = q @ k.mT
     apart = cast(s.iota_like(-2) - s.iota_like(-1), float16)
     return [softmax(s * 0.1 - apart * 0.01) @ v]
 
 
-def without_softmax():
+def without_softmax(width=128):
     """Tiles that are added up as they are."""
-    q, k, v = leaves(*[(2, 256, 128)] * 3)
+    q, k, v = leaves(*[(2, 256, width)] * 3)
     s = q @ k.mT
     return [where(s.iota_like(-2) >= s.iota_like(-1), s * 0.1, 0.0) @ v]
 
@@ -95,9 +101,26 @@ FORMS = {
     "distances": distances,
     "without_softmax": without_softmax,
 }
-KERNELS = dict.fromkeys(FORMS, 2) | {"narrow_values": 1, "wide_values": 1}
-KERNELS |= {"distances": 1, "without_softmax": 1}
-TOLERANCES = dict.fromkeys(FORMS, 2e-3) | {"bfloat": 1.5e-2}
+FORMS_64 = {
+    "causal": partial(even, width=64),
+    "full": partial(even, causal=False, width=64),
+    "bfloat": partial(even, ml_dtypes.bfloat16, width=64),
+    "more_keys": partial(attention, (2, 128, 64), (2, 384, 64), (2, 384, 64)),
+    "more_queries": partial(attention, (384, 64), (256, 64), (256, 64), causal=True),
+    "groups": partial(attention, (1, 4, 256, 64), (1, 2, 256, 64), (1, 2, 256, 64), causal=True),
+    "odd": partial(attention, *[(3, 384, 64)] * 3, causal=True),
+    "odd_slopes": partial(attention, *[(3, 192, 64)] * 3, causal=True),
+    "heads_inside": partial(heads_inside, 64),
+    "window": partial(window, 64),
+    "distances": partial(distances, 64),
+    "without_softmax": partial(without_softmax, 64),
+}
+"""Of programs that stay, of which there are few here."""
+FORMS |= {f"{name}_64": form for name, form in FORMS_64.items()}
+KERNELS = dict.fromkeys(FORMS, 2) | {"narrow_values": 1, "wide_values": 1, "odd_slopes_64": 1}
+KERNELS |= dict.fromkeys(("distances", "without_softmax"), 1)
+KERNELS |= dict.fromkeys(("distances_64", "without_softmax_64"), 1)
+TOLERANCES = dict.fromkeys(FORMS, 2e-3) | dict.fromkeys(("bfloat", "bfloat_64"), 1.5e-2)
 names = pytest.mark.parametrize("name", FORMS)
 
 
@@ -105,11 +128,16 @@ def in_gluon(plan):
     return [x for x in plan.launches if "@gluon.jit" in x.source.text]
 
 
+def widen(patch):
+    """Small chains too, and where Triton's own interpreter is at work; programs stay."""
+    patch.setattr(chain_split, "is_there", lambda: True)
+    patch.setattr(chain_blocks, "FULL", 0.0)
+    patch.setattr(chain_split, "in_blocks", lambda chain, _: in_blocks(chain, 1))
+
+
 @pytest.fixture
 def anywhere(monkeypatch):
-    """Small chains too, and where Triton's own interpreter is at work."""
-    monkeypatch.setattr(chain_split, "is_there", lambda: True)
-    monkeypatch.setattr(chain_split, "in_blocks", lambda chain, _: in_blocks(chain, 1))
+    widen(monkeypatch)
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +146,7 @@ def backend():
 
     try:
         return Cuda(0)
-    except (DeviceError, RuntimeError, OSError) as error:
+    except (DeviceError, ImportError, RuntimeError, OSError) as error:
         pytest.skip(f"no CUDA device: {error}")
 
 
@@ -129,25 +157,38 @@ def test_run_by_threads(name, anywhere):
     check(FORMS[name](), TOLERANCES[name])
 
 
+@interpreted
+@pytest.mark.parametrize("name", ["causal_64", "more_keys_64", "window_64"])
+def test_a_program_for_each_block_run_by_threads(name, anywhere, monkeypatch):
+    monkeypatch.setattr(chain_blocks, "FULL", inf)
+    assert all("held_free" not in x.source.text for x in in_gluon(plan_of(FORMS[name]())[0]))
+    check(FORMS[name](), TOLERANCES[name])
+
+
+SOME = ["causal", "bfloat", "narrow_values", "groups", "window"]
+
+
 @compiled
-@pytest.mark.parametrize("name", ["causal", "bfloat", "narrow_values", "groups", "window"])
+@pytest.mark.parametrize("name", [*SOME, "causal_64", "full_64", "groups_64", "window_64"])
 def test_compiled_for_sm_90(name, anywhere):
     for launch in in_gluon(plan_of(FORMS[name]())[0]):
-        code = code_of(launch.source, 90)
-        assert code.shared <= 227 << 10
-        assert code.warps >= 9  # two groups of four, and one that brings operands
+        code, residents = code_of(launch.source, 90), launch.grid[0] if "_64" in name else 1
+        assert (code.shared + 1024) * residents <= 228 << 10
+        assert code.warps >= (9 if launch.source.registers == 0 else 5)  # groups, and who brings
+        assert code.warps * 32 * launch.source.registers * residents <= FILE
         assert len(code.maps) == sum("tensordesc" in kind for _, kind in launch.source.types)
 
 
 @compiled
 def test_products_are_under_way_beside_the_rest(anywhere):
     """Tensor cores are waited for once a product, not once an instruction; little is spilled."""
-    for launch in in_gluon(plan_of(FORMS["causal"]())[0]):
-        text = get_sass(code_of(launch.source, 90).cubin)
-        products, waits = text.count("HGMMA"), text.count("WARPGROUP.DEPBAR")
-        assert products >= 32
-        assert waits <= products // 4
-        assert text.count("STL") <= 8
+    for name in ("causal", "causal_64"):
+        for launch in in_gluon(plan_of(FORMS[name]())[0]):
+            text = get_sass(code_of(launch.source, 90).cubin)
+            products, waits = text.count("HGMMA"), text.count("WARPGROUP.DEPBAR")
+            assert products >= (32 if name == "causal" else 16)
+            assert waits <= products // 4
+            assert text.count("STL") <= 8
 
 
 def large(*shape, causal=True, kind=bfloat16):
@@ -166,7 +207,7 @@ def test_where_it_is_chosen(monkeypatch):
     wide = large(4, 16, 4096, 128)
     assert gluon_count(*wide) == gluon_count(*large(4, 16, 4096, 128, causal=False)) > 0
     assert gluon_count(*wide, architecture=80) == gluon_count(*wide, architecture=100) == 0
-    others = [(4, 16, 4096, 64), (4, 16, 4001, 128), (4, 16, 4096, 96), (1, 2, 1024, 128)]
+    others = [(4, 16, 4001, 128), (4, 16, 4096, 96), (1, 2, 1024, 128), (2, 4, 1024, 64)]
     assert [gluon_count(*large(*shape)) for shape in others] == [0] * len(others)
     assert gluon_count(*large(4, 16, 4096, 128, kind=float32)) == 0
     monkeypatch.setattr(chain_split, "is_there", lambda: False)
@@ -182,10 +223,26 @@ def test_two_products_read_a_stream_each_and_what_they_are_fed_to_one_of_these(m
     assert gluon_count([(one * same) @ k], given) == 0
 
 
+def test_programs_stay_where_all_have_much_to_do(monkeypatch):
+    """Where many would be idle at the end, each block has a program of its own."""
+    monkeypatch.setattr(chain_split, "is_there", lambda: True)
+
+    def grids(*shape):
+        roots, given = large(*shape)
+        plan = Plan(simplify(roots, ORDERS), given, {}, 132, architecture=90)
+        return [launch.grid[0] for launch in in_gluon(plan)]
+
+    assert grids(16, 12, 1024, 64) == [2 * 132, 3 * 132]
+    assert grids(4, 16, 4096, 64) == [2 * 132, 4096]
+    assert grids(3, 16, 1024, 64) == [3 * 16 * 8, 3 * 132]
+    assert grids(unknown("batch", 8, 64), 12, 1024, 64) == []
+
+
 @interpreted
-def test_many_turns(anywhere):
+@pytest.mark.parametrize("width", [64, 128])
+def test_many_turns(width, anywhere):
     """More than there are stages: rooms are filled again and again."""
-    q, r, k, s = leaves(*[(1, 768, 128)] * 4)
+    q, r, k, s = leaves(*[(1, 768, width)] * 4)
     check([softmax(q @ k.mT) @ k, ((q @ k.mT) * (r @ s.mT) * 0.01) @ k], 5e-3)
 
 
@@ -195,17 +252,57 @@ def test_one_graph_has_one_text():
     assert len({tuple(x.source.text for x in plan.launches) for plan in plans}) == 1
 
 
+# ---- on a device
+
+
+def check_form(name):
+    with pytest.MonkeyPatch.context() as patch:
+        widen(patch)
+        check_on(backend_of(device("cuda")), FORMS[name](), TOLERANCES[name])
+
+
+def check_length(length, causal, width):
+    with pytest.MonkeyPatch.context() as patch:
+        widen(patch)
+        roots = attention(*[(3, length, width)] * 3, kind=ml_dtypes.bfloat16, causal=causal)
+        check_on(backend_of(device("cuda")), roots, TOLERANCES["bfloat"])
+
+
+def check_all_processors(full):
+    """As many programs as there are in earnest, with an odd number of blocks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chain_blocks, "FULL", full)
+        roots = attention(*[(3, 61, 384, 64)] * 3, kind=ml_dtypes.bfloat16, causal=True)
+        assert len(in_gluon(Plan(*simplified(roots)[:2], {}, 132, architecture=90))) == 2
+        check_on(backend_of(device("cuda")), roots, TOLERANCES["bfloat"])
+
+
+@pytest.fixture(scope="module")
+def outcomes(request, backend):
+    """The work of all chosen cases."""
+    work = {"test_on_the_device": check_form, "test_lengths_on_the_device": check_length}
+    with begun(request, work | {"test_all_processors_at_work": check_all_processors}) as found:
+        yield found
+
+
 @compiled
 @pytest.mark.gpu
 @names
-def test_on_the_device(name, anywhere, backend):
-    check_on(backend, FORMS[name](), TOLERANCES[name])
+def test_on_the_device(outcomes, request, name):
+    outcomes[request.node.nodeid].result()
 
 
 @compiled
 @pytest.mark.gpu
 @pytest.mark.parametrize("length", [128, 640, 4096])
 @pytest.mark.parametrize("causal", [True, False])
-def test_lengths_on_the_device(length, causal, anywhere, backend):
-    roots = attention(*[(3, length, 128)] * 3, kind=ml_dtypes.bfloat16, causal=causal)
-    check_on(backend, roots, TOLERANCES["bfloat"])
+@pytest.mark.parametrize("width", [64, 128])
+def test_lengths_on_the_device(outcomes, request, length, causal, width):
+    outcomes[request.node.nodeid].result()
+
+
+@compiled
+@pytest.mark.gpu
+@pytest.mark.parametrize("full", [0.0, inf])
+def test_all_processors_at_work(outcomes, request, full):
+    outcomes[request.node.nodeid].result()

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
-
 import numpy as np
 import pytest
 
@@ -13,8 +10,10 @@ pytest.importorskip("cuda.bindings")
 
 from cuda_cases import CASES
 from cuda_rows import DIFFERENTIABLE, SAMPLED, label, run_gradient, run_row
+from device_pool import begun
 from triton_host import INTERPRETED, PROCESSORS, check_on, error_of, simplified
 
+from treadle.backends.registry import backend_of
 from treadle.base.device import device
 from treadle.base.errors import DeviceError
 from treadle.ir.node import leaf, type_of
@@ -36,18 +35,16 @@ def backend():
 
     try:
         return Cuda(0)
-    except (DeviceError, RuntimeError, OSError) as error:
+    except (DeviceError, ImportError, RuntimeError, OSError) as error:
         pytest.skip(f"no CUDA device: {error}")
 
 
 @pytest.fixture(scope="module")
 def outcomes(request, backend):
-    """The work of all chosen rows, begun at once in many processes: most of it is compiling."""
+    """The work of all chosen rows."""
     work = {"test_row_on_the_device": run_row, "test_gradient_on_the_device": run_gradient}
-    chosen = [x for x in request.session.items if x.path == request.path and x.originalname in work]
-    pool = ProcessPoolExecutor(mp_context=get_context("spawn"))
-    yield {x.nodeid: pool.submit(work[x.originalname], **x.callspec.params) for x in chosen}
-    pool.shutdown(cancel_futures=True)
+    with begun(request, work | {"test_on_the_device": run_case}) as found:
+        yield found
 
 
 @pytest.mark.parametrize(("name", "kind"), SAMPLED, ids=label)
@@ -60,10 +57,14 @@ def test_gradient_on_the_device(outcomes, request, name):
     assert outcomes[request.node.nodeid].result() > 0
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_on_the_device(backend, name):
+def run_case(name):
     case = CASES[name]
-    check_on(backend, case.build(), max(case.tolerance, 4e-6))
+    check_on(backend_of(device("cuda")), case.build(), max(case.tolerance, 4e-6))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_on_the_device(outcomes, request, name):
+    outcomes[request.node.nodeid].result()
 
 
 def test_the_device_is_described(backend):

@@ -101,6 +101,19 @@ def test_few_blocks_of_lanes_are_cut_along_the_stream():
     assert grids == [[(16, 8), (16, 1)], [(32, 4), (32, 1)], [(256, 1)]]
 
 
+def test_masked_slopes_along_keys_have_long_tiles():
+    """Where they fit registers: of width 64. Items are told apart without calls of a function."""
+    found = {}
+    for width, causal in ((64, True), (64, False), (128, True)):
+        q, k, v, g = (node_of(np.zeros((2, 4, 200, width), ml_dtypes.bfloat16)) for _ in range(4))
+        y = scaled_dot_product_attention(q, k, v, is_causal=causal)
+        plan, _ = plan_of(gradients([y], [k, v], [g]))
+        source = plan.launches[-1].source
+        found[width, causal] = dict(source.constants)["BN"]
+        assert "int64" not in source.text
+    assert found == {(64, True): 128, (64, False): 64, (128, True): 64}
+
+
 def test_tiles_of_products_do_little_and_meet_few_arrays():
     """A kernel of its own is quicker than tiles that wait, for memory or for what takes long."""
     x, y = (node_of(np.zeros((1024, 1024), ml_dtypes.bfloat16)) for _ in range(2))

@@ -14,6 +14,7 @@ pytest.importorskip("cuda.bindings")
 pytest.importorskip("hypothesis")
 
 from cuda_graphs import run_slopes, run_unordered, run_values
+from device_pool import begun
 from test_cuda_dims import compare_texts
 from test_cuda_loops import LOOPS, roots_of
 from test_cuda_stepped import CROSSING, compare_with_the_host
@@ -50,15 +51,14 @@ def test_random_graphs_give_the_reference_value(pool, work):
     assert not wrong, "\n\n".join(wrong[:3])
 
 
-@pytest.mark.parametrize("most", [nest.MOST, 0], ids=["flat", "walked"])
-@pytest.mark.parametrize("name", LOOPS)
-def test_a_loop_on_the_device(monkeypatch, name, most):
-    monkeypatch.setattr(nest, "MOST", most)
-    check_on(backend_of(device("cuda")), roots_of(name), 1e-5)
+def check_loop(name, most):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nest, "MOST", most)
+        check_on(backend_of(device("cuda")), roots_of(name), 1e-5)
 
 
-@pytest.mark.parametrize("name", LOOPS)
-def test_a_compiled_loop_gives_the_same_at_every_call(name):
+def check_compiled_loop(name):
+    """The same at every call."""
     function, *shapes = LOOPS[name]
     made = td.compile(function)
     for _ in range(3):
@@ -68,6 +68,44 @@ def test_a_compiled_loop_gives_the_same_at_every_call(name):
         flatten(function(*map(td.tensor, arrays)), td.Tensor, wanted)
         for a, b in zip(found, wanted, strict=True):
             np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=2e-5, atol=2e-5)
+
+
+def check_loop_over_devices(function, most, compiled):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(settling, "MOST", most)
+        compare_with_the_host(function, compiled)
+
+
+@pytest.fixture(scope="module")
+def outcomes(request):
+    """The work of all chosen cases."""
+    work = {
+        "test_a_loop_on_the_device": check_loop,
+        "test_a_compiled_loop": check_compiled_loop,
+        "test_a_loop_over_devices": check_loop_over_devices,
+        "test_lines_are_sorted_and_added_up": check_lines,
+        "test_many_entries_are_added_up_in_order": check_entries,
+    }
+    with begun(request, work) as found:
+        yield found
+
+
+@pytest.mark.parametrize("most", [nest.MOST, 0], ids=["flat", "walked"])
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_loop_on_the_device(outcomes, request, name, most):
+    outcomes[request.node.nodeid].result()
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_compiled_loop(outcomes, request, name):
+    outcomes[request.node.nodeid].result()
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["as it is", "compiled"])
+@pytest.mark.parametrize("most", [settling.MOST, 0], ids=["at once", "step by step"])
+@pytest.mark.parametrize("function", CROSSING)
+def test_a_loop_over_devices(outcomes, request, function, most, compiled):
+    outcomes[request.node.nodeid].result()
 
 
 def trained(steps):
@@ -108,19 +146,7 @@ def test_a_long_run_holds_its_memory():
     assert held[-1] == held[1], held
 
 
-@pytest.mark.parametrize("compiled", [False, True], ids=["as it is", "compiled"])
-@pytest.mark.parametrize("most", [settling.MOST, 0], ids=["at once", "step by step"])
-@pytest.mark.parametrize("function", CROSSING)
-def test_a_loop_over_devices(monkeypatch, function, most, compiled):
-    monkeypatch.setattr(settling, "MOST", most)
-    compare_with_the_host(function, compiled)
-
-
-@pytest.mark.parametrize(
-    ("rows", "places", "width"),
-    [(200_000, 20_000, 64), (65_536, 16, 256), (200_000, 1_000, 1), (1_500_000, 300, 1)],
-)
-def test_many_entries_are_added_up_in_order(rows, places, width):
+def check_entries(rows, places, width):
     index = rng.integers(0, places, rows)
     values = rng.standard_normal((rows, width)).astype(np.float32)
     wanted = np.zeros((places, width))
@@ -138,10 +164,16 @@ def test_many_entries_are_added_up_in_order(rows, places, width):
         assert np.abs(added() - wanted).max() < 1e-4 * np.abs(wanted).max()
 
 
-@pytest.mark.parametrize("shape", [(3, 100_000), (1, 1_500_000), (70_000, 5), (500, 700)])
-@pytest.mark.parametrize("kind", ["float32", "bfloat16", "int64", "uint8"])
-def test_lines_are_sorted_and_added_up(shape, kind):
-    values = td.tensor(rng.standard_normal(shape) * 50).cast("uint8" if kind == "uint8" else kind)
+@pytest.mark.parametrize(
+    ("rows", "places", "width"),
+    [(200_000, 20_000, 64), (65_536, 16, 256), (200_000, 1_000, 1), (1_500_000, 300, 1)],
+)
+def test_many_entries_are_added_up_in_order(outcomes, request, rows, places, width):
+    outcomes[request.node.nodeid].result()
+
+
+def check_lines(shape, kind):
+    values = td.tensor(rng.standard_normal(shape) * 50).cast(kind)
     there = values.to("cuda")
     for f in (td.sort, td.argsort, lambda x: td.topk(x, 3)[0]):
         np.testing.assert_array_equal(f(there).numpy(), f(values).numpy())
@@ -149,6 +181,12 @@ def test_lines_are_sorted_and_added_up(shape, kind):
     for axis in (0, 1):
         found, wanted = (td.cumsum(x, axis=axis).numpy() for x in (whole.to("cuda"), whole))
         np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("shape", [(3, 100_000), (1, 1_500_000), (70_000, 5), (500, 700)])
+@pytest.mark.parametrize("kind", ["float32", "bfloat16", "int64", "uint8"])
+def test_lines_are_sorted_and_added_up(outcomes, request, shape, kind):
+    outcomes[request.node.nodeid].result()
 
 
 def test_small_products_of_many_sizes():

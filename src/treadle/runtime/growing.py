@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from treadle.backends.registry import RELIEF, Program
+from treadle.backends.registry import RELIEF, Program, backend_of
 from treadle.base import trace
+from treadle.base.device import Device
 from treadle.base.errors import DeviceError, ShapeError, TreadleError, explain
 from treadle.base.knobs import MEANING
 from treadle.base.shapes import Dim
@@ -28,6 +29,7 @@ from treadle.runtime.once import once
 SEEN = 3  # sizes that have programs of their own, before one program serves all others
 LEAST = 2  # of what changes
 ROOM = 2  # a program serves sizes up to so many times what was seen, and down to such a part
+SHARE = 8  # such a program works in one of so many parts of a device's memory at most
 MOST_PATTERNS = 1024
 NAME = "size"
 NAMED = frozenset((Dim, Size))
@@ -146,12 +148,20 @@ def _served(
             if found is None:
                 found = general.family.make(values, _generalised(general, read, graph), compiled)
             served = _at(found, read.sizes[general.line.leader])
+            _require_room(graph[0][0].device, found.program)
         except TreadleError:  # the op of one size is not that of another, or nobody can tell
             continue
         pattern.general = general
         return served
     pattern.hopeless = bool(choices)
     return None
+
+
+def _require_room(device: Device, program: Any) -> None:
+    """Refuse what works in much of a device's memory: it is laid out for the largest size."""
+    total = backend_of(device).statistics().total
+    if total and program.layout.nbytes * SHARE > total:
+        raise DeviceError(explain("compile", "a program for many sizes would take much memory"))
 
 
 def _at(variant: Variant, size: int) -> Variant:

@@ -99,15 +99,12 @@ class ChainKernel:
 
     def _place(self, size: str) -> None:
         """Which lanes of which item; those that have most to do first. size: lanes of a program."""
-        for name, value in (("M", self.frame.lane.extent), ("N", self.frame.stream.extent)):
-            self.arguments.integer(name, value, self.wide)
-        for k, axis in enumerate(self.frame.batch):
-            self.arguments.integer(f"g{k}", axis.extent, self.wide)
+        self._extents()
         wide = ".to(tl.int64)" if self.wide else ""
         self.line(f"program = tl.program_id(0){wide}")
         self.line(f"blocks = tl.cdiv(M, {size})")
         self.arguments.integer("together", self._together(), self.wide)
-        items = " * ".join(f"g{k}" for k in range(len(self.frame.batch))) or "1"
+        items = self._items()
         self.line("group = program // (blocks * together)")
         self.line(f"count = tl.minimum({items} - group * together, together)")
         self.line("inside = program % (blocks * together)")
@@ -116,7 +113,21 @@ class ChainKernel:
         block = "inside // count"
         self.line(f"first_lane = ({f'blocks - 1 - {block}' if later else block}) * {size}")
         self.line(f"last_lane = tl.minimum(first_lane + {size}, M) - 1")
-        self.line("rest = item.to(tl.int64)")
+        self._item()
+
+    def _extents(self) -> None:
+        """How many lanes, stream positions and items there are."""
+        for name, value in (("M", self.frame.lane.extent), ("N", self.frame.stream.extent)):
+            self.arguments.integer(name, value, self.wide)
+        for k, axis in enumerate(self.frame.batch):
+            self.arguments.integer(f"g{k}", axis.extent, self.wide)
+
+    def _items(self) -> str:
+        return " * ".join(f"g{k}" for k in range(len(self.frame.batch))) or "1"
+
+    def _item(self) -> None:
+        """Where an item is along each axis: of 32 bits, if it may, whose division takes little."""
+        self.line("rest = item")
         for k in reversed(range(len(self.frame.batch))):
             self.line(f"d{k} = rest % g{k}")
             self.line(f"rest = rest // g{k}")

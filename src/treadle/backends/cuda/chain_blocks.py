@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import prod
+from math import ceil, prod
 from typing import NamedTuple
 
 from treadle.backends.cuda.chain_cuts import Cut, programs_of
@@ -18,6 +18,7 @@ from treadle.kernel.chain import ONES, Chained, Frame, Operand
 from treadle.kernel.loops import Ex
 
 WIDTHS = {64, 128}
+FULL = 0.9  # of all rounds of programs that stay: else blocks one by one find room more evenly
 
 
 class Result(NamedTuple):
@@ -38,30 +39,46 @@ class Blocks:
 
     - **held**: what the lanes bring to each product; **streamed**: what streams by
     - **results**: of each program that runs at the end, unless it stores rows
+    - **residents**: programs of a processor
+    - **programs**: those that stay, and take blocks of lanes in turn; None: each block has its own
     """
 
     cut: Cut
     held: list[Tensor]
     streamed: dict[Operand, Tensor]
     results: list[Result | None]
+    residents: int
+    programs: int | None
 
 
 def in_blocks(chain: Chained, processors: int) -> Blocks | None:
     """A chain for Gluon, if it can be, and gains by it.
 
     On an H200, attention of width 128 does by a fifth, and its slopes along queries by a seventh;
-    narrower ones do not, nor do slopes along keys, which are fed to two products.
+    of width 64 both do by a seventh if programs stay, else by a few hundredths. Slopes along keys,
+    which are fed to two products, do not.
     """
     columns = [c.columns for sweep in chain.sweeps for c in sweep.consumers]
     sides = [*columns, *(p.depth for p in chain.producers)]
-    fits = set(sides) <= WIDTHS and max(sides) == max(WIDTHS)
+    fits = set(sides) <= WIDTHS
     if len(chain.sweeps) != 1 or chain.end or not columns or chain.dtype.size != 2 or not fits:
         return None
-    cut = Cut(GROUPS * LANES, 128, 4, 3 if len(chain.producers) == 1 else 2)
+    cut, residents = _cut(len(chain.producers), max(sides))
     whole = not (chain.frame.lane.extent % cut.lanes or chain.frame.stream.extent % cut.stream)
-    if not whole or programs_of(chain, cut) < processors or not _is_known(chain):
+    at_once = processors * residents
+    blocks = programs_of(chain, cut)
+    if not whole or blocks < at_once or not _is_known(chain):
         return None
-    return _blocks(chain, cut)
+    rounds = blocks / (2 * at_once)  # a program that stays takes blocks by pairs
+    stay = residents > 1 and rounds >= FULL * ceil(rounds)
+    return _blocks(chain, cut, residents, at_once if stay else None)
+
+
+def _cut(producers: int, widest: int) -> tuple[Cut, int]:
+    """The tile of a program, and how many programs a processor has at once."""
+    if widest == max(WIDTHS):
+        return Cut(GROUPS * LANES, 128, 4, 3 if producers == 1 else 2), 1
+    return (Cut(GROUPS * LANES, 64, 4, 3), 2) if producers == 1 else (Cut(LANES, 64, 4, 2), 3)
 
 
 def _is_known(chain: Chained) -> bool:
@@ -96,7 +113,7 @@ def _is_plain(built: Built, frame: Frame) -> bool:
 # ---- blocks
 
 
-def _blocks(chain: Chained, cut: Cut) -> Blocks | None:
+def _blocks(chain: Chained, cut: Cut, residents: int, programs: int | None) -> Blocks | None:
     (sweep,), frame = chain.sweeps, chain.frame
     held = [_block(frame, p.lane, p.depth, LANES, lanes=True) for p in chain.producers]
     streams = [(p.stream, p.depth) for p in chain.producers]
@@ -107,7 +124,7 @@ def _blocks(chain: Chained, cut: Cut) -> Blocks | None:
     results = list(_results(chain, mine))
     whole = all(x in others and others[x].block[-1] == n for x, n in streams)
     whole = whole and len(mine) == len(held) and len(results) == len(chain.last)
-    return Blocks(cut, mine, others, results) if whole else None
+    return Blocks(cut, mine, others, results, residents, programs) if whole else None
 
 
 def _block(frame: Frame, x: Operand, columns: int, rows: int, lanes: bool) -> Tensor | None:

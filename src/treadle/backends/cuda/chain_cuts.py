@@ -34,17 +34,19 @@ OTHER_CUTS = [Cut(lanes, stream, 4, 2) for lanes in (32, 64, 128) for stream in 
 def choose_cut(chain: Chained) -> Cut:
     """The tile of a chain: two programs a processor are worth more than one that is large."""
     columns = max([c.columns for s in chain.sweeps for c in s.consumers], default=0)
-    deepest = max(p.depth for p in chain.producers)
+    widest = max(columns, *(p.depth for p in chain.producers))
     consumers = max(len(s.consumers) for s in chain.sweeps)
     if chain.dtype.size > 2:
         return Cut(32, 32, 4, 1)
-    if chain.frame.lane.extent <= FEW_LANES and max(columns, deepest) <= 128:
+    if chain.frame.lane.extent <= FEW_LANES and widest <= 128:
         return Cut(FEW_LANES, 128, 4, 3)  # it waits for memory: most lanes would be idle
     if len(chain.producers) == 1:
-        return Cut(64, 128, 4, 2) if max(columns, deepest) <= 64 else Cut(64, 64, 4, 3)
-    if consumers > 1 or max(columns, deepest) > 128:
-        return Cut(64, 64, 4, 2) if max(columns, deepest) > 64 else Cut(64, 64, 4, 3)
-    if max(columns, deepest) > 64:
+        return Cut(64, 128, 4, 2) if widest <= 64 else Cut(64, 64, 4, 3)
+    if consumers > 1 and chain.limits and 32 < widest <= 64:
+        return Cut(64, 128, 4, 2)  # without limits its products would be waited for one by one
+    if consumers > 1 or widest > 128:
+        return Cut(64, 64, 4, 2) if widest > 64 else Cut(64, 64, 4, 3)
+    if widest > 64:
         return Cut(128, 64, 8, 3, copies=False)  # eight warps are quicker by themselves
     return Cut(64, 64, 4, 3)
 

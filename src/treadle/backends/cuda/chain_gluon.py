@@ -1,9 +1,9 @@
 """Chained products in Gluon.
 
-A program has 128 lanes. One warp only brings operands, ahead by as many tiles as there are stages;
-two groups of four warps have 64 lanes each, and one computes while products of the other are under
-way. What is computed is the text of the chain's loop programs, as in Triton; tiles and rows lie in
-registers as the tensor cores leave them.
+One warp only brings operands, ahead by as many tiles as there are stages; groups of four warps have
+64 lanes each, and one computes while products of the other are under way: there are two groups in a
+program, or several programs on a processor. What is computed is the text of the chain's loop
+programs, as in Triton; tiles and rows lie in registers as the tensor cores leave them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,14 @@ from treadle.backends.cuda.chain_blocks import Blocks, bytes_of, places
 from treadle.backends.cuda.chain_cuts import programs_of
 from treadle.backends.cuda.chain_gluon_parts import GluonPart
 from treadle.backends.cuda.chain_parts import Part
-from treadle.backends.cuda.gluon import GROUPS, HEAD, LANES, add_tensor, grid_of, started
+from treadle.backends.cuda.gluon import (
+    HEAD,
+    LANES,
+    add_tensor,
+    grid_of,
+    registers_of,
+    started,
+)
 from treadle.backends.cuda.launch import Launch, Tensor
 from treadle.backends.cuda.narrow import memory_type
 from treadle.backends.cuda.ops import with_helpers
@@ -34,9 +41,12 @@ TILE = re.compile(r"\btile\d+\b")
 class GluonKernel(ChainKernel):
     """One chain on its way to Gluon.
 
-    With one product to make a tile, the next tile is asked for before this one is used up, so that
-    its loop program runs beside that; with several, each runs beside what comes of another.
+    With one product to make a tile, and a processor to itself, the next tile is asked for before
+    this one is used up, so that its loop program runs beside that; else each runs beside what comes
+    of another product, or program.
 
+    - **rounds**: blocks of lanes whose own operands shared memory holds at once
+    - **came**: the barrier at which these have come, and its phase
     - **rooms**: by name of an operand, its blocks, and how many of them shared memory holds
     - **streamed**: names of the operands that stream by
     - **sections**: turns of the stream from and to, and are their tiles free of masks?
@@ -44,13 +54,16 @@ class GluonKernel(ChainKernel):
     """
 
     part = GluonPart
+    rounds = 1
+    came = "held.index(0)", "0"
 
     def __init__(self, chain: Chained, blocks: Blocks) -> None:
         super().__init__(chain, False, blocks.cut, copies=True)
         (self.sweep,), self.blocks = chain.sweeps, blocks
         (self.consumer,) = self.sweep.consumers
         self.into = variable(self.consumer.into)
-        self.ahead = len(chain.producers) == 1
+        self.groups = self.cut.lanes // LANES
+        self.ahead = len(chain.producers) == 1 and blocks.residents == 1
         self.dtype = memory_type(chain.dtype)
         self.rooms: dict[str, tuple[Tensor, int]] = {}
         self.streamed: dict[Operand, str] = {}
@@ -61,7 +74,7 @@ class GluonKernel(ChainKernel):
         """The kernel and its arguments."""
         chain = self.chain
         for k, block in enumerate(self.blocks.held):
-            self._room(f"x{k}", block, GROUPS)
+            self._room(f"x{k}", block, self.groups * self.rounds)
         for k, (operand, block) in enumerate(self.blocks.streamed.items()):
             self.streamed[operand] = f"y{k}"
             self._room(f"y{k}", block, self.cut.stages)
@@ -78,8 +91,11 @@ class GluonKernel(ChainKernel):
         else:
             self._straight(bound, early)
         self._leave()
-        source = self.arguments.source(self._text(head), {}, 4, self.cut.stages)
-        return Launch(source, (programs_of(chain, self.cut), 1), self.arguments.values, chain.size)
+        residents = self.blocks.residents
+        most = registers_of(self.groups, residents)[0] if residents > 1 else 0
+        source = self.arguments.source(self._text(head), {}, 4, self.cut.stages, most)
+        grid = self.blocks.programs or programs_of(chain, self.cut)
+        return Launch(source, (grid, 1), self.arguments.values, chain.size)
 
     # ---- operands
 
@@ -103,8 +119,6 @@ class GluonKernel(ChainKernel):
 
     def _turns(self, bound: Bound) -> None:
         """Tiles come from an end that is masked, if one is; the free ones are in the middle."""
-        for k in range(len(self.frame.batch)):
-            self.line(f"d{k} = d{k}.to(tl.int32)")
         signs = self._limits(bound.number)
         self.masked, self.backwards = bool(signs), False in signs
         self.line("first = tl.minimum(low // BN, N // BN - 1)")
@@ -125,19 +139,28 @@ class GluonKernel(ChainKernel):
 
     def _at(self, turn: str) -> list[str]:
         """Where the stream is at a turn."""
-        sign = "-" if self.backwards else "+"
-        room = [f"stage = {turn} % STAGES", f"phase = {turn} // STAGES & 1"]
+        sign, count = "-" if self.backwards else "+", self._count(turn)
+        room = [f"stage = {count} % STAGES", f"phase = {count} // STAGES & 1"]
         return [*room, f"start = (edge {sign} {turn}) * BN"]
+
+    def _count(self, turn: str) -> str:
+        """A turn, counted over all that a program does."""
+        return turn
+
+    def _room_of(self, group: str) -> str:
+        """The number of the room for what the lanes of a group bring."""
+        return group
 
     def _bring(self) -> list[str]:
         """What the warp does that brings operands."""
-        size = GROUPS * sum(map(bytes_of, self.blocks.held))
-        lines = [f"mbarrier.expect(held.index(0), {size})"]
+        size, came = self.groups * sum(map(bytes_of, self.blocks.held)), self.came[0]
+        lines = [f"mbarrier.expect({came}, {size})"]
         copy = "tma.async_copy_global_to_shared"
         for k, producer in enumerate(self.chain.producers):
-            for part in range(GROUPS):
+            for part in range(self.groups):
                 at = places(producer.lane, f"first_lane + {part * LANES}")
-                lines.append(f"{copy}(x{k}, [{at}], held.index(0), x{k}_room.index({part}))")
+                room = f"x{k}_room.index({self._room_of(str(part))})"
+                lines.append(f"{copy}(x{k}, [{at}], {came}, {room})")
         inside = self._at("turn")
         for operand, name in self.streamed.items():
             at, full = places(operand, "start"), f"{name}_full.index(stage)"
@@ -159,7 +182,7 @@ class GluonKernel(ChainKernel):
         columns = self.consumer.columns
         self.line(f"{self.into} = gl.zeros((BM, {columns}), gl.float32, GRID{columns})")
         self.lines += self._emitter(first, 1).run()
-        self.line("mbarrier.wait(held.index(0), 0)")
+        self.line(f"mbarrier.wait({', '.join(self.came)})")
 
     def _begin_turn(self, turn: str, depth: int) -> None:
         layout = f"gl.SliceLayout(0, GRID{self.cut.stream})"
@@ -169,7 +192,8 @@ class GluonKernel(ChainKernel):
     def _ask(self, k: int, depth: int) -> None:
         """The product that makes a tile, under way once its operand has come."""
         name = self.streamed[self.chain.producers[k].stream]
-        sides = f"{self._tile(f'x{k}', 'PART')}, {self._tile(name, 'stage')}.permute((1, 0))"
+        held = self._tile(f"x{k}", self._room_of("PART"))
+        sides = f"{held}, {self._tile(name, 'stage')}.permute((1, 0))"
         self.line(f"mbarrier.wait({name}_full.index(stage), phase)", depth)
         self.line(f"tile{k} = warpgroup_mma({sides}, zero, use_acc=False, is_async=True)", depth)
 
@@ -215,13 +239,25 @@ class GluonKernel(ChainKernel):
                 self._ask(k, 2)
             part = self._program(bound, early, free, 2)
             self._awaited(part.run(), [f"tile{k}" for k in self.sweep.producers], 2)
+            name = self.streamed[self.consumer.operand]
+            if self.consumer.operand not in [p.stream for p in self.chain.producers]:
+                self.line(f"mbarrier.wait({name}_full.index(stage), phase)", 2)
+            self._rescale(2)
             self.line(f"sums = {self._added(self._fed(), 'stage')}", 2)
             self.line(f"{self.into} = warpgroup_mma_wait(0, deps=(sums,))", 2)
-            self._free(self.streamed[self.consumer.operand], "stage", 2)
+            self._free(name, "stage", 2)
+
+    def _rescale(self, depth: int) -> None:
+        """What was added up is made relative to a new maximum."""
+        factor = self.consumer.factor
+        if factor != ONES:
+            layout = f"gl.SliceLayout(1, GRID{self.consumer.columns})"
+            by = f"gl.convert_layout({variable(factor)}, {layout})[:, None]"
+            self.line(f"{self.into} = {self.into} * {by}", depth)
 
     def _pipelined(self, bound: Bound, early: Part) -> None:
         """The next tile is asked for before this one is added, and computed beside that."""
-        name, factor = self.streamed[self.consumer.operand], self.consumer.factor
+        name = self.streamed[self.consumer.operand]
         rows = [bound.names[s.buffer] for s in bound.kernel.row_stores]
         through = ", ".join([variable(self.consumer.feed), *rows])
         self._begin_turn("0", 1)
@@ -244,10 +280,7 @@ class GluonKernel(ChainKernel):
             self.line(f"mbarrier.wait({name}_full.index(stage), phase)", 2)
             self.line(f"{self.into}, {through} = warpgroup_mma_wait(0, deps=(sums, {through}))", 2)
             self._free(name, "before", 2)
-            if factor != ONES:
-                layout = f"gl.SliceLayout(1, GRID{self.consumer.columns})"
-                by = f"gl.convert_layout({variable(factor)}, {layout})[:, None]"
-                self.line(f"{self.into} = {self.into} * {by}", 2)
+            self._rescale(2)
         self.line(f"sums = {self._added(self._fed(), '(turns - 1) % STAGES')}")
         self.line(f"{self.into} = warpgroup_mma_wait(0, deps=(sums,))")
 
@@ -278,8 +311,9 @@ class GluonKernel(ChainKernel):
     def _out(self, name: str, room: str, operand: Operand) -> list[str]:
         """The lines by which a tile leaves."""
         at = places(operand, "first_lane + PART * BM")
-        copy = f"tma.async_copy_shared_to_global({name}, [{at}], {room}_room.index(PART))"
-        stores = f"{self._tile(room, 'PART')}.store(leaving)"
+        mine = self._room_of("PART")
+        copy = f"tma.async_copy_shared_to_global({name}, [{at}], {room}_room.index({mine}))"
+        stores = f"{self._tile(room, mine)}.store(leaving)"
         return [stores, "fence_async_shared()", "meet()", copy]
 
     # ---- the text
@@ -287,36 +321,39 @@ class GluonKernel(ChainKernel):
     def _text(self, head: list[str]) -> str:
         """The functions of the warps, and the kernel that starts them; head: where a program is."""
         names = [name for name, _ in self.arguments.types]
-        known = ["item", "first_lane", *(f"d{k}" for k in range(len(self.frame.batch)))]
-        known += ["edge", "turns", "begin", "end"]
-        made, rooms = self._made()
-        brought, computed = self._bring(), self.lines
+        brought, computed = (self._whole([*head, *x]) for x in (self._bring(), self.lines))
+        rooms, residents = self._made(), self.blocks.residents
         words = set(re.findall(r"\w+", " ".join([*brought, *computed])))
-        given = ", ".join(name for name in (*names, *known, *rooms) if name in words)
-        made += started(given)
+        given = ", ".join(name for name in (*names, *rooms) if name in words)
+        made = [f"{name} = {text}" for name, text in rooms.items()]
+        made += started(given, self.groups, registers_of(self.groups, residents)[1])
         functions = {
             f"bring({given})": brought,
             f"compute({given}, PART: gl.constexpr)": computed,
-            f"kernel({', '.join(names)})": [*head, *("    " + line for line in made)],
+            f"kernel({', '.join(names)})": ["    " + line for line in made],
         }
         texts = [f"@gluon.jit\ndef {x}:\n" + "\n".join(lines) for x, lines in functions.items()]
         text = "\n\n\n".join([HEAD + SPREAD, self._numbers(), "# a chain", *texts])
         return with_helpers(text + "\n")
 
-    def _made(self) -> tuple[list[str], list[str]]:
-        """Lines that make the rooms and their barriers, and the names of these."""
-        made = {"held": "barriers(1, 1)"}
+    def _whole(self, lines: list[str]) -> list[str]:
+        """All that a warp does, of what it does for a block of lanes."""
+        return lines
+
+    def _made(self) -> dict[str, str]:
+        """How rooms and barriers are made, by name."""
+        made = {"held": f"barriers({self.rounds}, 1)"}
         for name, (block, count) in self.rooms.items():
             given = f"{self.dtype}, {[count, *block.block]}, {name}.layout"
             made[f"{name}_room"] = f"gl.allocate_shared_memory({given})"
             if name in self.streamed.values():
                 made[f"{name}_full"] = f"barriers({count}, 1)"
-                made[f"{name}_free"] = f"barriers({count}, {GROUPS})"
-        return [f"{name} = {text}" for name, text in made.items()], list(made)
+                made[f"{name}_free"] = f"barriers({count}, {self.groups})"
+        return made
 
     def _numbers(self) -> str:
         """Sizes, and how tiles of so many columns lie in registers."""
-        sizes = {"BM": LANES, "LANES": GROUPS * LANES}
+        sizes = {"BM": LANES, "LANES": self.cut.lanes, "ROUNDS": self.rounds}
         sizes |= {"BN": self.cut.stream, "STAGES": self.cut.stages}
         numbers = {name: str(value) for name, value in sizes.items()}
         for n in sorted({self.cut.stream, self.consumer.columns}):

@@ -12,6 +12,7 @@ from treadle.backends.cuda.chain_blocks import in_blocks
 from treadle.backends.cuda.chain_cuts import Cut, programs_of, settled_cut
 from treadle.backends.cuda.chain_gluon import GluonKernel
 from treadle.backends.cuda.chain_operands import width_of
+from treadle.backends.cuda.chain_staying import StayingKernel
 from treadle.backends.cuda.copies import COPIES
 from treadle.backends.cuda.gluon import HOPPER, is_there
 from treadle.backends.cuda.launch import Launch
@@ -30,7 +31,8 @@ def chain_launches(
     if architecture == HOPPER and not wide and is_there():
         blocks = in_blocks(chain, processors)
         if blocks is not None:
-            return [GluonKernel(chain, blocks).launch()], {}
+            kind = GluonKernel if blocks.programs is None else StayingKernel
+            return [kind(chain, blocks).launch()], {}
     cut = settled_cut(chain, machine)
     parts = _parts(chain, cut, processors)
     if parts == 1:

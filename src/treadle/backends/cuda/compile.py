@@ -82,4 +82,4 @@ def compiled(source: Source, architecture: int) -> Code:
 def asked(source: Source, architecture: int) -> hand.Asked:
     """A kernel as Triton is asked for it."""
     shape = source.types, source.constants, source.aligned, source.warps, source.stages
-    return hand.Asked(source.text, PLACE, *shape, architecture)
+    return hand.Asked(source.text, PLACE, *shape, source.registers, architecture)

@@ -174,25 +174,25 @@ class Emitter(Values):
         sums = [self._begun(r, self.shape) for r in step.reduces]
 
         def add() -> None:
-            for r, total in zip(step.reduces, sums, strict=True):
-                self.line(f"{total} = {joined(r.kind, total, self._masked(r))}")
+            self._join(step.reduces, sums)
             self._stores(step.stores)
 
         self._sweep(low, high, add)
-        for r, total in zip(step.reduces, sums, strict=True):
-            self.known[-1][r] = self._finished(r, reduced(r.kind, total, self.axis))
+        self._whole(step.reduces, sums)
 
     def _rise(self, found: Rising, after: Pass, low: str, high: str) -> None:
         """A maximum and sums relative to it, as parts of a row come."""
-        for ex in self._needed(after):
+        for ex in self._needed(Pass([*found.beside, *after.reduces])):
             if not ex.axes & self.inner and ex.stage < found.near.stage:
                 self.value(ex)
         group = self._neighbours(found.near)
         lanes = f"(ROWS, COLUMNS // {group})"
         top, *sums = (self._begun(r, lanes) for r in (found.top, *(r for r, _ in found.sums)))
+        others = [self._begun(r, self.shape) for r in found.beside]
         exp = partial(self._exp, found.near)
 
         def add() -> None:
+            self._join(found.beside, others)
             parts = f"reshape(ROWS, COLUMNS // {group}, {group})"
             x = f"tl.broadcast_to({self._masked(found.top)}, {self.shape})"
             x = self.name(f"{x}.{parts}")
@@ -211,6 +211,7 @@ class Emitter(Values):
             self.line(f"{top} = {now}")
 
         self._sweep(low, high, add)
+        self._whole(found.beside, others)
         most = self._finished(found.top, reduced("max", top, self.axis))
         self.known[-1][found.top] = most
         fewer = self.name(exp(f"{top} - {_base(most)}"))
@@ -218,6 +219,16 @@ class Emitter(Values):
             whole = reduced("sum", f"{total} * {fewer}", self.axis)
             value = f'tl.where({most} == float("-inf"), float("nan"), {whole})'
             self.known[-1][r] = self._finished(r, value)
+
+    def _join(self, reduces: list[Reduce], sums: list[str]) -> None:
+        """The elements of a chunk join what was found so far."""
+        for r, total in zip(reduces, sums, strict=True):
+            self.line(f"{total} = {joined(r.kind, total, self._masked(r))}")
+
+    def _whole(self, reduces: list[Reduce], sums: list[str]) -> None:
+        """What all chunks have left, for rows."""
+        for r, total in zip(reduces, sums, strict=True):
+            self.known[-1][r] = self._finished(r, reduced(r.kind, total, self.axis))
 
     def _exp(self, near: Ex, text: str) -> str:
         return PRIMITIVES["exp"](precision("exp", near.args[0], self.inner), near.dtype, [text])

@@ -23,7 +23,8 @@ except ImportError:  # no Triton, or one that has it elsewhere
 HOPPER = 90  # the architecture whose tensor cores work for four warps at once, and no other
 GROUPS = 2  # of four warps that compute
 LANES = 64  # rows that a group multiplies at once
-REGISTERS = 240, 24  # of a thread that computes, and of one that brings operands
+REGISTERS = 240, 24  # of a thread that computes, at most, and of one that brings operands
+FILE = 1 << 16  # registers of a processor
 KNOWN = frozenset({
     "tile", "load", "const", "index", "reduced", "where", "cast", "neg", "abs", "add", "sub",
     "mul", "div", "maximum", "minimum", "exp", "log", "tanh", "sigmoid", "sqrt", "eq", "ne", "lt",
@@ -94,11 +95,20 @@ def add_tensor(add: Arguments, name: str, dtype: DType, tensor: Tensor) -> None:
     add.tensor(name, dtype, tensor, f"NVMMASharedLayout({layout})")
 
 
-def started(given: str) -> list[str]:
+def registers_of(groups: int, residents: int) -> tuple[int, int]:
+    """Of a thread when it starts, and of one that computes, with so many programs a processor.
+
+    Those that bring operands have as many threads as a group, and leave it theirs.
+    """
+    first = FILE // (residents * (groups + 1) * 128) // 8 * 8
+    return first, min(REGISTERS[0], (first * (groups + 1) - REGISTERS[1]) // groups // 8 * 8)
+
+
+def started(given: str, groups: int = GROUPS, registers: int = REGISTERS[0]) -> list[str]:
     """Lines that start the functions `compute` of each group, with its number, and `bring`."""
-    groups = [f"(compute, ({given}, {k}))" for k in range(GROUPS)]
-    warps, registers = [4] * (GROUPS - 1) + [1], [REGISTERS[0]] * (GROUPS - 1) + [REGISTERS[1]]
-    start = f"[{', '.join(groups)}, (bring, ({given}))], {warps}, {registers}"
+    computing = [f"(compute, ({given}, {k}))" for k in range(groups)]
+    warps, most = [4] * (groups - 1) + [1], [registers] * (groups - 1) + [REGISTERS[1]]
+    start = f"[{', '.join(computing)}, (bring, ({given}))], {warps}, {most}"
     return ["fence_async_shared()", f"gl.warp_specialize({start})"]
 
 

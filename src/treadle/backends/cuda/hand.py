@@ -45,6 +45,7 @@ class Asked(NamedTuple):
     aligned: tuple[int, ...]
     warps: int
     stages: int
+    registers: int
     architecture: int
 
 
@@ -79,6 +80,7 @@ def machine_code(asked: Asked) -> tuple[bytes, str, int, int, list[Any]]:
         options={
             "num_warps": asked.warps, "num_stages": asked.stages,
             "enable_fp_fusion": any(mark in asked.text for mark in FUSED),
+            "maxnreg": asked.registers or None,
         },
     )  # fmt: skip
     facts = made.metadata

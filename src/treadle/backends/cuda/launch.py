@@ -50,6 +50,7 @@ class Source:
     aligned: tuple[int, ...]  # arguments known to be multiples of 16
     warps: int
     stages: int = 3
+    registers: int = 0  # of a thread when it starts, at most; 0: as many as it takes
 
 
 @dataclass(eq=False)
@@ -120,7 +121,9 @@ class Arguments:
             else:
                 self.integer(f"p{k}", value, wide)
 
-    def source(self, text: str, constants: dict[str, int], warps: int, stages: int = 3) -> Source:
+    def source(
+        self, text: str, constants: dict[str, int], warps: int, stages: int = 3, registers: int = 0
+    ) -> Source:
         """The kernel these arguments are for."""
         aligned = tuple(
             k
@@ -129,7 +132,7 @@ class Arguments:
             or (kind[0] == "i" and isinstance(value, int | Size) and value % 16 == 0)
         )
         kinds, sizes = tuple(self.types), tuple(constants.items())
-        return Source(text, kinds, sizes, aligned, warps, stages)
+        return Source(text, kinds, sizes, aligned, warps, stages, registers)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -18,18 +18,22 @@ class Rising(NamedTuple):
     top: Reduce
     near: Ex  # exp(x - maximum)
     sums: list[tuple[Reduce, Ex | None]]
+    beside: list[Reduce]  # what else the pass of the maximum finds
 
 
 def rising(step: Pass, after: Pass) -> Rising | None:
     """Two passes as one, where they are a maximum of floats and such sums."""
-    if step.stores or after.stores or [r.kind for r in step.reduces] != ["max"]:
+    if step.stores or after.stores:
         return None
-    (top,) = step.reduces
-    sums = [(r, _split(r, top)) for r in after.reduces]
-    near = {found[0] for _, found in sums if found}
-    if not top.dtype.is_float or len(near) != 1 or not all(found for _, found in sums):
-        return None
-    return Rising(top, near.pop(), [(r, found[1]) for r, found in sums if found])
+    for top in step.reduces:
+        if top.kind != "max" or not top.dtype.is_float:
+            continue
+        sums = [(r, _split(r, top)) for r in after.reduces]
+        near = {found[0] for _, found in sums if found}
+        if len(near) == 1 and all(found for _, found in sums):
+            beside = [r for r in step.reduces if r is not top]
+            return Rising(top, near.pop(), [(r, found[1]) for r, found in sums if found], beside)
+    return None
 
 
 def _split(r: Reduce, top: Reduce) -> tuple[Ex, Ex | None] | None:
