@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,14 +16,15 @@ from triton_host import INTERPRETED, PROCESSORS, node_of, run_interpreted, simpl
 import treadle as td
 from treadle.backends.cuda import counted
 from treadle.backends.cuda.compile import code_of
+from treadle.backends.cuda.launch import Tensor
 from treadle.backends.cuda.orders import ORDERS
 from treadle.backends.cuda.program import Plan
 from treadle.backends.reference.eval import evaluate
 from treadle.base.dtypes import dtype, float16, float32
 from treadle.base.sizes import unknown
-from treadle.ir.node import placeholder, type_of
+from treadle.ir.node import apply, placeholder, type_of
 from treadle.models import gpt2
-from treadle.ops import contract, neural, ordering, scan
+from treadle.ops import contract, movement, neural, ordering, scan
 from treadle.ops.contract import matrix_product as dot
 from treadle.ops.elementwise import cast, exp
 from treadle.passes.pipeline import simplify
@@ -138,6 +140,24 @@ def test_a_part_of_a_state_is_written_and_read_by_a_size(cuda):
         given = td.tensor(x, device="cuda"), td.tensor(k, device="cuda"), T(k + 1)
         np.testing.assert_allclose(f(*given).numpy(), plain[: k + 1].mean(0), atol=1e-5)
     assert len(f.entries) == 1
+
+
+def test_a_tensor_map_that_begins_at_a_size_is_fitted(cuda):
+    from treadle.backends.cuda.calls import Call
+    from treadle.backends.cuda.sized import Sizes
+
+    n = unknown("n", 512, 4096)
+    x, w = (placeholder(type_of((rows, 512), float16)) for rows in (8192, 512))
+    part = apply(movement.slice_, (x,), ((n - 256, n, 1), (0, 512, 1)))
+    (launch,) = Plan(simplify([dot(part, w)], ORDERS), [x, w], {}, 4, architecture=90).launches
+    maps = [(0, [64, 64]) for a in launch.arguments if isinstance(a, Tensor)]
+    known = {(launch.source, launch.name): ("function", 128, 0, maps)}
+    sizes = Sizes()
+    call = Call(SimpleNamespace(functions=known), sizes, launch, lambda _: (0, 0))
+    assert call.is_sized()
+    for rows in (512, 4096, 512):
+        call.fit(sizes.at({"n": rows}))
+        assert call.maps[0][0].offset == 2 * 512 * (rows - 256)
 
 
 @interpreted
