@@ -23,7 +23,7 @@ from treadle.backends.reference.eval import evaluate
 from treadle.base.dtypes import dtype, float16, float32
 from treadle.base.sizes import unknown
 from treadle.ir.node import apply, placeholder, type_of
-from treadle.models import gpt2
+from treadle.models import gpt2, llama
 from treadle.ops import contract, movement, neural, ordering, scan
 from treadle.ops.contract import matrix_product as dot
 from treadle.ops.elementwise import cast, exp
@@ -189,19 +189,46 @@ def test_sizes_that_nobody_announced_share_a_program(cuda, monkeypatch, name, la
     assert any(generals) is (name != "squared")
 
 
-def compare_texts():
+class Elsewhere(td.nn.Module):
+    """A part of a model that lies on the host."""
+
+    def __init__(self, part):
+        self.part = part.to("cpu")
+
+    def forward(self, x):
+        return self.part(x.to("cpu")).to(x.device)
+
+
+GPT2 = gpt2.GPT2Config(vocab_size=50, n_positions=32, n_embd=16, n_layer=2, n_head=2)
+WRITERS = {
+    "gpt2": lambda: gpt2.GPT2(GPT2),
+    "llama": lambda: llama.Llama(llama.LlamaConfig(50, 16, 24, 2, 4, 2)),
+}
+
+
+def compare_texts(name, move):
     """What a small model writes on the device and on the host, its cache read as far as filled."""
-    config = gpt2.GPT2Config(vocab_size=50, n_positions=32, n_embd=16, n_layer=2, n_head=2)
     td.manual_seed(0)
-    model = gpt2.GPT2(config).eval()
+    model = WRITERS[name]().eval()
     prompts = [[3, 1, 4], [1, 5], [9, 2, 6, 5]]
     wanted = model.generate(prompts, 6, temperature=0.0, capacity=16)
-    assert model.to("cuda").generate(prompts, 6, temperature=0.0, capacity=16) == wanted
+    assert move(model.to("cuda")).generate(prompts, 6, temperature=0.0, capacity=16) == wanted
 
 
 @interpreted
-def test_a_text_is_written_with_as_much_of_the_cache_as_is_filled(cuda):
-    compare_texts()
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_text_is_written_with_as_much_of_the_cache_as_is_filled(cuda, name):
+    compare_texts(name, lambda model: model)
+
+
+@interpreted
+def test_a_model_that_lies_on_two_devices_writes_without_dims(cuda):
+    def move(model):
+        block = model.transformer.h[1]
+        block.mlp = Elsewhere(block.mlp)
+        return model
+
+    compare_texts("gpt2", move)
 
 
 # ---- every form of kernel
