@@ -161,6 +161,38 @@ def test_a_tensor_map_that_begins_at_a_size_is_fitted(cuda):
 
 
 @interpreted
+@pytest.mark.parametrize("name", ["fit", "aim"])
+def test_a_run_that_was_interrupted_leaves_no_other_sizes_behind(cuda, monkeypatch, name):
+    from treadle.backends.cuda.calls import Call
+
+    @td.compile
+    def f(x):
+        return x.flip(0).cumsum(0), td.softmax(x.T @ x, axis=0), (x @ x.T).sum(0)
+
+    def run(n):
+        x = random(n, 8, seed=n)
+        found, wanted = f(T.of(td.tensor(x, device="cuda"), 0)), x[::-1].cumsum(0)
+        np.testing.assert_allclose(found[0].numpy(), wanted, atol=1e-4)
+        np.testing.assert_allclose(found[2].numpy(), (x @ x.T).sum(0), atol=1e-3)
+
+    for n in (50, 50, 50):
+        run(n)
+    real, left = getattr(Call, name), [2]
+
+    def interrupted(self, *given):
+        left[0] -= 1
+        if not left[0]:
+            raise KeyboardInterrupt
+        real(self, *given)
+
+    monkeypatch.setattr(Call, name, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(7)
+    for n in (50, 7, 50):
+        run(n)
+
+
+@interpreted
 def test_threads_run_one_program_at_different_sizes(cuda):
     f = td.compile(lambda x: (x * 2).sum(1) + x.shape[0])
     f(T.of(td.ones(5, 8, device="cuda"), 0))
