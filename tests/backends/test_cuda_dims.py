@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,14 +16,15 @@ from triton_host import INTERPRETED, PROCESSORS, node_of, run_interpreted, simpl
 import treadle as td
 from treadle.backends.cuda import counted
 from treadle.backends.cuda.compile import code_of
+from treadle.backends.cuda.launch import Tensor
 from treadle.backends.cuda.orders import ORDERS
 from treadle.backends.cuda.program import Plan
 from treadle.backends.reference.eval import evaluate
 from treadle.base.dtypes import dtype, float16, float32
 from treadle.base.sizes import unknown
-from treadle.ir.node import placeholder, type_of
-from treadle.models import gpt2
-from treadle.ops import contract, neural, ordering, scan
+from treadle.ir.node import apply, placeholder, type_of
+from treadle.models import gpt2, llama
+from treadle.ops import contract, movement, neural, ordering, scan
 from treadle.ops.contract import matrix_product as dot
 from treadle.ops.elementwise import cast, exp
 from treadle.passes.pipeline import simplify
@@ -140,6 +142,56 @@ def test_a_part_of_a_state_is_written_and_read_by_a_size(cuda):
     assert len(f.entries) == 1
 
 
+def test_a_tensor_map_that_begins_at_a_size_is_fitted(cuda):
+    from treadle.backends.cuda.calls import Call
+    from treadle.backends.cuda.sized import Sizes
+
+    n = unknown("n", 512, 4096)
+    x, w = (placeholder(type_of((rows, 512), float16)) for rows in (8192, 512))
+    part = apply(movement.slice_, (x,), ((n - 256, n, 1), (0, 512, 1)))
+    (launch,) = Plan(simplify([dot(part, w)], ORDERS), [x, w], {}, 4, architecture=90).launches
+    maps = [(0, [64, 64]) for a in launch.arguments if isinstance(a, Tensor)]
+    known = {(launch.source, launch.name): ("function", 128, 0, maps)}
+    sizes = Sizes()
+    call = Call(SimpleNamespace(functions=known), sizes, launch, lambda _: (0, 0))
+    assert call.is_sized()
+    for rows in (512, 4096, 512):
+        call.fit(sizes.at({"n": rows}))
+        assert call.maps[0][0].offset == 2 * 512 * (rows - 256)
+
+
+@interpreted
+@pytest.mark.parametrize("name", ["fit", "aim"])
+def test_a_run_that_was_interrupted_leaves_no_other_sizes_behind(cuda, monkeypatch, name):
+    from treadle.backends.cuda.calls import Call
+
+    @td.compile
+    def f(x):
+        return x.flip(0).cumsum(0), td.softmax(x.T @ x, axis=0), (x @ x.T).sum(0)
+
+    def run(n):
+        x = random(n, 8, seed=n)
+        found, wanted = f(T.of(td.tensor(x, device="cuda"), 0)), x[::-1].cumsum(0)
+        np.testing.assert_allclose(found[0].numpy(), wanted, atol=1e-4)
+        np.testing.assert_allclose(found[2].numpy(), (x @ x.T).sum(0), atol=1e-3)
+
+    for n in (50, 50, 50):
+        run(n)
+    real, left = getattr(Call, name), [2]
+
+    def interrupted(self, *given):
+        left[0] -= 1
+        if not left[0]:
+            raise KeyboardInterrupt
+        real(self, *given)
+
+    monkeypatch.setattr(Call, name, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(7)
+    for n in (50, 7, 50):
+        run(n)
+
+
 @interpreted
 def test_threads_run_one_program_at_different_sizes(cuda):
     f = td.compile(lambda x: (x * 2).sum(1) + x.shape[0])
@@ -180,19 +232,46 @@ def test_no_program_for_many_sizes_works_in_much_of_the_memory(cuda, monkeypatch
     assert not any(x.general for x in on_device)
 
 
-def compare_texts():
+class Elsewhere(td.nn.Module):
+    """A part of a model that lies on the host."""
+
+    def __init__(self, part):
+        self.part = part.to("cpu")
+
+    def forward(self, x):
+        return self.part(x.to("cpu")).to(x.device)
+
+
+GPT2 = gpt2.GPT2Config(vocab_size=50, n_positions=32, n_embd=16, n_layer=2, n_head=2)
+WRITERS = {
+    "gpt2": lambda: gpt2.GPT2(GPT2),
+    "llama": lambda: llama.Llama(llama.LlamaConfig(50, 16, 24, 2, 4, 2)),
+}
+
+
+def compare_texts(name, move):
     """What a small model writes on the device and on the host, its cache read as far as filled."""
-    config = gpt2.GPT2Config(vocab_size=50, n_positions=32, n_embd=16, n_layer=2, n_head=2)
     td.manual_seed(0)
-    model = gpt2.GPT2(config).eval()
+    model = WRITERS[name]().eval()
     prompts = [[3, 1, 4], [1, 5], [9, 2, 6, 5]]
     wanted = model.generate(prompts, 6, temperature=0.0, capacity=16)
-    assert model.to("cuda").generate(prompts, 6, temperature=0.0, capacity=16) == wanted
+    assert move(model.to("cuda")).generate(prompts, 6, temperature=0.0, capacity=16) == wanted
 
 
 @interpreted
-def test_a_text_is_written_with_as_much_of_the_cache_as_is_filled(cuda):
-    compare_texts()
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_text_is_written_with_as_much_of_the_cache_as_is_filled(cuda, name):
+    compare_texts(name, lambda model: model)
+
+
+@interpreted
+def test_a_model_that_lies_on_two_devices_writes_without_dims(cuda):
+    def move(model):
+        block = model.transformer.h[1]
+        block.mlp = Elsewhere(block.mlp)
+        return model
+
+    compare_texts("gpt2", move)
 
 
 # ---- every form of kernel

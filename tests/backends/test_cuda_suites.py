@@ -15,7 +15,7 @@ pytest.importorskip("hypothesis")
 
 from cuda_graphs import run_slopes, run_unordered, run_values
 from device_pool import begun
-from test_cuda_dims import compare_texts
+from test_cuda_dims import WRITERS, compare_texts
 from test_cuda_loops import LOOPS, roots_of
 from test_cuda_stepped import CROSSING, compare_with_the_host
 from triton_host import INTERPRETED, check_on
@@ -222,5 +222,6 @@ def test_rows_along_a_dim_give_the_numbers_of_the_exact_size(pool):
     assert not [row for row, count in zip(rows, found, strict=True) if count == 0]
 
 
-def test_a_text_is_written_with_as_much_of_the_cache_as_is_filled():
-    compare_texts()
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_text_is_written_with_as_much_of_the_cache_as_is_filled(name):
+    compare_texts(name, lambda model: model)

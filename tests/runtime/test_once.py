@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import threading
 
 import pytest
 
@@ -24,3 +26,23 @@ def test_the_collector_rests_while_something_is_made():
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_that_is_forked_meanwhile_collects():
+    begun, ended = threading.Event(), threading.Event()
+
+    def make():
+        begun.set()
+        return ended.wait(60)
+
+    thread = threading.Thread(target=once, args=("another key", lambda: None, make))
+    thread.start()
+    begun.wait(60)
+    child = os.fork()
+    if not child:
+        os._exit(0 if gc.isenabled() else 1)
+    ended.set()
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0
+    assert gc.isenabled()

@@ -315,8 +315,11 @@ def larger(a: Index, b: Index) -> Index | None:
 
 def assumed(index: Index, size: int) -> Index:
     """index, known to lie in [0, size): what is made of it simplifies by that range."""
-    if index.bounds[0] >= 0 and index.bounds[1] < size:
-        return index
+    try:
+        if index.bounds[0] >= 0 and index.bounds[1] < size:
+            return index
+    except UnknownSizeError:  # it does for some sizes
+        pass
     return Index([(Assumed(index, size), 1)])
 
 

@@ -20,6 +20,7 @@ from treadle.tensor.tensor import Tensor
 from treadle.transforms.compile import compile as compiled
 
 WHOLE, ROWS = (int, np.integer), (Sequence, np.ndarray, Tensor)
+SIZED = ("cpu", "cuda")  # backends whose programs take Dims; others read all, and mask
 LEAST_CAPACITY = 64  # texts of other lengths should find the programs of the last one
 
 
@@ -34,7 +35,10 @@ class Decoder:
         self.capacity = capacity
         self.device = next(iter(model.parameters())).device
         most = max(capacity, 2)
-        self.sized = self.cache.reads_prompts  # states have no length
+        # States have no length, and one program for all sizes is that of one such device.
+        takes = self.device.backend in SIZED
+        takes = takes and all(weight.device is self.device for weight in model.parameters())
+        self.sized = takes and self.cache.reads_prompts
         self.length, self.filled = (Dim(name, max=most) for name in ("prompt", "filled"))
         self._first, self._next = compiled(self._read), compiled(self._step)
         self.remember = compiled(lambda memory: model.remember(memory, self.cache))

@@ -119,11 +119,11 @@ class Rotary(Module):
         most: int = 2048,
     ) -> None:  # fmt: skip
         found, self.factor = frequencies(width, theta, scaling, most)
-        self.frequencies = tensor(found)  # no buffer: angles need the digits of float32
+        self.frequencies = found  # no buffer: angles need the digits of float32
 
     def forward(self, positions: Tensor, dtype: Any) -> tuple[Tensor, Tensor]:
         """(batch, 1, length, width / 2) each, of positions (batch, length)."""
-        turns = self.frequencies.to(positions.device)
+        turns = tensor(self.frequencies, device=positions.device)  # a program is of one device
         angles = positions.cast("float32")[:, None, :, None] * turns
         turned = (cos(angles) * self.factor, sin(angles) * self.factor)
         return turned[0].cast(dtype), turned[1].cast(dtype)

@@ -28,8 +28,6 @@ class RotaryEmbedding(Module):
     [1.0, 0.0]
     """
 
-    frequencies: Tensor
-
     def __init__(
         self, dim: int, base: float = 10000.0, interleaved: bool = False,
         scaling: Mapping[str, Any] | None = None, device: Any = None,
@@ -38,9 +36,13 @@ class RotaryEmbedding(Module):
             raise ArgumentError(explain("RotaryEmbedding", "pairs need an even dim", dim=dim))
         self.dim, self.base, self.interleaved = dim, base, interleaved
         numbers = [base ** (-2.0 * k / dim) for k in range(dim // 2)]
-        numbers = _scaled(numbers, scaling or {})
         # No buffer: angles need the digits of float32, whatever the module is cast to.
-        self.frequencies = tensor(numbers, dtype="float32", device=device)
+        self.numbers, self.device = _scaled(numbers, scaling or {}), device
+
+    @property
+    def frequencies(self) -> Tensor:
+        """How far each pair turns from one position to the next."""
+        return tensor(self.numbers, dtype="float32", device=self.device)
 
     def forward(self, x: Tensor, positions: Tensor | None = None) -> Any:
         """Turn (..., length, size); positions (length), or (batch, length), count from 0."""
@@ -48,7 +50,8 @@ class RotaryEmbedding(Module):
             facts = {"dim": self.dim, "shape": x.shape}
             raise ShapeError(explain("RotaryEmbedding", "needs (..., length, size)", **facts))
         at = arange(x.shape[-2], device=x.device) if positions is None else positions
-        angles = at.cast("float32").unsqueeze(-1) * self.frequencies.to(x.device)
+        turns = tensor(self.numbers, dtype="float32", device=x.device)  # no program of two devices
+        angles = at.cast("float32").unsqueeze(-1) * turns
         if at.ndim == 2:
             between = [1] * (x.ndim - 3)
             angles = angles.reshape(angles.shape[0], *between, *angles.shape[1:])

@@ -12,7 +12,7 @@ from typing import Any
 from treadle.base.dtypes import DType
 from treadle.base.errors import ArgumentError, ShapeError, explain
 from treadle.base.shapes import Shape, axes_in, axis_in, fill_reshape, sizes_in
-from treadle.base.sizes import Size
+from treadle.base.sizes import Size, least
 from treadle.ops import rules
 from treadle.ops.defs import Kind, Op, Samples
 from treadle.ops.reduce import sum_
@@ -137,7 +137,8 @@ def placed(g: Any, ranges: Sequence[tuple[int, int, int]], shape: Shape) -> Any:
     for (start, _, _), total, size in zip(ranges, shape, g.shape, strict=True):
         fit.append((start, total - start - size))
     kept = [(0, size + min(0, after), 1) for (_, after), size in zip(fit, g.shape, strict=True)]
-    return pad(slice_(g, kept), [(before, max(0, after)) for before, after in fit])
+    edges = [(n, after if least(after) >= 0 else max(0, after)) for n, after in fit]
+    return pad(slice_(g, kept), edges)
 
 
 slice_ = movement(

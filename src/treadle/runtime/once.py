@@ -18,6 +18,7 @@ from treadle.base import forks
 T = TypeVar("T")
 MAKING: dict[Hashable, Any] = {}
 """A key to the lock of who makes it just now. One left by who was interrupted is free."""
+STOPPED: list[bool] = []  # the collector, by so many blocks that start it again
 MANY = 50_000  # objects: it takes a while to go through more of them
 
 
@@ -47,14 +48,23 @@ def uncollected() -> Iterator[None]:
     """
     works = gc.isenabled()
     try:
+        STOPPED.extend([True] * works)
         gc.disable()
         yield
     finally:
         if works:
+            STOPPED.pop()
             if gc.get_count()[0] > MANY and not gc.get_freeze_count():
                 gc.freeze()  # together these two count all there is as old, and go through nothing
                 gc.unfreeze()
             gc.enable()
 
 
-forks.in_child(MAKING.clear)  # nobody is there who would let go of them
+def _begin() -> None:
+    """In a forked child nobody is there who would let go of locks, or start the collector."""
+    MAKING.clear()
+    if STOPPED:
+        gc.enable()
+
+
+forks.in_child(_begin)

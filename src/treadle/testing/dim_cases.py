@@ -77,6 +77,11 @@ EXACT: dict[str, Case] = {
         lambda x: conv2d(x, td.ones(4, 2, 3, 3, device=x.device)),
         lambda n: [(random(n, 2, 6, 6)[:70], 0)]),
     "edges": (lambda x: td.pad(x, ((1, 2), (0, 3)), value=2.0), rows(7)),
+    "edges up to the largest": (
+        lambda x: td.pad(x, ((0, 600 - x.shape[0]), (0, 0)), value=2.0) * 2, rows(7)),
+    "slopes of what is filled": (
+        lambda x: td.grad(lambda y: (y[: x.shape[0]] * x).sum())(
+            td.ones(600, 7, device=x.device)), rows(7)),
     "slopes of slices": (
         td.grad(lambda x: (x[1:] * x[:-1] + x[0]).sum()), rows(7)),
 }  # fmt: skip

@@ -64,7 +64,7 @@ class Call:
 
     def is_sized(self) -> bool:
         """Has it numbers that are not known yet?"""
-        return bool(self.sized or self.count)
+        return bool(self.sized or self.count or any(made.sized for made, *_ in self.maps))
 
     def fit(self, exact: Exact) -> None:
         """Fill in numbers; it is aimed once more before it is started."""

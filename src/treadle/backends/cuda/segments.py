@@ -36,10 +36,11 @@ class Segment:
         """Give calls the sizes of a run."""
         if exact is self.exact:
             return
+        self.exact = None  # until all have them: whoever interrupts leaves some with others
+        self.fitted.update(self.sized)
         for number in self.sized:
             self.calls[number].fit(exact)
         self.exact = exact
-        self.fitted.update(self.sized)
 
     def start(self, bases: Sequence[int]) -> None:
         """Together where most calls are aimed as they were, else one by one."""
@@ -65,10 +66,11 @@ class Segment:
             changed = {number for k in moved for number in self.readers.get(k, ())} | self.fitted
         else:
             changed = set(range(len(self.calls)))
-        self.fitted.clear()
+        self.bases = ()  # until all are: where one cannot be aimed, the next run aims all of them
         for number in changed:
             self.calls[number].aim(bases)
         self.bases = bases
+        self.fitted.clear()
         return changed
 
 
@@ -85,6 +87,7 @@ class Alone:
     def fit(self, exact: Exact) -> None:
         """Give it the sizes of a run."""
         if exact is not self.exact:
+            self.exact = None
             self.call.fit(exact)
             self.exact = exact
 
