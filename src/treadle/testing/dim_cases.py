@@ -173,8 +173,8 @@ def grown(name: str, device: str, lazy: bool = True) -> list[Any]:
 
 # Rows whose first sample says a size in its options, has results of any size, or needs the number.
 REFUSED = frozenset((
-    "reshape", "expand", "slice", "glu", "shear", "windows", "unfold", "unflatten",
-    "as_strided", "conv1d", "conv3d", "conv_transpose3d", "pool",
+    "reshape", "expand", "slice", "glu", "windows", "unfold", "unflatten",
+    "as_strided", "conv1d", "conv_transpose3d", "pool",
     "max_pool1d", "max_pool2d", "max_pool3d",
     "avg_pool1d", "avg_pool2d", "avg_pool3d", "lp_pool1d", "lp_pool2d", "lp_pool3d",
     "fractional_max_pool2d", "fractional_max_pool3d", "adaptive_avg_pool1d",
