@@ -23,6 +23,7 @@ from treadle.base.shapes import Dim
 from treadle.base.sizes import Size, unknown
 from treadle.ir.graph import is_given, toposort
 from treadle.ir.node import CONST, IOTA, Node, Type, apply, iota, new_node, placeholder, type_of
+from treadle.ops.defs import Kind
 from treadle.runtime.families import Compile, Family, Graph, Variant
 from treadle.runtime.once import once
 
@@ -267,6 +268,11 @@ def _with_type(node: Node, operands: tuple[Node, ...], arg: Any, type_: Type) ->
     """An op on operands of other sizes; what it gives must be what the sizes say."""
     if node.op is IOTA:
         return iota(type_.shape, arg, type_.device)
+    if node.op.kind in (Kind.REGION, Kind.RESULT):
+        kept = arg == node.arg and type_ is node.type
+        if kept and all(x.type is y.type for x, y in zip(operands, node.operands, strict=True)):
+            return new_node(node.call, operands)
+        raise ShapeError(explain(node.op.name, "bodies have sizes of their own"))
     found = apply(node.op, operands, arg) if operands else new_node(node.call, ())
     if found.type is not type_:
         wrong = "sizes do not follow from each other as it seemed"

@@ -141,6 +141,10 @@ def _slopes(x: Any) -> Any:
     return x.grad
 
 
+def _run(x: Any) -> Any:
+    return td.scan(lambda c, row: (c * 0.5 + row, c), x[0] * 0.0, x)
+
+
 GROWING: dict[str, Callable[[Any], Any]] = {
     "softmax": lambda x: td.softmax(x, 0) * 3.0,
     "mean": lambda x: x.mean(0) - x.max(0),
@@ -158,6 +162,8 @@ GROWING: dict[str, Callable[[Any], Any]] = {
     "upper": lambda x: (x @ x.T).triu(1).sum(0),
     "squared": lambda x: (x @ x.T).reshape(-1) * 2.0,  # no line
     "gradient": _slopes,
+    "a loop beside": lambda x: x * _run(td.ones(3, 2, device=x.device))[1].sum(),
+    "a loop along it": lambda x: _run(x)[1] + x,
 }  # fmt: skip
 GROWN = (2, 3, 5, 9, 4, 7, 1, 17, 31, 40, 6, 100)
 
