@@ -185,7 +185,7 @@ class Emitter(Values):
         for ex in self._needed(Pass([*found.beside, *after.reduces])):
             if not ex.axes & self.inner and ex.stage < found.near.stage:
                 self.value(ex)
-        group = self._neighbours(found.near)
+        group = self._neighbours()
         lanes = f"(ROWS, COLUMNS // {group})"
         top, *sums = (self._begun(r, lanes) for r in (found.top, *(r for r, _ in found.sums)))
         others = [self._begun(r, self.shape) for r in found.beside]
@@ -233,7 +233,7 @@ class Emitter(Values):
     def _exp(self, near: Ex, text: str) -> str:
         return PRIMITIVES["exp"](precision("exp", near.args[0], self.inner), near.dtype, [text])
 
-    def _neighbours(self, near: Ex) -> int:
+    def _neighbours(self) -> int:
         """How many elements of a row a thread reads at once."""
         loads = [ex for ex in self.kernel.order if ex.op == "load" and ex.axes & self.inner]
         sizes = [self.kernel.arguments[ex.data[0]].dtype.size for ex in loads]

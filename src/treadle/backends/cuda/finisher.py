@@ -8,8 +8,9 @@ have too few reads on their way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from treadle.backends.choices import Machine
 from treadle.backends.cuda.divided import Divided, chosen_for, is_enough, is_simple
 from treadle.backends.cuda.epilogue import Finished
 from treadle.backends.cuda.forms import Form, bytes_read
@@ -23,6 +24,7 @@ from treadle.base.sizes import least
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
 from treadle.kernel.parser import parse
+from treadle.kernel.steps import ProductStep
 from treadle.ops.defs import Kind
 
 WARPS = 4  # that finish what both groups have multiplied
@@ -36,12 +38,11 @@ AHEAD = 2  # slices for which what lies in memory is on its way
 DEPTH = 512  # along k: of less, more time goes into what becomes of a tile than into its sums
 
 
-def divided(*given: object) -> Divided:
+def divided(product: ProductStep, processors: int, machine: Machine, architecture: int) -> Divided:
     """A product in Gluon, with a finisher where it is worth one."""
-    made: Callable[..., Divided] = Divided
-    if is_long(made(*given)):
-        made = Finishing
-    return made(*given)
+    given = product, processors, machine, architecture
+    plain = Divided(*given)
+    return Finishing(*given) if is_long(plain) else plain
 
 
 def is_long(made: Divided) -> bool:
