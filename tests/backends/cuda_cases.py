@@ -356,6 +356,12 @@ def product_that_is_only_reduced():
     return [c.mean(x, axis=1), sum_(x, axis=0), sum_(y * y)]
 
 
+@case()
+def products_of_one_row_or_column_that_are_reduced():
+    x, y, z = r(1, 40) @ r(40, 70), r(70, 40) @ r(40, 1), r(1, 3) @ r(3, 1)
+    return [f(p * p, axis=a) for p in (x, y, z) for f, a in ((sum_, 0), (sum_, 1), (max_, 1))]
+
+
 @case(2e-2)
 def bfloat_product_that_is_reduced():
     kind = ml_dtypes.bfloat16

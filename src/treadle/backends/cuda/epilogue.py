@@ -56,9 +56,9 @@ class EpilogueEmitter(Emitter):
 
     def add_partial(self, s: Store, value: str) -> None:
         """A value for each row or column of the tile, kept where its block keeps them."""
-        axes, block, mask = self.kernel.inner, self.at.down, self.column_mask
+        axes, block, mask, side = self.kernel.inner, self.at.down, self.column_mask, self.at.column
         if s in self.kernel.row_stores:
-            axes, block, mask = self.kernel.outer, self.at.across, self.row_mask
+            axes, block, mask, side = self.kernel.outer, self.at.across, self.row_mask, self.at.row
         else:
             kind = register_type(self.kernel.arguments[s.buffer].dtype)
             rows = self.row_mask or f"({self.at.row} >= 0)"  # a row for all becomes one for each
@@ -66,5 +66,5 @@ class EpilogueEmitter(Emitter):
             value = self.name(f"tl.sum({value}, 0, keep_dims=True)", "sum")
         line = " * ".join([block, *(text_of(axis.extent) for axis in axes)])
         pointer = f"b{s.buffer} + {line} + {self.index(s.position)}"
-        pointer += " + tl.zeros((1, 1), tl.int32)" * (not s.position.axes)
+        pointer += f" + {side} * 0" * (not s.position.axes)  # of one row, the tile has more
         self.line(f"tl.store({pointer}, {value}{mask_of([mask])})")

@@ -9,6 +9,8 @@ import sys
 from treadle.testing.fuzz.children import warm_up
 from treadle.testing.fuzz.generate import LEFT_OUT
 from treadle.testing.fuzz.loop import Find, Fuzz
+from treadle.testing.fuzz.model import Elsewhere
+from treadle.testing.fuzz.modes import HOME
 from treadle.testing.fuzz.script import script_of
 
 
@@ -22,7 +24,10 @@ def main() -> int:
     parser.add_argument("--most", type=int, default=1, help="stop after so many different finds")
     parser.add_argument("--shrink", type=float, default=40.0, help="seconds for one failure")
     parser.add_argument("--without", default="", help="kinds of statements, with commas between")
+    parser.add_argument("--device", default="cpu", help="where programs run")
     given = parser.parse_args()
+    if given.device != "cpu":
+        HOME[0] = Elsewhere(given.device, compiles=True)
     LEFT_OUT.update(filter(None, given.without.split(",")))
     seed = secrets.randbits(32) if given.seed == "fresh" else int(given.seed)
     say(f"seed {seed}")

@@ -18,8 +18,11 @@ class Sized:
     What is refused is called with plain sizes.
     """
 
+    def __init__(self, space: Any = td) -> None:
+        self._space = space
+
     def __getattr__(self, name: str) -> Any:
-        return getattr(td, name)
+        return getattr(self._space, name)
 
     def compile(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function, called with marked tensors."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+import treadle as td
 from treadle.testing.choice import Choice
 from treadle.testing.fuzz.bounds import Unfit
 from treadle.testing.fuzz.generate import program_of, resized
 from treadle.testing.fuzz.model import Model
-from treadle.testing.fuzz.modes import Expected
+from treadle.testing.fuzz.modes import HOME, Expected
 from treadle.testing.fuzz.program import Program
 from treadle.testing.fuzz.shrink import Run
 from treadle.testing.fuzz.vocabulary import EVERY
@@ -22,6 +23,8 @@ MODES: tuple[tuple[str, int], ...] = (
     ("in any order", 2), ("shadowed", 8), ("sparingly", 3), ("by differences", 2),
 )  # fmt: skip
 """(mode, one program in so many)."""
+OF_THE_CPU = {"by reference", "in any order", "shadowed", "sparingly"}
+"""Modes that look into its programs, or are the same wherever programs run."""
 LARGE_TENSOR = re.compile(r"data\([^s)]*\d\d\d?,[^s)]*\d\d\d")
 
 
@@ -79,6 +82,8 @@ def modes_of(seed: int, number: int, program: Program, small: bool) -> list[str]
         unfit.add("sparingly")
     if any("td.compile(" in s.text and len(s.targets) > 1 for s in program.statements):
         unfit.add("sparingly")  # computes results together of which nobody may need the others
+    if HOME[0] is not td:
+        unfit |= OF_THE_CPU
     return [m for m in found if m not in unfit] or ["lazily"]
 
 
