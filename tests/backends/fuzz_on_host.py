@@ -12,9 +12,11 @@ import pytest
 from fake_driver import as_cuda
 from late_driver import LateDriver
 
+from treadle.testing.fuzz import children, loop
 from treadle.testing.fuzz.__main__ import main
 
 if __name__ == "__main__":
+    children.PATIENCE = loop.PATIENCE = 600.0  # seconds: interpreting takes long
     sys.argv += ["--device", "cuda"]
     os.register_at_fork(after_in_child=as_cuda(pytest.MonkeyPatch(), LateDriver).__enter__)
     sys.exit(main())
