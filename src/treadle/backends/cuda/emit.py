@@ -25,11 +25,12 @@ from treadle.backends.cuda.ops import (
     register_type,
     with_helpers,
 )  # fmt: skip
+from treadle.backends.cuda.picked import picked
 from treadle.backends.cuda.rising import Rising, rising
 from treadle.backends.cuda.unordered import atomic
 from treadle.backends.cuda.values import Values, mask_of, text_of
 from treadle.base.dtypes import bool_
-from treadle.kernel.abstract import Axis, Ex, Pass, Reduce, Store
+from treadle.kernel.abstract import Axis, Ex, Pass, Reduce, Store, Sum
 
 VECTOR = 16  # bytes that a thread reads at once
 
@@ -155,7 +156,7 @@ class Emitter(Values):
         at_once = self.form.whole or (self.form.kind == "blocks" and not self.form.in_memory)
         steps = list(self.kernel.passes)
         while steps:
-            step = steps.pop(0)
+            step = self._without_picked(steps.pop(0))
             if at_once:
                 for r in step.reduces:
                     total = reduced(r.kind, self._masked(r), self.axis)
@@ -167,7 +168,39 @@ class Emitter(Values):
                 self._chunks(step, low, high)
         self._stores(self.kernel.row_stores)
 
+    def _without_picked(self, step: Pass) -> Pass:
+        """A pass without its sums of one term, which are known then."""
+        left = []
+        for r in step.reduces:
+            found = None if self.form.split else picked(r, self.kernel.inner)
+            if found:
+                self.known[-1][r] = self._pick(*found, number(0, accumulator(r.dtype)))
+            else:
+                left.append(r)
+        return Pass(left, step.stores)
+
+    def _pick(self, number: Ex, x: Ex, zero: str) -> str:
+        """The element of a row whose column has a number; zero where there is none."""
+        at = self.value(number)
+        at = at if self.form.wide else self.name(f"near({at})")
+        there = self.name(f"({at} >= 0) & ({at} < columns)", "m")
+        at = self.name(f"tl.where({there}, {at}, 0)", "c")
+        known, mask = self.known, self.column_mask
+        rest = {key: name for names in known for key, name in names.items() if self._stays(key)}
+        self.known, self.column_mask = [rest | {self.kernel.inner[0]: at, "columns": at}], there
+        value = self.value(x)
+        self.known, self.column_mask = known, mask
+        return self.name(f"tl.where({there}, {value}, {zero}) + {zero}", "t")
+
+    def _stays(self, key: object) -> bool:
+        """Is what has a name the same for all columns?"""
+        if isinstance(key, Ex | Sum):
+            return not key.axes & self.inner
+        return key != "columns" and key not in self.inner
+
     def _chunks(self, step: Pass, low: str, high: str) -> None:
+        if not step.reduces and not step.stores:
+            return
         for ex in self._needed(step):
             if not ex.axes & self.inner:
                 self.value(ex)
@@ -325,10 +358,9 @@ class Emitter(Values):
 
     def add_partial(self, s: Store, value: str) -> None:
         """A value for each column joins the sums of this block of rows."""
-        mask = [m for m in (self.row_mask, self.column_mask) if m]
         if not self.form.in_memory:
-            total = self.partial[s]
-            value = f"tl.where({' & '.join(mask)}, {value}, 0)" if mask else value
+            total, mask = self.partial[s], self.row_mask  # columns that there are not stay here
+            value = f"tl.where({mask}, {value}, 0)" if mask else value
             if self.form.around and self.form.rows > 1:
                 value = f"tl.sum(tl.broadcast_to({value}, {self.shape}), 0, keep_dims=True)"
             self.line(f"{total} = {total} + {value}")

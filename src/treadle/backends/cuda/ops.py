@@ -68,8 +68,12 @@ def exp_brief(x):
 """,
     "tanh_brief": """
 def tanh_brief(x):
-    far = 1.0 - 2.0 / (1.0 + tl.exp2(x * 2.8853900817779268))
+    far = 1.0 - libdevice.fast_dividef(2.0, 1.0 + tl.exp2(x * 2.8853900817779268))
     return tl.where(tl.abs(x) < 0.03, x - x * x * x * 0.33333334, far)
+""",
+    "sigmoid_brief": """
+def sigmoid_brief(x):
+    return libdevice.fast_dividef(1.0, 1.0 + tl.exp2(x * -1.4426950408889634))
 """,
     "tanh_wide": """
 def tanh_wide(x):
@@ -241,6 +245,8 @@ def _div(d: DType, _: DType, x: list[str]) -> str:
 
 
 def _sigmoid(d: DType, result: DType, x: list[str]) -> str:
+    if d.is_storage:
+        return f"sigmoid_brief({x[0]})"
     return f"1.0 / (1.0 + {EXP(d, result, [f'-{x[0]}'])})"
 
 
