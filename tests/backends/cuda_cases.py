@@ -17,7 +17,7 @@ from treadle.ops import activations, convolution, neural
 from treadle.ops import composite as c
 from treadle.ops.contract import SCATTERS, scatter_add
 from treadle.ops.defs import TABLE
-from treadle.ops.elementwise import cast, exp, maximum, tanh, where
+from treadle.ops.elementwise import cast, eq, exp, maximum, tanh, where
 from treadle.ops.movement import concat, flip, pad, slice_
 from treadle.ops.reduce import max_, sum_
 from treadle.ops.totals import prod_
@@ -181,6 +181,31 @@ def softmaxes():
 @case()
 def softmax_of_long_rows():
     return [neural.softmax(r(2, 40000))]
+
+
+def _picks(rows: int, columns: int, kind: Any = np.float32) -> list[Any]:
+    """Sums of one term, or of none where a number is no column's, with others beside them."""
+    x, other = r(rows, columns, kind=kind), r(rows, columns, kind=kind) * 0.5
+    at = node_of(np.random.default_rng(columns).integers(-1, columns + 1, (rows, 1)))
+    here = eq(x.iota_like(-1), at)
+    one, rest = cast(x, float32), cast(other, float32)
+    near = exp(one - max_(one, axis=-1, keepdims=True))
+    total = sum_(near, axis=-1, keepdims=True)
+    return [
+        sum_(where(here, one, 0.0), axis=-1) + max_(one, axis=-1),
+        sum_(where(here, near / total, 0.0), axis=-1, keepdims=True) + rest,
+        sum_(where(here, 1.0 / one, 0.0), axis=-1),
+    ]
+
+
+@case()
+def sums_of_one_term():
+    return [*_picks(37, 50), *_picks(3, 40000), *_picks(1, 5), *_picks(300, 1)]
+
+
+@case(2e-2)
+def sums_of_one_narrow_term():
+    return [*_picks(5, 20000, ml_dtypes.bfloat16), *_picks(70, 40, ml_dtypes.bfloat16)]
 
 
 def _rises(make: Callable[[], Any]) -> list[Any]:
