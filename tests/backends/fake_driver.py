@@ -11,6 +11,7 @@ import sys
 import types
 
 import numpy as np
+from ptx_host import run_blocks
 from triton_host import Host, quicken, tensor_of
 
 from treadle.backends import registry
@@ -171,11 +172,23 @@ class FakeDriver(types.ModuleType):
         return (OK,)
 
     def _run(self, source, grid, arguments):
-        from treadle.backends.cuda.hand import function
+        from treadle.backends.cuda.hand import PTX, function
 
+        if source.text.startswith(PTX):
+            self._run_in_step(source, grid, arguments)
+            return
         quicken()
         with np.errstate(all="ignore"):
             function(source.text, "kernel")[grid](*arguments, **dict(source.constants))
+
+    def _run_in_step(self, source, grid, arguments):
+        """A kernel in PTX, on whatever memory there is."""
+        given = [x.address if isinstance(x, Host) else x for x in arguments]
+        names = [name for name, _ in source.types]
+        ranges = [(at, at + block.nbytes) for at, block in self.memory.items()]
+        shared = dict(source.constants)["shared"]
+        named = dict(zip(names, given, strict=True))
+        run_blocks(source.text, source.warps, shared, grid[0], named, ranges)
 
 
 def _argument(places, kind):
