@@ -14,6 +14,7 @@ from typing import Any
 
 from treadle.backends.cuda.copies import tensor_of
 from treadle.backends.cuda.epilogue import Finished
+from treadle.backends.cuda.folded import folded
 from treadle.backends.cuda.forms import Form
 from treadle.backends.cuda.gluon import (
     GROUPS,
@@ -42,6 +43,7 @@ from treadle.kernel.loops import Loops
 from treadle.kernel.parser import parse
 from treadle.kernel.steps import ProductStep
 
+WIDTH = 2  # bytes of elements that may lie folded
 DEPTH = 128  # bytes along k of a block: what tensor cores read in one go
 ENOUGH = 10  # steps of a program: of fewer, smaller tiles have more done at once
 HELD = 128  # columns that are looked at together, where much becomes of them
@@ -60,6 +62,12 @@ def suits(product: ProductStep, processors: int, architecture: int) -> bool:
         return False
     depth = product.sides()[0].shape[-1]
     return is_enough(product.node, depth, processors, architecture)
+
+
+def is_folded(product: ProductStep) -> bool:
+    """Does one operand lie in parts, such as heads, that blocks stay inside of?"""
+    dtype = product.node.dtype
+    return dtype.size == WIDTH and folded(product, (LANES, DEPTH // dtype.size)) is not None
 
 
 def is_enough(node: Node, depth: int, processors: int, architecture: int) -> bool:
@@ -129,6 +137,11 @@ class Divided(Quick):
     def tiles(self) -> tuple[Tile, ...]:
         """Wide and narrow ones."""
         return tiles_of(self.node.dtype)
+
+    def operands(self) -> tuple[Matrix, Matrix]:
+        """Where both lie; of the first one axes may be folded."""
+        x, y = super().operands()
+        return folded(self.product, (self.tile.m, self.tile.k)) or x, y
 
     def timed(self, tile: Tile) -> Tile:
         """There is nothing to try."""
@@ -218,7 +231,8 @@ class Divided(Quick):
     def _rooms(self) -> list[tuple[str, str]]:
         """Shared memory for blocks of both operands."""
         half = f"BN // {self.halves}"
-        return [("a", f"[{GROUPS} * STAGES, {_sides(self.x, 'BM')}]"),
+        around = "1, " * self.x.around
+        return [("a", f"[{GROUPS} * STAGES, {around}{_sides(self.x, 'BM')}]"),
                 ("b", f"[{self.halves} * STAGES, {_sides(self.y, half)}]")]  # fmt: skip
 
     def _block(self, half: int) -> str:
@@ -284,15 +298,18 @@ class Divided(Quick):
             f"        mbarrier.expect(here, {nbytes})",
         ]
         for part in range(GROUPS):
-            at = _places(self.x, f"(pair * {GROUPS} + {part}) * BM")
-            lines.append(f"        {copy}(a, {at}, here, a_room.index(stage * {GROUPS} + {part}))")
+            at = self.x.coordinates(f"(pair * {GROUPS} + {part}) * BM", "k")
+            lines.append(
+                f"        {copy}(a, [{at}], here, a_room.index(stage * {GROUPS} + {part}))"
+            )
         for half in range(self.halves):
-            at = _places(self.y, f"wide * BN + {half} * BN // {self.halves}")
-            lines.append(f"        {copy}(b, {at}, here, {self._block(half)})")
+            at = self.y.coordinates(f"wide * BN + {half} * BN // {self.halves}", "k")
+            lines.append(f"        {copy}(b, [{at}], here, {self._block(half)})")
         return ["    " + line for line in [*lines, "        turn += 1"]]
 
     def _compute(self) -> list[str]:
         x = f"a_room.index(stage * {GROUPS} + PART)"
+        x += f".reshape([{_sides(self.x, 'BM')}])" * bool(self.x.around)
         x += "" if self.x.strides[1] == 1 else ".permute((1, 0))"
         turned = ".permute((1, 0))" if self.y.strides[1] == 1 else ""
         sums, width = self._sums(), self.tile.n // self.halves
@@ -386,7 +403,3 @@ class Divided(Quick):
 def _sides(matrix: Matrix, lines: str) -> str:
     """Sides of a block: as it lies in memory."""
     return f"{lines}, BK" if matrix.strides[1] == 1 else f"BK, {lines}"
-
-
-def _places(matrix: Matrix, line: str) -> str:
-    return f"[{line}, k]" if matrix.strides[1] == 1 else f"[k, {line}]"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from treadle.backends.choices import Machine
 from treadle.backends.cuda.copies import COPIES
 from treadle.backends.cuda.dealt import Dealt, is_dealt
-from treadle.backends.cuda.divided import suits
+from treadle.backends.cuda.divided import is_folded, suits
 from treadle.backends.cuda.finisher import divided
 from treadle.backends.cuda.forms import INDEX_LIMIT
 from treadle.backends.cuda.joined import joined
@@ -27,10 +27,18 @@ def product_of(
     cores = dtype.size <= 2 or (dtype is float32 and TF32.value)
     near = max(map(most, (product.node.type.size, *sizes))) < INDEX_LIMIT
     given = product, processors, machine, architecture
+    quick = near and dtype.size > 1 and suits(product, processors, architecture)
+    if quick and is_folded(product):
+        return _divided(*given)
     if is_windowed(product):
         return joined(Windowed(*given))
     if architecture < COPIES or not (cores and near) or not is_able(product):
         return Matmul(*given)
-    if dtype.size > 1 and suits(product, processors, architecture):
-        return Dealt(*given) if is_dealt(product, processors) else joined(divided(*given))
+    if quick:
+        return _divided(*given)
     return joined(Streamed(*given)) if dtype.size == 2 else Quick(*given)
+
+
+def _divided(product: ProductStep, processors: int, machine: Machine, architecture: int) -> Matmul:
+    given = product, processors, machine, architecture
+    return Dealt(*given) if is_dealt(product, processors) else joined(divided(*given))

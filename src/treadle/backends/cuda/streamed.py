@@ -56,6 +56,15 @@ class Matrix:
         axes = [(n, step, 1) for n, step in zip(items, self.batch, strict=True) if step]
         return tensor_of(self.buffer, self.dtype, self.offset, [*axes, *sides])
 
+    def coordinates(self, line: str, step: str) -> str:
+        """Where a block begins, as text."""
+        return f"{line}, {step}" if self.strides[1] == 1 else f"{step}, {line}"
+
+    @property
+    def around(self) -> int:
+        """Axes of a block in front of its lines."""
+        return 0
+
 
 def matrices_of(product: ProductStep) -> tuple[Matrix, Matrix]:
     """Both operands of a product."""
@@ -92,10 +101,14 @@ class Streamed(Matmul):
         self, product: ProductStep, processors: int, machine: Machine, architecture: int
     ) -> None:
         super().__init__(product, processors, machine, architecture)
-        self.x, self.y = matrices_of(product)
+        self.x, self.y = self.operands()
         self.pieces = self._pieces(self.tile)
         self.work = self.counts = ""
         self.loose = False  # pieces are left for another kernel to add up
+
+    def operands(self) -> tuple[Matrix, Matrix]:
+        """Where both lie."""
+        return matrices_of(self.product)
 
     def left_in(self, work: str, pieces: int) -> None:
         """Leave so many pieces in memory, one after the other."""

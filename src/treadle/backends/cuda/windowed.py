@@ -50,7 +50,7 @@ def run_of(place: Place) -> int:
             continue
         if not isinstance(atom, Quotient):
             return 1
-        inner = _divided(atom.of, axis)
+        inner = divisor(atom.of, axis)
         if inner is None:
             return 1
         run = gcd(run, atom.by if inner == 1 else inner)
@@ -61,14 +61,14 @@ def run_of(place: Place) -> int:
     return (run or axis.extent) if moving == 1 and axis.extent > 1 else 1
 
 
-def _divided(index: Index, axis: Axis) -> int | None:
+def divisor(index: Index, axis: Axis) -> int | None:
     """n, where an index is axis // n; None if it is something else."""
     if index.constant or len(index.terms) != 1 or index.terms[0][1] != 1:
         return None
     atom = index.terms[0][0]
     if atom is axis:
         return 1
-    if type(atom) is Quotient and _divided(atom.of, axis) == 1:
+    if type(atom) is Quotient and divisor(atom.of, axis) == 1:
         return atom.by
     return None
 
@@ -83,7 +83,7 @@ def steady(index: Index, axis: Axis) -> int:
     found = 0
     for atom, _ in index.terms:
         if isinstance(atom, Quotient) and atom.of.axes() == {axis}:
-            inner = _divided(atom.of, axis)
+            inner = divisor(atom.of, axis)
             whole = type(atom) is Quotient and inner == 1
             found = gcd(found, atom.by if whole else (inner or 1))
         elif atom is axis:
