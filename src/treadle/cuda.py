@@ -187,11 +187,11 @@ def stream(wanted: Stream | None) -> Iterator[None]:
     if not isinstance(wanted, Stream):
         hint = "td.cuda.Stream(), or Stream(address=...) for one of another library"
         raise DeviceError(explain("stream", "not a stream", hint, got=type(wanted).__name__))
-    before = wanted._gpu.switch(wanted.handle)
+    wanted._gpu.begin_on(wanted)
     try:
         yield
     finally:
-        wanted._gpu.switch(before)
+        wanted._gpu.end_on(wanted)
 
 
 def _gpu(where: str | int | Device) -> Any:

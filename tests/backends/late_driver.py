@@ -44,8 +44,8 @@ class LateDriver(FakeDriver):
         self.queues[int(stream)].append(work)
 
     def _advance(self, stream, end):
-        queue = self.queues[stream]
-        while self.ran[stream] < end:
+        queue = self.queues.get(stream, [])  # a stream that is gone has done all
+        while queue and self.ran[stream] < end:
             work = queue[self.ran[stream]]
             self.ran[stream] += 1
             try:

@@ -14,6 +14,7 @@ from triton.tools.disasm import get_sass
 from triton_host import INTERPRETED, error_of, plan_of, run_interpreted, simplified
 
 from treadle.autograd.backward import gradients
+from treadle.backends.cuda import forms, matmul
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.windowed import run_of
 from treadle.backends.reference.eval import evaluate
@@ -217,6 +218,23 @@ def test_lines_come_sixteen_bytes_at_a_time_while_tensor_cores_work(size):
         assert copies
         assert all("128" in copy for copy in copies)
         assert "STL" not in text  # no register is spilled
+
+
+@compiled
+@pytest.mark.parametrize("lines", [False, True])
+def test_results_of_more_elements_than_32_bits_count(lines):
+    x = wide(8, 512, 512, 64).permute((0, 3, 1, 2)) if lines else wide(8, 64, 512, 512)
+    plan, _ = plan_of([conv2d(x, wide(1024, 64, 3, 3), padding=1)])
+    (launch,) = windows_of(plan)
+    assert code_of(launch.source, 90).cubin
+
+
+@interpreted
+def test_far_results_interpreted(monkeypatch):
+    monkeypatch.setattr(forms, "INDEX_LIMIT", 1)
+    monkeypatch.setattr(matmul, "INDEX_LIMIT", 1)
+    check(lines_roots(*BORDERS["one"]))
+    check(roots_of("bias"))
 
 
 def test_deep_sums_of_few_tiles_are_shared_out():

@@ -228,6 +228,26 @@ def test_work_goes_to_a_stream_and_stays_in_order(driver):
         pass
 
 
+def test_streams_end_in_any_order(driver):
+    before = td.cuda.current_stream()
+    one, other = td.cuda.Stream(), td.cuda.Stream()
+    first, second = td.cuda.stream(one), td.cuda.stream(other)
+    first.__enter__()  # as threads do that know nothing of each other
+    second.__enter__()
+    with td.cuda.stream(one):
+        assert td.cuda.current_stream() == one
+    assert td.cuda.current_stream() == other
+    first.__exit__(None, None, None)
+    assert td.cuda.current_stream() == other
+    number = one.cuda_stream
+    del one, first
+    assert number not in driver.queues
+    x = (td.tensor(ARRAY, device="cuda") * 2.0).realize()
+    second.__exit__(None, None, None)
+    assert td.cuda.current_stream() == before
+    np.testing.assert_array_equal((x + 1.0).numpy(), ARRAY * 2.0 + 1.0)
+
+
 def test_events_and_streams_wait_for_each_other(driver):
     one, other = td.cuda.Stream(), td.cuda.Stream()
     done = []

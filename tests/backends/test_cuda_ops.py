@@ -7,15 +7,17 @@ import pytest
 
 pytest.importorskip("triton")
 
-from triton_host import INTERPRETED, check, node_of, plan_of
+from triton_host import INTERPRETED, check, node_of, plan_of, run_interpreted
 
 from treadle.backends.cpu.ops import PRIMITIVES as CPU_ROWS
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.ops import PRIMITIVES
+from treadle.backends.reference.eval import evaluate
 from treadle.base.dtypes import dtype, float32
 from treadle.base.errors import DtypeError
 from treadle.ops.defs import TABLE, Kind
 from treadle.ops.elementwise import bitcast, cast, maximum, minimum, threefry, where
+from treadle.ops.scan import cumsum
 
 interpreted = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
 SPECIAL = ("bitcast", "cast", "where", "threefry")
@@ -114,6 +116,35 @@ def test_functions_stay_accurate_near_zero(scale):
     x = np.random.default_rng(3).uniform(-scale, scale, 999).astype(np.float32)
     check([TABLE["tanh"](node_of(x)), TABLE["erf"](node_of(x)), TABLE["sin"](node_of(x))])
     check([TABLE["log"](node_of(1.0 + abs(x)))])
+
+
+@interpreted
+@pytest.mark.parametrize("scale", [1e-300, 1e-12, 1e-4, 0.3, 3.0, 900.0])
+def test_what_is_computed_in_float64_is_accurate(scale):
+    x = np.random.default_rng(3).uniform(-scale, scale, 999)
+    check([TABLE["tanh"](node_of(x)), TABLE["expm1"](node_of(-abs(x)))], 1e-14)
+
+
+def assert_signs(roots):
+    """Zeros of results are the reference's, signs too."""
+    plan, leaves = plan_of(roots)
+    found = run_interpreted(plan, [x.buffer.copy() for x in leaves])
+    expected = evaluate(roots, lambda node: node.buffer)
+    for got, want, root in zip(found, expected, roots, strict=True):
+        np.testing.assert_array_equal(got, want, str(root))
+        np.testing.assert_array_equal(np.signbit(got), np.signbit(want), str(root))
+
+
+@interpreted
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_zeros_keep_their_sign(kind):
+    some = np.array([0.0, -0.0, 0.3, -0.3, 1.0, -1.0, 6.0, -6.0, 0.5, -0.5], kind)
+    x, one = node_of(some), node_of(np.ones(len(some), kind))
+    assert_signs([TABLE[name](x) for name in ("neg", "round", "ceil", "trunc", "floor")])
+    assert_signs([where(x > 0.0, x, -0.0), where(x > 0.0, -0.0, x), one / -x])
+    left, right = (node_of(y) for y in np.meshgrid(some, some[2:]))
+    assert_signs([TABLE[name](left, right) for name in ("floor_divide", "remainder")])
+    assert_signs([TABLE["float_power"](x, one), cumsum(node_of(np.full((3, 5), -0.0, kind)), 1)])
 
 
 @interpreted

@@ -12,7 +12,7 @@ from cuda_cases import normal
 from triton.tools.disasm import get_sass
 from triton_host import INTERPRETED, check, plan_of
 
-from treadle.backends.cuda import streamed
+from treadle.backends.cuda import forms, matmul, streamed
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.program import Plan
 from treadle.base.dtypes import bfloat16
@@ -180,3 +180,35 @@ def test_counters_are_there_from_the_first_run_on():
     inner = Plan(plan.roots, plan.leaves, {}, 132, within=0)
     assert len(inner.launches) == 2
     assert not inner.lasting
+
+
+def beside_a_part(m, depth, columns, kind, *, batch=()):
+    """A product that meets the end of a tensor of more elements than 32 bits count."""
+    rows = (1 << 31) // columns + m
+    sides = (*batch, m, depth), (*batch, depth, columns), (rows, columns)
+    a, b, far = (placeholder(type_of(shape, kind)) for shape in sides)
+    part = slice_(far, [(rows - m, rows, 1), (0, columns, 1)])
+    return Plan(simplify([a @ b - part]), [a, b, far], {}, 132, architecture=90)
+
+
+@compiled
+@pytest.mark.parametrize("shape", [(1024, 1024, 1024), (4096, 4096, 4096), (256, 8192, 256),
+                                   (2048, 16384, 512)])  # fmt: skip
+def test_what_meets_a_tile_may_lie_far(shape):
+    for launch in beside_a_part(*shape, bfloat16).launches:
+        assert code_of(launch.source, 90).cubin
+
+
+@compiled
+def test_what_meets_tiles_of_batches_may_lie_far():
+    (launch,) = beside_a_part(256, 128, 256, bfloat16, batch=(8,)).launches
+    assert "i64" in dict(launch.source.types).values()
+    assert code_of(launch.source, 90).cubin
+
+
+@interpreted
+@pytest.mark.parametrize("name", ["epilogue", "batches", "pieces and an epilogue"])
+def test_far_places_interpreted(name, monkeypatch):
+    monkeypatch.setattr(forms, "INDEX_LIMIT", 1)
+    monkeypatch.setattr(matmul, "INDEX_LIMIT", 1)
+    check(CASES[name](), 3e-3)

@@ -191,7 +191,7 @@ class Divided(Quick):
             if epilogue is None and not self.results:
                 add.memory("c", dtype, self.node)
         for name, value in numbers.items():
-            add.integer(name, value, self.wide)
+            add.integer(name, value, False)  # the copy engine counts in 32 bits
 
     def _leaving(self, epilogue: Built | None) -> dict[int, Tensor]:
         """Results that leave by the copy engine, by number of the argument: a slice at a time."""

@@ -114,7 +114,8 @@ class Gpu:
         self.name = name.split(b"\0")[0].decode() if isinstance(name, bytes) else ""
         self.lock = threading.RLock()  # a finalizer may come in between
         self.enter()
-        self.stream = self.new_stream()
+        self.stream = self.home = self.new_stream()
+        self.entered: list[Any] = []  # streams that do all work for a while, the newest last
         ask = cu.CUdevice_attribute
         major = self._attribute(ask.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
         minor = self._attribute(ask.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
@@ -187,18 +188,28 @@ class Gpu:
             self.enter()
             cu.cuStreamDestroy(stream)
 
-    def switch(self, stream: Any) -> Any:
-        """Have another stream do all work from now on, after what was asked for; returns the old.
+    def begin_on(self, stream: Any) -> None:
+        """Have another stream, an object with its handle, do all work from now on.
 
         It does so for every thread: memory is handed on in the order in which work was asked for.
         """
-        self.enter()
         with self.lock:
-            before = self.stream
-            if int(before) != int(stream):
-                self.follow(self.mark(), stream)
-                self.stream = stream
-        return before
+            self._switch(stream.handle)
+            self.entered.append(stream)
+
+    def end_on(self, stream: Any) -> None:
+        """Have it done by who was asked before and has not ended; threads end in any order."""
+        with self.lock:
+            last = max(k for k, other in enumerate(self.entered) if other == stream)
+            del self.entered[last]
+            self._switch(self.entered[-1].handle if self.entered else self.home)
+
+    def _switch(self, stream: Any) -> None:
+        """Go on with a stream, after what was asked for."""
+        self.enter()
+        if int(self.stream) != int(stream):
+            self.follow(self.mark(), stream)
+            self.stream = stream
 
     def wait_for(self, mark: Mark) -> None:
         """Until it has come."""

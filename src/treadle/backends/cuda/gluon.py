@@ -10,6 +10,7 @@ import re
 from functools import cache
 
 from treadle.backends.cuda.launch import Arguments, Tensor
+from treadle.backends.cuda.ops import is_minus_zero
 from treadle.base.dtypes import DType
 from treadle.kernel.loops import Ex, Loops
 
@@ -85,6 +86,8 @@ def is_known(loops: Loops) -> bool:
 
 
 def _is_known(ex: Ex) -> bool:
+    if ex.op == "const" and is_minus_zero(ex.data):
+        return False  # numbers are bare there, and that one is 0.0
     return ex.op in KNOWN and not (ex.op == "load" and ex.data[2])
 
 

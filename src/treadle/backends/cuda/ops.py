@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
+from math import copysign
 
 from treadle.backends.cuda.narrow import CONVERSIONS, loaded, memory_type, stored
 from treadle.base.dtypes import DType, bool_, float32, float64, uint32
@@ -37,9 +38,16 @@ def number(value: float | int | bool, d: DType) -> str:
         text = str(int(value))
     elif value != value or value in (float("inf"), float("-inf")):
         text = f'float("{value}")'
+    elif is_minus_zero(value):
+        return f"(tl.full((1, 1), 0.0, {register_type(d)}) * -1.0)"
     else:
         text = repr(float(value))
     return f"tl.full((1, 1), {text}, {register_type(d)})"
+
+
+def is_minus_zero(value: object) -> bool:
+    """Is it -0.0, which Triton takes for 0.0 where it is written so?"""
+    return isinstance(value, float) and not value and copysign(1.0, value) < 0
 
 
 def parameter(name: str, d: DType) -> str:
@@ -77,8 +85,9 @@ def sigmoid_brief(x):
 """,
     "tanh_wide": """
 def tanh_wide(x):
-    size = 1.0 - 2.0 / (tl.exp(2.0 * tl.abs(x)) + 1.0)
-    return tl.where(x < 0, -size, size)
+    u = expm1_of(-2.0 * tl.abs(x))
+    size = u / (-2.0 - u)
+    return tl.where(x < 0, -size, tl.where(x == 0, x, size))
 """,
     "power": """
 def power(x, y):
@@ -87,7 +96,7 @@ def power(x, y):
     whole = tl.floor(y) == y
     odd = whole & (tl.floor(y * 0.5) * 2.0 != y)
     negative = (x < 0) | ((x == 0) & (1.0 / x < 0))
-    size = tl.where(negative & odd, -size, size)
+    size = tl.where(negative & odd, size * -1.0, size)
     size = tl.where((x < 0) & (x > -endless) & (whole == 0), float("nan"), size)
     one = (y == 0) | (x == 1) | ((tl.abs(x) == 1) & (tl.abs(y) == endless))
     return tl.where(one, 1.0, size)
@@ -96,7 +105,7 @@ def power(x, y):
 def expm1_of(x):
     u = tl.exp(x)
     near = (u - 1.0) * x / tl.log(u)
-    result = tl.where(u == 1.0, x, tl.where(u == 0.0, -1.0, near))
+    result = tl.where(u == 1.0, x, tl.where(u < 0.5, u - 1.0, near))
     return tl.where(u == float("inf"), u, result)
 """,
     "log1p_of": """
@@ -123,10 +132,11 @@ def atan_of(x):
 """,
     "rounded_even": """
 def rounded_even(x):
-    down = tl.floor(x)
-    rest = x - down
+    down = tl.floor(tl.abs(x))
+    rest = tl.abs(x) - down
     odd = down * 0.5 != tl.floor(down * 0.5)
-    return tl.where((rest > 0.5) | ((rest == 0.5) & odd), down + 1.0, down)
+    size = tl.where((rest > 0.5) | ((rest == 0.5) & odd), down + 1.0, down)
+    return tl.where(x < 0, size * -1.0, tl.where(x == 0, x, size))
 """,
     "cut": """
 def cut(x):
@@ -135,13 +145,16 @@ def cut(x):
     "float_remainder": """
 def float_remainder(x, y):
     rest = libdevice.fmod(x, y)
-    return tl.where((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)
+    zero = tl.where(y < 0, tl.abs(rest) * -1.0, tl.abs(rest))
+    whole = tl.where((rest < 0) != (y < 0), rest + y, rest)
+    return tl.where(rest == 0, zero, whole)
 """,
     "whole_quotient": """
 def whole_quotient(x, y, rest, quotient):
     down = tl.where((rest != 0) & ((rest < 0) != (y < 0)), quotient - 1.0, quotient)
     whole = tl.floor(down)
-    return tl.where(y == 0, x / y, tl.where(down - whole > 0.5, whole + 1.0, whole))
+    whole = tl.where(down - whole > 0.5, whole + 1.0, whole)
+    return tl.where(y == 0, x / y, tl.where(whole == 0, x / y * 0.0, whole))
 """,
     "floor_quotient": """
 def floor_quotient(x, y):
@@ -266,6 +279,8 @@ def _abs(d: DType, _: DType, x: list[str]) -> str:
 
 
 def _neg(d: DType, _: DType, x: list[str]) -> str:
+    if d.is_float:
+        return f"{x[0]} * -1.0"  # -x is 0 - x to Triton, which loses the sign of a zero
     return f"(0 - {x[0]}).to({register_type(d)})" if d.kind == "uint" else f"-{x[0]}"
 
 

@@ -206,7 +206,7 @@ class Streamed(Matmul):
         numbers |= {"span": -(-self.k // (t.k * self.pieces)) * t.k} if self.pieces > 1 else {}
         numbers |= {f"g{d}": size for d, size in enumerate(self.batch)}
         for name, value in numbers.items():
-            add.integer(name, value, self.wide)
+            add.integer(name, value, False)  # the copy engine counts in 32 bits
 
     # ---- text
 
@@ -219,12 +219,17 @@ class Streamed(Matmul):
         finish = ["    " + line for line in self._left()] if self.loose else self._finish()
         cut = [f"piece = program % {self.pieces}", f"program = program // {self.pieces}",
                "tile = program"] if several else []  # fmt: skip
-        inside = [*cut, *self._place(), *self._items(), *self._loop()]
+        inside = [*cut, *self._place(), *self._items(), *self._loop(), *self._widened()]
         if several and not self.loose:
             inside += PIECES.format(pieces=self.pieces).strip().splitlines()
             finish = ["    " + line for line in finish]
         lines += ["    " + line for line in inside]
         return ["    " + line for line in [*lines, *finish]]
+
+    def _widened(self) -> list[str]:
+        """Where a tile is, for what becomes of it: that may lie further than 32 bits reach."""
+        names = ["m", "n", *["batch"] * bool(self.batch)]
+        return [f"{name} = {name}.to(tl.int64)" for name in names] * self.wide
 
     def _items(self) -> list[str]:
         """Places along the batch axes."""
