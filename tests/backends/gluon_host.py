@@ -208,6 +208,7 @@ class Program:
             store_wait=lambda _: None,
         )
         return {
+            "libdevice": SimpleNamespace(fast_dividef=lambda x, y: np.float32(x) / y),
             "triton": jit, "tl": self.triton(), "gluon": jit, "gl": self.gluon(), "tma": copies,
             "mbarrier": barriers, "fence_async_shared": lambda: None,
             "warpgroup_mma": self.product, "warpgroup_mma_wait": self.finish,

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("triton")
 
 import triton_host
-from cuda_cases import of_tensors
+from cuda_cases import normal, of_tensors
 from device_pool import begun
 from triton.tools.disasm import get_sass
 from triton_host import INTERPRETED, check, node_of, plan_of
@@ -177,6 +177,54 @@ def test_dealt_to_programs(name, processors, monkeypatch):
     assert launch.grid == (processors, 1)
     assert "atomic_add" in launch.source.text
     check(roots, 3e-3)
+
+
+def joined_heads(x):
+    """(batch, heads, length, width) as lines of all heads side by side."""
+    batch, heads, length, width = x.shape
+    return x.permute(0, 2, 1, 3).reshape((batch * length, heads * width))
+
+
+HEADS = {
+    "side by side": (lambda a, b: [joined_heads(a) @ b], (256, 256)),
+    "added up": (lambda a, b: [joined_heads(a).T @ b], (256, 256)),
+    "added up, and a row": (
+        lambda a, b: [y := joined_heads(a).T @ b + 1.0, sum_(y, axis=0)], (256, 256),
+    ),
+    "long": (lambda a, b: [activations.gelu(joined_heads(a) @ b, "tanh") * 2], (256, 512)),
+}  # fmt: skip
+
+
+@interpreted
+@pytest.mark.parametrize("name", HEADS)
+@pytest.mark.parametrize("even", [False, True])
+def test_heads_are_brought_where_they_lie(name, even, monkeypatch):
+    divide(monkeypatch)
+    for limit, value in {"HANDED": -1000, "FEW": 1000}.items() if even else ():
+        monkeypatch.setattr(divided, limit, value)
+    monkeypatch.setattr(finisher, "DEPTH", 0)
+    make, shape = HEADS[name]
+    roots = make(normal(2, 4, 128, 64, kind=np.float16), normal(*shape, kind=np.float16))
+    plan, _ = plan_of(roots)
+    (text,) = texts(plan)
+    assert "// 128" in text
+    assert "finish(" not in text or name == "long"
+    check(roots, 3e-3)
+
+
+@compiled
+def test_heads_compiled():
+    for make, shape in (
+        (HEADS["side by side"][0], (768, 768)),
+        (HEADS["added up"][0], (8192, 768)),
+    ):
+        plan = plan_for(make, (8, 12, 1024, 64), shape)
+        (text,) = texts(plan)
+        assert "// 1024" in text
+        for launch in plan.launches:
+            assert "STL" not in get_sass(code_of(launch.source, 90).cubin)
+    narrow = plan_for(HEADS["added up"][0], (8, 24, 1024, 32), (8192, 768))
+    assert not texts(narrow)  # blocks would reach over heads
 
 
 @compiled
