@@ -14,7 +14,6 @@ from treadle.backends.cuda.copies import tensor_of
 from treadle.backends.cuda.launch import Tensor
 from treadle.backends.cuda.streamed import Matrix
 from treadle.backends.cuda.windowed import LINE, divisor
-from treadle.base.dtypes import DType
 from treadle.base.shapes import Shape
 from treadle.kernel.index import Quotient, Remainder
 from treadle.kernel.operands import Place, Separable
@@ -66,12 +65,11 @@ def folded(product: ProductStep, block: tuple[int, int]) -> Folded | None:
     operand = side.operand
     if not isinstance(operand, Separable) or operand.guards or operand.strides or side.turned:
         return None
-    folds = _fold(operand.rows), _fold(operand.columns)
-    if folds[0] is None or folds[1] is None or operand.base.dtype is not dtype:
+    rows, columns = _fold(operand.rows), _fold(operand.columns)
+    if rows is None or columns is None or operand.base.dtype is not dtype:
         return None
-    strides = folds[0].step, folds[1].step
-    given: tuple[object, DType, int] = (operand.base, operand.base.dtype, operand.offset)
-    made = Folded(*given, side.shape[-2:], strides, (), folds)
+    strides, folds = (rows.step, columns.step), (rows, columns)
+    made = Folded(operand.base, dtype, operand.offset, side.shape[-2:], strides, (), folds)
     return made if 1 in strides and made.tensor((), block) is not None else None
 
 
@@ -82,14 +80,19 @@ def _fold(place: Place) -> Fold | None:
         return None
     if index.terms == ((axis, step := index.coefficient(axis)),):
         return Fold(1, _pitch_of_one(axis.extent * step), axis.extent, step)
-    parts = {type(atom): (atom, factor) for atom, factor in index.terms}
-    if set(parts) != {Quotient, Remainder} or len(index.terms) != 2:
+    found = [
+        (atom, factor) for atom, factor in index.terms
+        if isinstance(atom, Quotient) and divisor(atom.of, axis) == 1
+    ]  # fmt: skip
+    found.sort(key=lambda term: isinstance(term[0], Remainder))
+    if len(found) != len(index.terms) or len(found) != 2:
         return None
-    (outer, pitch), (inner, step) = parts[Quotient], parts[Remainder]
+    (outer, pitch), (inner, step) = found
+    if isinstance(outer, Remainder) or not isinstance(inner, Remainder):
+        return None
     length = outer.by
     whole = inner.by == length and axis.extent % length == 0
-    alone = all(divisor(atom.of, axis) == 1 for atom in (outer, inner))
-    return Fold(axis.extent // length, pitch, length, step) if whole and alone else None
+    return Fold(axis.extent // length, pitch, length, step) if whole else None
 
 
 def _pitch_of_one(elements: int) -> int:
