@@ -28,7 +28,7 @@ def cases():
         yield name, partial(test_cuda_gpu.run_case, name)
     for name in test_cuda_gluon.FORMS:
         yield f"chain {name}", partial(test_cuda_gluon.check_form, name)
-    for name in test_cuda_divided.CASES:
+    for name in test_cuda_divided.EVERYWHERE:
         for kind in ("bfloat16", "float32"):
             check = partial(test_cuda_divided.compare_on_the_device, name, kind)
             yield f"product {name} {kind}", check

@@ -341,11 +341,18 @@ def test_pieces():
     assert pieces(2048, 2048, 768) == 1  # it is over before pieces are added up
 
 
+LARGE = {"side by side": (768, 768), "added up": (8192, 768), "added up, and a row": (8192, 768),
+         "long": (768, 3072)}  # fmt: skip
+EVERYWHERE = CASES | {
+    f"heads, {name}": (make, (8, 12, 1024, 64), LARGE[name]) for name, (make, _) in HEADS.items()
+}
+
+
 def compare_on_the_device(name, kind):
     """A case as it is and compiled, on the device and in float64 on the host."""
     if not td.cuda.is_available():
         return False
-    make, *shapes = CASES[name]
+    make, *shapes = EVERYWHERE[name]
     rng = np.random.default_rng(0)
     near = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
     given = [td.tensor(x).cast(getattr(td, kind)).realize() for x in near]
@@ -373,7 +380,7 @@ def outcomes(request):
 
 @compiled
 @pytest.mark.gpu
-@names
+@pytest.mark.parametrize("name", EVERYWHERE)
 @pytest.mark.parametrize("kind", ["bfloat16", "float16", "float32"])
 def test_on_the_device(outcomes, request, name, kind):
     del name, kind
