@@ -12,9 +12,10 @@ from treadle.backends.cuda.chain_cuts import Cut, programs_of
 from treadle.backends.cuda.chain_operands import DEEP, Operands, masked, times, width_of
 from treadle.backends.cuda.chain_parts import COMPARED, Part
 from treadle.backends.cuda.forms import INDEX_LIMIT, is_wide
+from treadle.backends.cuda.functions import with_functions
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.narrow import memory_type
-from treadle.backends.cuda.ops import register_type, with_helpers
+from treadle.backends.cuda.ops import register_type
 from treadle.base.dtypes import DType, bfloat16, float16, float32, float64
 from treadle.base.target import Ability
 from treadle.kernel.abstract import Ex, Kernel
@@ -70,7 +71,7 @@ class ChainKernel:
         names = [name for name, _ in self.arguments.types]
         names += [f"{name}: tl.constexpr" for name in self.constants]
         body = "\n".join(self.lines)
-        text = with_helpers(f"# a chain\n@triton.jit\ndef kernel({', '.join(names)}):\n{body}\n")
+        text = with_functions(f"# a chain\n@triton.jit\ndef kernel({', '.join(names)}):\n{body}\n")
         source = self.arguments.source(text, self.constants, self.cut.warps, self.cut.stages)
         return Launch(source, self._grid(), self.arguments.values, chain.size)
 

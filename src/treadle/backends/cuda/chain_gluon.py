@@ -15,6 +15,7 @@ from treadle.backends.cuda.chain_blocks import Blocks, bytes_of, places
 from treadle.backends.cuda.chain_cuts import programs_of
 from treadle.backends.cuda.chain_gluon_parts import GluonPart
 from treadle.backends.cuda.chain_parts import Part
+from treadle.backends.cuda.functions import with_functions
 from treadle.backends.cuda.gluon import (
     HEAD,
     LANES,
@@ -25,7 +26,6 @@ from treadle.backends.cuda.gluon import (
 )
 from treadle.backends.cuda.launch import Launch, Tensor
 from treadle.backends.cuda.narrow import memory_type
-from treadle.backends.cuda.ops import with_helpers
 from treadle.base.dtypes import DType
 from treadle.kernel.chain import ONES, Chained, Operand
 
@@ -334,7 +334,7 @@ class GluonKernel(ChainKernel):
         }
         texts = [f"@gluon.jit\ndef {x}:\n" + "\n".join(lines) for x, lines in functions.items()]
         text = "\n\n\n".join([HEAD + SPREAD, self._numbers(), "# a chain", *texts])
-        return with_helpers(text + "\n")
+        return with_functions(text + "\n")
 
     def _whole(self, lines: list[str]) -> list[str]:
         """All that a warp does, of what it does for a block of lanes."""

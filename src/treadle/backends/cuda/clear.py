@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from treadle.backends.cuda.functions import with_functions
 from treadle.backends.cuda.launch import Arguments, Launch
-from treadle.backends.cuda.ops import with_helpers
 from treadle.base.dtypes import DType
 
 BLOCK = 4096  # words of a program
@@ -20,5 +20,5 @@ def cleared(buffer: object, word: DType, count: int) -> Launch:
     add = Arguments()
     add.memory("words", word, buffer)
     add.integer("n", count, False)
-    source = add.source(with_helpers(TEXT), {"BLOCK": BLOCK}, 4)
+    source = add.source(with_functions(TEXT), {"BLOCK": BLOCK}, 4)
     return Launch(source, (-(-count // BLOCK), 1), add.values, count)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from treadle.backends.cuda.forms import power_of_two
+from treadle.backends.cuda.functions import with_functions
 from treadle.backends.cuda.keys import RAW, ordered, place_of, register_bits
 from treadle.backends.cuda.launch import Arguments, Launch
-from treadle.backends.cuda.ops import with_helpers
 from treadle.base.dtypes import DType, int64
 from treadle.base.sizes import most
 
@@ -66,6 +66,6 @@ def counted(
         found=f"bits.to(tl.{RAW[d.size].name})" if values else "(k + line * 0).to(tl.int64)",
     )  # fmt: skip
     constants = {"LINES": together, "ROWS": rows, "OTHERS": others}
-    source = add.source(with_helpers(text), constants, 4)
+    source = add.source(with_functions(text), constants, 4)
     grid = -(-n // rows) * -(-lines // together), 1
     return Launch(source, grid, add.values, lines * n)

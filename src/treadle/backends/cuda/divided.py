@@ -16,6 +16,7 @@ from treadle.backends.cuda.copies import tensor_of
 from treadle.backends.cuda.epilogue import Finished
 from treadle.backends.cuda.folded import folded
 from treadle.backends.cuda.forms import Form
+from treadle.backends.cuda.functions import with_functions
 from treadle.backends.cuda.gluon import (
     GROUPS,
     HEAD,
@@ -32,7 +33,6 @@ from treadle.backends.cuda.gluon_epilogue import GluonEpilogue
 from treadle.backends.cuda.launch import Tensor
 from treadle.backends.cuda.matmul import GROUP, Tile, sliced
 from treadle.backends.cuda.narrow import memory_type
-from treadle.backends.cuda.ops import with_helpers
 from treadle.backends.cuda.streamed import LITTLE, Matrix, Quick
 from treadle.base.dtypes import DType, float32
 from treadle.base.sizes import Size, most
@@ -226,7 +226,7 @@ class Divided(Quick):
         made += ["full = barriers(STAGES, 1)", f"empty = barriers(STAGES, {GROUPS})"]
         made += [*self._ways_out(kind), *self._started(given)]
         lines += ["", "", "@gluon.jit", f"def kernel({', '.join(names)}):"]
-        return with_helpers(HEAD + "\n".join([*lines, *("    " + line for line in made), ""]))
+        return with_functions(HEAD + "\n".join([*lines, *("    " + line for line in made), ""]))
 
     def _rooms(self) -> list[tuple[str, str]]:
         """Shared memory for blocks of both operands."""

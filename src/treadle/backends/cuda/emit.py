@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from treadle.backends.cuda.coarse import precision
 from treadle.backends.cuda.forms import constants_of
+from treadle.backends.cuda.functions import with_functions
 from treadle.backends.cuda.narrow import loaded, stored
 from treadle.backends.cuda.ops import (
     JOINS,
@@ -23,8 +24,7 @@ from treadle.backends.cuda.ops import (
     number,
     reduced,
     register_type,
-    with_helpers,
-)  # fmt: skip
+)
 from treadle.backends.cuda.picked import picked
 from treadle.backends.cuda.rising import Rising, rising
 from treadle.backends.cuda.unordered import atomic
@@ -47,7 +47,7 @@ class Emitter(Values):
         sizes = [f"{name}: tl.constexpr" for name in constants_of(self.form)]
         parameters = [*self.parameters(), *sizes]
         head = f"@triton.jit\ndef kernel({', '.join(parameters)}):"
-        return with_helpers("\n".join([head, *self.lines, ""]))
+        return with_functions("\n".join([head, *self.lines, ""]))
 
     def body(self) -> None:
         """What one program does."""

@@ -9,9 +9,9 @@ from math import prod
 from treadle.backends.choices import Machine
 from treadle.backends.cuda.epilogue import EpilogueEmitter, Finished
 from treadle.backends.cuda.forms import INDEX_LIMIT, Form, is_wide
+from treadle.backends.cuda.functions import with_functions
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.narrow import FLOAT8, TENSOR, memory_type, stored
-from treadle.backends.cuda.ops import with_helpers
 from treadle.backends.cuda.ways import settled
 from treadle.backends.questions import of_loops
 from treadle.base.dtypes import DType, bfloat16, float16, float32, float64
@@ -182,7 +182,7 @@ class Matmul:
         names = [name for name, _ in self.arguments.types]
         names += [f"{name}: tl.constexpr" for name in ("BM", "BN", "BK")]
         head = f"@triton.jit\ndef kernel({', '.join(names)}):"
-        return with_helpers("\n".join([head, *self._body(), ""]))
+        return with_functions("\n".join([head, *self._body(), ""]))
 
     def _body(self) -> list[str]:
         lines = ["program = tl.program_id(0)" + (".to(tl.int64)" if self.wide else "")]

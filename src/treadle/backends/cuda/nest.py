@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
+from treadle.backends.cuda.functions import with_functions
 from treadle.backends.cuda.launch import Arguments, Launch, Places
 from treadle.backends.cuda.on_host import HostStep
-from treadle.backends.cuda.ops import with_helpers
 from treadle.base.dtypes import int8, int16, int32, int64
 from treadle.base.sizes import Size, most
 from treadle.ir.region import Loop
@@ -61,7 +61,7 @@ def copy_launch(nbytes: int) -> Launch:
     add.memory("source", WORDS[size], "source")
     add.memory("target", WORDS[size], "target")
     add.integer("n", nbytes // size, False)
-    source = add.source(with_helpers(COPY), {"BLOCK": BLOCK}, 4)
+    source = add.source(with_functions(COPY), {"BLOCK": BLOCK}, 4)
     if nbytes % GRAIN:
         source = replace(source, aligned=())
     grid = -(-nbytes // (size * BLOCK)), 1

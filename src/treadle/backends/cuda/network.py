@@ -7,9 +7,9 @@ order. Of a float the last bit says which of two zeros it was.
 from __future__ import annotations
 
 from treadle.backends.cuda.forms import power_of_two
+from treadle.backends.cuda.functions import with_functions
 from treadle.backends.cuda.keys import RAW, constants, levelled, place_of, straight, twisted
 from treadle.backends.cuda.launch import Arguments, Launch
-from treadle.backends.cuda.ops import with_helpers
 from treadle.base.dtypes import DType, int64
 from treadle.base.sizes import most
 
@@ -63,5 +63,5 @@ def by_network(
         result=f"bits.to(tl.{RAW[d.size].name})" if values else INDEX,
     )  # fmt: skip
     warps = max(1, span * together // 256)
-    source = add.source(with_helpers(text), {"LINES": together, "SPAN": span}, warps)
+    source = add.source(with_functions(text), {"LINES": together, "SPAN": span}, warps)
     return Launch(source, (-(-lines // together), 1), add.values, lines * n)

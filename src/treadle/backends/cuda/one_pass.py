@@ -15,9 +15,10 @@ from math import isqrt
 
 from treadle.backends.cuda.clear import cleared
 from treadle.backends.cuda.forms import INDEX_LIMIT, power_of_two
+from treadle.backends.cuda.functions import with_functions
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.narrow import loaded, stored
-from treadle.backends.cuda.ops import register_type, with_helpers
+from treadle.backends.cuda.ops import register_type
 from treadle.base.dtypes import DType, int64
 from treadle.base.sizes import most
 
@@ -164,7 +165,7 @@ class OnePass:
             start=self.start, identity=self.identity, kind=register_type(self.kind),
         )  # fmt: skip
         sizes = {"SPAN": self.span, "GROUP": self.group, "GROUPS": power_of_two(most(self.groups))}
-        code = add.source(with_helpers(self.join + text), sizes, WARPS)
+        code = add.source(with_functions(self.join + text), sizes, WARPS)
         size = self.lines * self.n
         launch = Launch(code, (self.lines * self.blocks, 1), add.values, size)
         return [cleared(temporary, int64, self.words), launch]

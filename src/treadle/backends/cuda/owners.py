@@ -13,9 +13,10 @@ from contextlib import contextmanager
 
 from treadle.backends.cuda.emit import Emitter
 from treadle.backends.cuda.forms import SCAN, Form, power_of_two, size_of
+from treadle.backends.cuda.functions import with_functions
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.narrow import loaded, stored
-from treadle.backends.cuda.ops import accumulator, register_type, with_helpers
+from treadle.backends.cuda.ops import accumulator, register_type
 from treadle.backends.cuda.values import mask_of
 from treadle.base.dtypes import int32
 from treadle.base.sizes import most
@@ -71,7 +72,7 @@ def marks_of(loops: Loops, name: str) -> tuple[Launch, dict[str, int]]:
     for mark, buffer in zip(MARKS, names, strict=True):
         arguments.memory(mark, int32, buffer)
     arguments.integer("places", size, False)
-    source = arguments.source(with_helpers(CLEAR), {"SCAN": SCAN}, 4)
+    source = arguments.source(with_functions(CLEAR), {"SCAN": SCAN}, 4)
     launch = Launch(source, (-(-size // SCAN), 1), arguments.values, size)
     return launch, dict.fromkeys(names, size * int32.size)
 

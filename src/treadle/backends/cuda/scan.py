@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from math import inf, prod
 
 from treadle.backends.cuda.forms import INDEX_LIMIT, power_of_two
+from treadle.backends.cuda.functions import with_functions
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.narrow import loaded, stored
 from treadle.backends.cuda.one_pass import OnePass
-from treadle.backends.cuda.ops import PRIMITIVES, number, register_type, with_helpers
+from treadle.backends.cuda.ops import PRIMITIVES, number, register_type
 from treadle.base.dtypes import DType, float32, float64, int64
 from treadle.base.sizes import most
 from treadle.ir.node import Node
@@ -175,7 +176,7 @@ class Scan:
         for name, value in numbers.items():
             arguments.integer(name, value, self.wide)
         constants = {"LINES": cut.lines, "SPAN": cut.span}
-        text = with_helpers(_join(self.name, self.kind) + self._text(whole))
+        text = with_functions(_join(self.name, self.kind) + self._text(whole))
         source = arguments.source(text, constants, 4 if cut.lines * cut.span <= 2048 else 8)
         blocks = self.outer * -(-self.inner // cut.lines) if cut.across else (
             -(-self.lines // cut.lines))  # fmt: skip
@@ -246,6 +247,6 @@ class Scan:
         arguments.integer("lines", self.lines, False)
         start = identity(self.name, self.kind)
         body = BEFORE.format(start=start)
-        text = with_helpers(_join(self.name, self.kind) + body)
+        text = with_functions(_join(self.name, self.kind) + body)
         source = arguments.source(text, {"LINES": lines}, 4)
         return Launch(source, (-(-self.lines // lines), 1), arguments.values, self.lines)

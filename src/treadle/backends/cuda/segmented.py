@@ -11,9 +11,10 @@ from dataclasses import replace
 
 from treadle.backends.cuda.clear import cleared
 from treadle.backends.cuda.forms import SCAN, Form, size_of
+from treadle.backends.cuda.functions import with_functions
 from treadle.backends.cuda.launch import Arguments, Launch
 from treadle.backends.cuda.narrow import loaded, stored
-from treadle.backends.cuda.ops import accumulator, register_type, with_helpers
+from treadle.backends.cuda.ops import accumulator, register_type
 from treadle.backends.cuda.owners import Entries, places_of
 from treadle.backends.cuda.sort import Sort
 from treadle.backends.cuda.values import mask_of
@@ -55,7 +56,7 @@ def _starts(memory: dict[str, object], entries: int) -> Launch:
     for name, dtype in (("keys", int32), ("order", int64), ("first", int32)):
         add.memory(name, dtype, memory[name])
     add.integer("n", entries, False)
-    source = add.source(with_helpers(STARTS), {"SCAN": SCAN}, 4)
+    source = add.source(with_functions(STARTS), {"SCAN": SCAN}, 4)
     return Launch(source, (-(-entries // SCAN), 1), add.values, entries)
 
 

@@ -8,10 +8,10 @@ from math import prod
 
 from treadle.backends.choices import Machine
 from treadle.backends.cuda.copies import GRAIN, tensor_of
+from treadle.backends.cuda.functions import with_functions
 from treadle.backends.cuda.launch import Arguments, Launch, Tensor
 from treadle.backends.cuda.matmul import BYTES, Matmul, Tile, precision_of, sliced
 from treadle.backends.cuda.narrow import FLOAT8, stored
-from treadle.backends.cuda.ops import with_helpers
 from treadle.base.dtypes import DType, float32, int32
 from treadle.base.shapes import Shape
 from treadle.base.sizes import least, most
@@ -350,6 +350,6 @@ def _turning(matrix: Matrix, buffer: str, pitch: int) -> Launch:
     numbers = {"lines": lines, "depth": depth, "offset": matrix.offset}
     for name, value in (numbers | {"step": matrix.strides[1], "pitch": pitch}).items():
         arguments.integer(name, value, False)
-    source = arguments.source(with_helpers(TURN), {"BM": SIDE, "BN": SIDE}, 4)
+    source = arguments.source(with_functions(TURN), {"BM": SIDE, "BN": SIDE}, 4)
     grid = -(-depth // SIDE) * -(-lines // SIDE), 1
     return Launch(source, grid, arguments.values, lines * depth)
