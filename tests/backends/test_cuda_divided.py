@@ -14,7 +14,7 @@ from triton.tools.disasm import get_sass
 from triton_host import INTERPRETED, check, node_of, plan_of
 
 import treadle as td
-from treadle.backends.cuda import divided, finisher, gluon, nest
+from treadle.backends.cuda import finisher, gluon, gluon_tiles, nest
 from treadle.backends.cuda.compile import code_of
 from treadle.backends.cuda.program import Plan
 from treadle.base.dtypes import bfloat16, float16, float32
@@ -103,9 +103,9 @@ SMALL = {
 
 def divide(monkeypatch):
     """Small products too."""
-    monkeypatch.setattr(divided, "is_there", lambda: True)
-    monkeypatch.setattr(divided, "WASTE", 100)
-    monkeypatch.setattr(divided, "ENOUGH", 0.001)
+    monkeypatch.setattr(gluon_tiles, "is_there", lambda: True)
+    monkeypatch.setattr(gluon_tiles, "WASTE", 100)
+    monkeypatch.setattr(gluon_tiles, "ENOUGH", 0.001)
 
 
 @interpreted
@@ -113,9 +113,9 @@ def divide(monkeypatch):
 @pytest.mark.parametrize("kind", [np.float16, np.float32])
 def test_run_by_threads(name, kind, monkeypatch):
     divide(monkeypatch)
-    monkeypatch.setattr(divided, "LEAVING", 0 if name == "parts" else 100)
-    monkeypatch.setattr(divided, "LEFT", 1 << 40)
-    monkeypatch.setattr(divided, "FEW", 0)
+    monkeypatch.setattr(gluon_tiles, "LEAVING", 0 if name == "parts" else 100)
+    monkeypatch.setattr(gluon_tiles, "LEFT", 1 << 40)
+    monkeypatch.setattr(gluon_tiles, "FEW", 0)
     rng = np.random.default_rng(0)
     given = [node_of(rng.standard_normal(x).astype(kind)) for x in SMALL[name]]
     with override(tf32=int(kind is np.float32)):
@@ -137,7 +137,7 @@ FINISHED = {
 @pytest.mark.parametrize("name", FINISHED)
 def test_finished_by_threads(name, monkeypatch):
     divide(monkeypatch)
-    monkeypatch.setattr(divided, "FEW", 0)
+    monkeypatch.setattr(gluon_tiles, "FEW", 0)
     monkeypatch.setattr(finisher, "DEPTH", 0)
     rng = np.random.default_rng(0)
     given = [node_of(rng.standard_normal(x).astype(np.float16)) for x in FINISHED[name]]
@@ -168,7 +168,7 @@ def test_dealt_to_programs(name, processors, monkeypatch):
     divide(monkeypatch)
     monkeypatch.setattr(triton_host, "PROCESSORS", processors)
     for limit, value in {"HANDED": -1000, "FEW": 1000}.items():
-        monkeypatch.setattr(divided, limit, value)
+        monkeypatch.setattr(gluon_tiles, limit, value)
     rng = np.random.default_rng(0)
     roots = CASES[name][0](*[node_of(rng.standard_normal(x).astype(np.float16))
                              for x in SMALL[name]])  # fmt: skip
@@ -201,7 +201,7 @@ HEADS = {
 def test_heads_are_brought_where_they_lie(name, even, monkeypatch):
     divide(monkeypatch)
     for limit, value in {"HANDED": -1000, "FEW": 1000}.items() if even else ():
-        monkeypatch.setattr(divided, limit, value)
+        monkeypatch.setattr(gluon_tiles, limit, value)
     monkeypatch.setattr(finisher, "DEPTH", 0)
     make, shape = HEADS[name]
     roots = make(normal(2, 4, 128, 64, kind=np.float16), normal(*shape, kind=np.float16))
@@ -311,7 +311,7 @@ def test_parts_where_whole_tiles_leave_processors_idle(monkeypatch):
 
 def parts_in_memory(monkeypatch):
     """Launches where steps are not dealt: as it is with a size that nobody knows yet."""
-    monkeypatch.setattr(divided, "FEW", 0)
+    monkeypatch.setattr(gluon_tiles, "FEW", 0)
     plan = plan_for(*CASES["parts"])
     assert "span" in texts(plan)[0]
     assert len(plan.launches) == 2
@@ -319,7 +319,7 @@ def parts_in_memory(monkeypatch):
 
 
 def test_without_gluon_products_are_streamed(monkeypatch):
-    monkeypatch.setattr(divided, "is_there", lambda: False)
+    monkeypatch.setattr(gluon_tiles, "is_there", lambda: False)
     assert not texts(plan_for(*CASES["plain"]))
     if INTERPRETED:
         assert not gluon.is_there()
@@ -327,10 +327,10 @@ def test_without_gluon_products_are_streamed(monkeypatch):
 
 def test_pieces():
     def pieces(m, n, k):
-        return divided.chosen(divided.tiles_of(bfloat16), m, n, k, 132)[1]
+        return gluon_tiles.chosen(gluon_tiles.tiles_of(bfloat16), m, n, k, 132)[1]
 
     for m, n, k in ((768, 3072, 16384), (3072, 768, 16384), (2560, 2560, 8192)):
-        assert pieces(m, n, k) == divided.EVENLY
+        assert pieces(m, n, k) == gluon_tiles.EVENLY
     assert pieces(768, 2304, 16384) == 1  # 108 narrow tiles, which have more of memory each
     assert pieces(768, 768, 16384) > 1  # parts would be as many as tiles
     depth = unknown("depth", 1, 16384)

@@ -11,7 +11,8 @@ import numpy as np
 
 from treadle.backends.arrays import numpy_dtype
 from treadle.backends.cuda.beside import Beside
-from treadle.backends.cuda.driver import Buffer, Loan, gpu
+from treadle.backends.cuda.buffers import Buffer, Loan
+from treadle.backends.cuda.driver import gpu
 from treadle.backends.cuda.execute import Program
 from treadle.backends.cuda.orders import ORDERS
 from treadle.backends.cuda.pinned import holds

@@ -14,7 +14,8 @@ from weakref import WeakKeyDictionary
 
 from cuda.bindings import driver as cu
 
-from treadle.backends.cuda.driver import Buffer, Gpu, Mark, checked, room_of
+from treadle.backends.cuda.buffers import Buffer, room_of
+from treadle.backends.cuda.driver import Gpu, Mark, checked
 from treadle.backends.cuda.pinned import Block, allocate
 from treadle.base.knobs import POOL_BYTES
 

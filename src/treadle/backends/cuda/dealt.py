@@ -8,8 +8,9 @@ first: nobody waits for who is not there. Parts are added up in the order of pro
 
 from __future__ import annotations
 
-from treadle.backends.cuda.divided import EVENLY, Divided, chosen_for
+from treadle.backends.cuda.divided import Divided
 from treadle.backends.cuda.gluon import GROUPS
+from treadle.backends.cuda.gluon_tiles import EVENLY, chosen_for
 from treadle.backends.cuda.launch import Launch
 from treadle.base.dtypes import float32, int32
 from treadle.kernel.steps import ProductStep

@@ -10,6 +10,7 @@ from typing import Any
 
 from cuda.bindings import driver as cu
 
+from treadle.backends.cuda.buffers import Buffer, room_of
 from treadle.backends.cuda.compile import Code, codes_of
 from treadle.backends.cuda.launch import Launch, Source
 from treadle.backends.cuda.naming import LENGTH, named
@@ -19,8 +20,6 @@ from treadle.base.errors import DeviceError, OutOfMemory, explain
 from treadle.base.knobs import POOL_BYTES
 from treadle.ir.recording import user_site
 
-GRAIN = 512  # bytes: sizes are multiples, and addresses are aligned to it
-COARSE = 1 << 20  # larger blocks come in fewer sizes, so that freed ones fit again
 HOST = 1  # the driver's number of memory that is pinned
 LARGE_SHARED = 48 << 10  # more shared memory than this must be asked for
 
@@ -33,41 +32,6 @@ def checked(result: Any) -> Any:
     if code != cu.CUresult.CUDA_SUCCESS:
         raise DeviceError(explain("cuda", "the driver refused", code=code.name))
     return values[0] if len(values) == 1 else values
-
-
-class Buffer:
-    """Device memory, given back when the last reference to the object goes."""
-
-    __slots__ = ("__weakref__", "address", "device", "room", "size")
-
-    def __init__(self, address: int, size: int, room: int, device: Gpu) -> None:
-        self.address, self.size, self.room, self.device = address, size, room, device
-
-    def __del__(self) -> None:
-        self.device.take_back(self.address, self.room)
-
-    def __repr__(self) -> str:
-        return f"<device buffer of {self.size} bytes at {self.address:#x}>"
-
-
-class Loan:
-    """Device memory that belongs to somebody else, who is told when nobody holds it any more."""
-
-    __slots__ = ("__weakref__", "address", "home", "size")
-
-    def __init__(self, buffer: Buffer, home: Any) -> None:
-        self.address, self.size, self.home = buffer.address, buffer.size, home
-
-    def __del__(self) -> None:
-        self.home.append(self.address)
-
-
-def room_of(nbytes: int) -> int:
-    """The block handed out for a request."""
-    if nbytes <= COARSE:
-        return -(-max(nbytes, 1) // GRAIN) * GRAIN
-    step = 1 << (nbytes.bit_length() - 4)  # eight sizes per doubling
-    return -(-nbytes // step) * step
 
 
 class Mark:

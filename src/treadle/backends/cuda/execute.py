@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from treadle.backends import facts
+from treadle.backends.cuda.buffers import Buffer
 from treadle.backends.cuda.calls import Call
-from treadle.backends.cuda.driver import Buffer, Gpu
+from treadle.backends.cuda.driver import Gpu
 from treadle.backends.cuda.program import Plan
 from treadle.backends.cuda.recorded import start_recorded
 from treadle.backends.cuda.segments import segments

@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from treadle.backends.choices import Machine
-from treadle.backends.cuda.divided import Divided, chosen_for, is_enough, is_simple
+from treadle.backends.cuda.divided import Divided, is_simple
 from treadle.backends.cuda.epilogue import Finished
 from treadle.backends.cuda.forms import Form, bytes_read
 from treadle.backends.cuda.gluon import GROUPS, KNOWN, in_gluon
 from treadle.backends.cuda.gluon_epilogue import SliceEmitter
+from treadle.backends.cuda.gluon_tiles import chosen_for, is_enough
 from treadle.backends.cuda.launch import Tensor
 from treadle.backends.cuda.matmul import Tile
 from treadle.backends.cuda.narrow import memory_type

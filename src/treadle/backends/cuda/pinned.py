@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from cuda.bindings import driver as cu
 
-from treadle.backends.cuda.driver import Mark, checked, gpu, room_of
+from treadle.backends.cuda.buffers import room_of
+from treadle.backends.cuda.driver import Mark, checked, gpu
 
 PORTABLE = 1  # for every device
 MOST_KEPT = 1 << 30  # bytes that wait to be used again

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from treadle.backends.cuda.driver import Buffer, Mark
+from treadle.backends.cuda.buffers import Buffer
+from treadle.backends.cuda.driver import Mark
 from treadle.backends.cuda.execute import Program
 
 
