@@ -9,8 +9,8 @@ import pytest
 
 import treadle as td
 
-ROWS, COLUMNS = 2048, 1024
-TURNS, ATTEMPTS = 25, 6
+ROWS, COLUMNS = 16_384, 1024  # more than caches hold
+TURNS, ATTEMPTS = 6, 6
 SLACK = 1.15  # of the time the named one takes: 15% of its bandwidth
 
 
