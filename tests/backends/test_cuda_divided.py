@@ -22,6 +22,8 @@ from treadle.base.knobs import override
 from treadle.base.sizes import unknown
 from treadle.ir.node import placeholder, type_of
 from treadle.ops import activations
+from treadle.ops.elementwise import cast
+from treadle.ops.movement import slice_
 from treadle.ops.reduce import sum_
 from treadle.passes.pipeline import simplify
 
@@ -210,6 +212,26 @@ def test_heads_are_brought_where_they_lie(name, even, monkeypatch):
     assert "// 128" in text
     assert "finish(" not in text or name == "long"
     check(roots, 3e-3)
+
+
+UNREADABLE = {
+    "odd lines": lambda y: y,
+    "between": lambda y: slice_(y, [(0, 256, 1), (1, 129, 1)]),
+    "every second": lambda y: slice_(y, [(0, 256, 1), (0, 130, 2)]),
+    "repeated": lambda y: slice_(y, [(0, 256, 1), (0, 1, 1)]).expand((256, 128)),
+    "converted": lambda y: cast(cast(y, float32), float16),
+}
+
+
+@interpreted
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_heads_times_what_cannot_be_brought(name, monkeypatch):
+    """Where one operand is read by the copy engine, the other one has to be as well."""
+    divide(monkeypatch)
+    heads = normal(2, 4, 128, 64, kind=np.float16)
+    other = UNREADABLE[name](normal(256, 130, kind=np.float16))
+    for roots in ([joined_heads(heads) @ other], [other.T @ joined_heads(heads).T]):
+        check(roots, 3e-3)
 
 
 @compiled

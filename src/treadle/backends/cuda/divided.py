@@ -31,7 +31,7 @@ from treadle.backends.cuda.gluon_tiles import DEPTH, chosen, is_enough, pairs_of
 from treadle.backends.cuda.launch import Tensor
 from treadle.backends.cuda.matmul import GROUP, Tile, sliced
 from treadle.backends.cuda.narrow import memory_type
-from treadle.backends.cuda.streamed import LITTLE, Matrix, Quick
+from treadle.backends.cuda.streamed import LITTLE, Matrix, Quick, is_brought
 from treadle.base.dtypes import float32
 from treadle.base.sizes import most
 from treadle.kernel.axes import linear
@@ -55,7 +55,9 @@ def suits(product: ProductStep, processors: int, architecture: int) -> bool:
 def is_folded(product: ProductStep) -> bool:
     """Does one operand lie in parts, such as heads, that blocks stay inside of?"""
     dtype = product.node.dtype
-    return dtype.size == WIDTH and folded(product, (LANES, DEPTH // dtype.size)) is not None
+    if dtype.size != WIDTH or not is_brought(product, 1):
+        return False
+    return folded(product, (LANES, DEPTH // dtype.size)) is not None
 
 
 def is_simple(loops: Loops | None) -> bool:

@@ -78,13 +78,15 @@ def matrices_of(product: ProductStep) -> tuple[Matrix, Matrix]:
 
 def is_able(product: ProductStep) -> bool:
     """Can both operands be brought, or be turned first?"""
-    items = product.node.shape[:-2]
-    return all(
-        side.places is None
-        and x.dtype is product.node.dtype
-        and (x.tensor(items, (1, 1)) is not None or _can_turn(x))
-        for side, x in zip(product.sides(), matrices_of(product), strict=True)
-    )
+    return all(is_brought(product, number) for number in (0, 1))
+
+
+def is_brought(product: ProductStep, number: int) -> bool:
+    """Can one of them be?"""
+    node, side, x = product.node, product.sides()[number], matrices_of(product)[number]
+    if side.places is not None or x.dtype is not node.dtype:
+        return False
+    return x.tensor(node.shape[:-2], (1, 1)) is not None or _can_turn(x)
 
 
 def _can_turn(x: Matrix) -> bool:
