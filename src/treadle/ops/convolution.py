@@ -16,7 +16,7 @@ from treadle.ops.composite import composite
 from treadle.ops.contract import matrix_product
 from treadle.ops.deconvolution import (
     CHANNELS_LAST,
-    MOST_TAPS,
+    is_by_taps,
     shifted,
     spread,
     weight_gradient,
@@ -107,12 +107,12 @@ def _check_channels(op: str, x: Any, weight: Any, groups: int, wanted: int, spli
 
 
 def _with_bias(op: str, y: Any, bias: Any, x: Any, spatial: Shape) -> Any:
-    """y (batch, channels, points) plus the bias of each channel, without batch if x has none."""
+    """y (batch, channels, ...) plus the bias of each channel, without batch if x has none."""
     if bias is not None:
         if bias.shape != (y.shape[1],):
             hint = f"one number for each of {y.shape[1]} channels"
             raise ShapeError(explain(op, "the bias does not fit", hint, bias=bias.shape))
-        y = y + bias.reshape((-1, 1))
+        y = y + bias.reshape((-1, *(1,) * (y.ndim - 2)))
     return y.reshape((*y.shape[:2], *spatial)[x.ndim < len(spatial) + 2 :])
 
 
@@ -158,11 +158,9 @@ def _convolve(
     padded = [b + n + a for n, (b, a) in zip(x.shape[2:], edges, strict=True)]
     require_room(op, padded, spans, given.shape)
     x = _padded(x, edges)
-    if weight.shape[1] == 1 and outputs == groups > 1 and prod(sizes) <= MOST_TAPS:
+    if is_by_taps(weight, groups):
         y = _by_taps(x, weight, strides, dilations)
-        return _with_bias(
-            op, y.reshape((*y.shape[:2], prod(y.shape[2:]))), bias, given, y.shape[2:]
-        )
+        return _with_bias(op, y, bias, given, y.shape[2:])
     seen = windows(x, sizes, strides, dilations)
     spatial = seen.shape[-count:]
     batch, depth, points = x.shape[0], weight.shape[1] * prod(sizes), prod(spatial)

@@ -128,12 +128,18 @@ def shifted(
         yield at, slice_(x, ranges)
 
 
+def is_by_taps(weight: Any, groups: int) -> bool:
+    """Has every channel a kernel of its own, of few taps?"""
+    outputs, channels, *sizes = weight.shape
+    return channels == 1 and outputs == groups > 1 and prod(sizes) <= MOST_TAPS
+
+
 def weight_gradient(y: Any, x: Any, weight: Any, strides: Shape, dilations: Shape) -> Any:
     """The sum over windows of x, each times the cotangent y (batch, outputs, ...) at its place."""
     outputs, channels, *sizes = weight.shape
     groups, points, batch = x.shape[1] // channels, prod(y.shape[2:]), x.shape[0]
     depth = channels * prod(sizes)
-    if channels == 1 and outputs == groups > 1 and depth <= MOST_TAPS:
+    if is_by_taps(weight, groups):
         whole = [(0, n, 1) for n in y.shape]
         axes = (0, *range(2, y.ndim))
         sums = [
@@ -141,7 +147,7 @@ def weight_gradient(y: Any, x: Any, weight: Any, strides: Shape, dilations: Shap
             for _, seen in shifted(x, tuple(sizes), strides, dilations)
         ]
         return concat(sums, axis=1).reshape(weight.shape)
-    if groups == 1 and x.device.backend in CHANNELS_LAST:
+    if x.device.backend in CHANNELS_LAST:
         return _by_lines(y, x, weight, strides, dilations)
     seen = windows(x, tuple(sizes), strides, dilations)
     ranges = [(0, n, 1) for n in seen.shape[: -len(sizes)]] + [(0, n, 1) for n in y.shape[2:]]
@@ -158,21 +164,30 @@ def weight_gradient(y: Any, x: Any, weight: Any, strides: Shape, dilations: Shap
 def _by_lines(y: Any, x: Any, weight: Any, strides: Shape, dilations: Shape) -> Any:
     """The same where taps of a window are whole lines of channels, and sums are as deep as wide."""
     outputs, channels, *sizes = weight.shape
-    lines, depth = lines_of(x, tuple(sizes), strides, dilations, y.shape[2:])
-    y = y.permute((0, *range(2, y.ndim), 1)).reshape((lines.shape[0], outputs))
+    groups = x.shape[1] // channels
+    lines, depth = lines_of(x, tuple(sizes), strides, dilations, y.shape[2:], groups)
+    y = y.permute((0, *range(2, y.ndim), 1))
+    if groups == 1:
+        y = y.reshape((lines.shape[0], outputs))
+    else:
+        y = y.reshape((lines.shape[1], groups, outputs // groups)).permute((1, 0, 2))
     slopes = matrix_product(y.mT, lines).reshape((outputs, *depth))
     wanted = (outputs, *sizes, channels)
     slopes = slopes if slopes.shape == wanted else slice_(slopes, [(0, n, 1) for n in wanted])
     return slopes.permute((0, len(depth), *range(1, len(depth))))
 
 
-def lines_of(x: Any, sizes: Shape, strides: Shape, dilations: Shape, places: Shape) -> Any:
+def lines_of(
+    x: Any, sizes: Shape, strides: Shape, dilations: Shape, places: Shape, groups: int = 1
+) -> Any:
     """Windows at places of x (batch, channels, *spatial) as rows of a matrix, and how deep it is.
 
     A row is taps times channels; where these are few, all taps of a line of the image are one, and
-    both are filled up with what is multiplied by zeros.
+    both are filled up with what is multiplied by zeros. Of several groups of channels, each is a
+    matrix.
     """
     batch, channels, *spatial = x.shape
+    channels //= groups
     count, last = len(sizes), sizes[-1]
     if channels % LINE and dilations[-1] == 1 and channels < LINE:
         step, wide = strides[-1], channels
@@ -181,14 +196,28 @@ def lines_of(x: Any, sizes: Shape, strides: Shape, dilations: Shape, places: Sha
         long = max(spatial[-1], (places[-1] - 1) * step + last)
         long += next(n for n in range(LINE) if (long + n) * wide % GRAIN == 0)
         edges = [(0, 0)] * count + [(0, long - spatial[-1]), (0, wide - channels)]
-        x = pad(x.permute((0, *range(2, x.ndim), 1)), edges)
-        x = x.reshape((batch, 1, *spatial[:-1], long * wide))
+        x = pad(_by_groups(x, groups), [(0, 0)] * (groups > 1) + edges)
+        x = x.reshape((batch, groups, *spatial[:-1], long * wide))
         seen = windows(x, (*sizes[:-1], last * wide), (*strides[:-1], step * wide), dilations)
         channels = wide
     else:
         seen = windows(x, sizes, strides, dilations)
     if seen.shape[-count:] != places:
         seen = slice_(seen, [(0, n, 1) for n in (*seen.shape[:-count], *places)])
-    seen = seen.permute((0, *range(2 + count, seen.ndim), *range(2, 2 + count), 1))
     depth = (*sizes[:-1], last, channels)
-    return seen.reshape((batch * prod(places), prod(depth))), depth
+    if groups == 1:
+        seen = seen.permute((0, *range(2 + count, seen.ndim), *range(2, 2 + count), 1))
+        return seen.reshape((batch * prod(places), prod(depth))), depth
+    seen = seen.reshape((batch, groups, seen.shape[1] // groups, *seen.shape[2:]))
+    seen = seen.permute((1, 0, *range(3 + count, seen.ndim), *range(3, 3 + count), 2))
+    return seen.reshape((groups, batch * prod(places), prod(depth))), depth
+
+
+def _by_groups(x: Any, groups: int) -> Any:
+    """(batch, channels, *spatial) as (batch, *spatial, channels), of each group if several."""
+    lines = x.permute((0, *range(2, x.ndim), 1))
+    if groups == 1:
+        return lines
+    lines = lines.reshape((*lines.shape[:-1], groups, lines.shape[-1] // groups))
+    last = lines.ndim - 1
+    return lines.permute((0, last - 1, *range(1, last - 1), last))

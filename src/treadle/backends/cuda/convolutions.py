@@ -15,7 +15,7 @@ from treadle.ir.node import Node, definition
 from treadle.ir.pattern import Rule
 from treadle.ops.contract import matrix_product
 from treadle.ops.convolution import CONVOLUTIONS, edges_of
-from treadle.ops.deconvolution import lines_of
+from treadle.ops.deconvolution import is_by_taps, lines_of
 from treadle.ops.defs import Op
 from treadle.ops.movement import pad
 from treadle.ops.windows import per_axis, spans_of
@@ -47,7 +47,7 @@ def _convolved(
 ) -> Any:  # fmt: skip
     """Windows of x as rows of a matrix, times kernels, plus bias."""
     count = weight.ndim - 2
-    if groups != 1:
+    if is_by_taps(weight, groups):
         define = needed("row", row.define, row)
         return define(x, weight, bias, stride, padding, dilation, groups)
     strides = per_axis(row.name, "stride", stride, count, 1)
@@ -58,14 +58,20 @@ def _convolved(
     image = _padded(wide, edges)
     axes = zip(image.shape[2:], spans_of(tuple(sizes), dilations), strides, strict=True)
     places = tuple([(n - span) // step + 1 for n, span, step in axes])
-    lines, depth = lines_of(image, tuple(sizes), strides, dilations, places)
+    lines, depth = lines_of(image, tuple(sizes), strides, dilations, places, groups)
     kernels = _last(weight)
     if depth != kernels.shape[1:]:
         more = [(0, n - have) for n, have in zip(depth, kernels.shape[1:], strict=True)]
         kernels = pad(kernels, [(0, 0), *more])
-    kernels = kernels.reshape((outputs, prod(depth)))
-    y = matrix_product(lines, kernels.mT).reshape((wide.shape[0], *places, outputs))
-    y = _first(y if bias is None else y + bias)
+    if groups != 1:
+        kernels = kernels.reshape((groups, outputs // groups, prod(depth)))
+        bias = None if bias is None else bias.reshape((groups, 1, outputs // groups))
+        y = matrix_product(lines, kernels.mT)
+        y = (y if bias is None else y + bias).permute((1, 0, 2))
+    else:
+        y = matrix_product(lines, kernels.reshape((outputs, prod(depth))).mT)
+        y = y if bias is None else y + bias
+    y = _first(y.reshape((wide.shape[0], *places, outputs)))
     return y.reshape(y.shape[x.ndim < y.ndim :])
 
 

@@ -110,7 +110,9 @@ def block_of(operand: Separable, along: bool) -> int:
         return 1
     run = run_of(one)
     for index, _ in operand.guards:
-        if any(part_of(index, axis) is None for axis in (one[0], other[0])):
+        if index.axes() - {one[0], other[0]} or any(
+            part_of(index, axis) is None for axis in (one[0], other[0])
+        ):
             return 1
         run = gcd(run, steady(index, one[0]))
     return run
@@ -122,7 +124,9 @@ def is_read(operand: Operand) -> bool:
         return True
     if operand.base.dtype.size not in WIDTHS:
         return not operand.guards
-    if operand.strides or operand.offset % GRAIN or operand.base.type.size >= INDEX_LIMIT:
+    if any(step % GRAIN for step in (operand.offset, *operand.strides)):
+        return False
+    if operand.base.type.size >= INDEX_LIMIT:
         return False
     return any(block_of(operand, along) % LINE == 0 for along in (True, False))
 
@@ -190,6 +194,8 @@ class Windowed(Streamed):
         self._numbers()
         numbers = {"a_offset": self.a.operand.offset, "b_offset": self.b.operand.offset}
         numbers |= dict(zip(("b_k", "b_n"), self.b.strides, strict=True))
+        for d in range(len(self.batch)):
+            numbers |= {f"a_g{d}": self.left[d], f"b_g{d}": self.right[d]}
         for name, value in numbers.items():
             add.integer(name, value, self.wide)
         self._write_places()
@@ -225,7 +231,7 @@ class Windowed(Streamed):
         columns = "n" if self.n % self.tile.n == 0 else "n % N"
         lines = [f"am = {rows}", "acc = tl.zeros((BM, BN), tl.float32)", *self._before_steps()]
         if right is None:
-            lines.append(f"b_at = b + b_offset + ({columns}) * b_n")
+            lines.append(f"b_at = b + {self._first('b')} + ({columns}) * b_n")
         lines.append(f"for start in range({low}, {high}, BK):")
         lines += ["    " + line for line in self._step()]
         if right is not None:
@@ -241,9 +247,17 @@ class Windowed(Streamed):
         lines = [f"edge{k} = {down}" for k, (down, _) in enumerate(self.checks.values())]
         if self.across:
             lines.append(f"rows = tl.multiple_of({self.rows}, ({GRAIN}, {GRAIN}))")
-            return [*lines, "a_at = a + a_offset + rows + tl.arange(0, BK)[None, :]"]
+            return [*lines, f"a_at = a + {self._first('a')} + rows + tl.arange(0, BK)[None, :]"]
         lines.append(f"tap = tl.multiple_of({self.rows}, {GRAIN})")
-        return [*lines, "a_at = a + a_offset + tap + tl.arange(0, BM)[None, :]"]
+        return [*lines, f"a_at = a + {self._first('a')} + tap + tl.arange(0, BM)[None, :]"]
+
+    def _first(self, name: str) -> str:
+        """Where the matrix of an operand begins."""
+        if not self.batch:
+            return f"{name}_offset"
+        matrices = [f"d{d} * {name}_g{d}" for d in range(len(self.batch))]
+        found = " + ".join([f"{name}_offset", *matrices])
+        return f"tl.multiple_of({found}, {GRAIN})" if name == "a" else found
 
     def _step(self) -> list[str]:
         """A block of windows: what is beyond an edge of the image is 0."""
