@@ -15,6 +15,7 @@ SMALL_TILE = 128  # one element per thread: long kernels have no registers for m
 LONG = 100  # expressions
 CHUNK = 4096
 STRIP = 2048  # elements of a few rows that are added up by column
+FEW_SUMS = 4  # by column: of more, strips are shorter, as threads have no registers for them
 AHEAD = 64 << 10  # bytes that may be on their way to a program
 PAIR = 8192  # elements of two long rows
 PAIR_SUMS = 2  # by column: more leave too few registers for two rows
@@ -177,8 +178,9 @@ def _blocks(loops: Loops, rows: int, columns: int, wide: bool) -> Form:
     narrow = bytes_read(loops) <= 4
     sums = sum(s.mode == "partial" for s in loops.stores())
     pairs = around and narrow and 2 * full <= PAIR and sums <= PAIR_SUMS
-    c = full if whole else CHUNK if reduces else _even(most(columns))
-    r = 1 if in_memory else 2 if pairs else max(1, STRIP // c)
+    strip = max(SMALL_TILE, STRIP * FEW_SUMS // power_of_two(max(sums, FEW_SUMS)))
+    c = full if whole else CHUNK if reduces else _even(most(columns), strip)
+    r = 1 if in_memory else 2 if pairs else max(1, (STRIP if reduces else strip) // c)
     r = min(power_of_two(max(1, most(rows))), r)
     exact = columns % c == 0 and (not whole or columns == c)
     warps = 4 if r * c <= STRIP else 8 if in_memory or (narrow and not pairs) else 16
@@ -190,10 +192,10 @@ def _blocks(loops: Loops, rows: int, columns: int, wide: bool) -> Form:
     )  # fmt: skip
 
 
-def _even(columns: int) -> int:
+def _even(columns: int, limit: int) -> int:
     """Columns of a tile that leaves no rest, if there is one that is not one of too many."""
     even = columns & -columns
-    tile = min(TILE, even if even >= SMALL_TILE else power_of_two(max(1, columns)))
+    tile = min(TILE, limit, even if even >= SMALL_TILE else power_of_two(max(1, columns)))
     return max(tile, power_of_two(-(-columns // SECOND)))
 
 

@@ -19,12 +19,12 @@ from treadle.backends.cuda.forms import (
     Form,
     block_rows,
     choose,
-    constants_of,
     size_of,
     splits,
 )  # fmt: skip
 from treadle.backends.cuda.grouped import Grouping, GroupStep
-from treadle.backends.cuda.launch import Arguments, Launch, Memory
+from treadle.backends.cuda.launch import Launch, Memory
+from treadle.backends.cuda.looped import looped
 from treadle.backends.cuda.matmul import SEPARABLE, TEMPLATES
 from treadle.backends.cuda.nest import Nest, Placed
 from treadle.backends.cuda.on_host import HostStep
@@ -34,12 +34,11 @@ from treadle.backends.cuda.products import product_of
 from treadle.backends.cuda.scan import Scan, sizes_of
 from treadle.backends.cuda.sort import Sort
 from treadle.backends.cuda.split import split_reduction, with_parts
-from treadle.backends.cuda.texts import kernel_text
 from treadle.backends.cuda.together import together, together_form, updates_last
 from treadle.backends.cuda.ways import settled_form
 from treadle.backends.cuda.windowed import is_read
 from treadle.base import trace
-from treadle.base.dtypes import bfloat16, float16, int8, int32, int64, uint8
+from treadle.base.dtypes import bfloat16, float16, int8, int32, uint8
 from treadle.base.sizes import most
 from treadle.base.target import Takes
 from treadle.ir.node import Node
@@ -48,10 +47,16 @@ from treadle.kernel.driver import Driver
 from treadle.kernel.loops import Loops
 from treadle.kernel.names import name_of_step
 from treadle.kernel.places import Place
-from treadle.kernel.signature import Signature
-from treadle.kernel.steps import ChainStep, LoopStep, ProductStep, RegionStep, RoutineStep, Step
+from treadle.kernel.steps import (
+    ChainStep,
+    CopyStep,
+    LoopStep,
+    ProductStep,
+    RegionStep,
+    RoutineStep,
+    Step,
+)  # fmt: skip
 
-FORMS = {"map": "", "rows": "rows", "blocks": "columns"}  # in names, if not as they are
 AFTER = 8.0  # while tiles are looked at, nothing is multiplied
 GIVEN = 2  # what an optimizer keeps beside its parameters is more: tiles would wait for it
 UNKNOWN = 1 << 30  # kernels, where nobody knows how many
@@ -226,13 +231,14 @@ class Plan(Driver):
         self._mark(step)
 
     def _add_each(self, step: LoopStep, number: int) -> None:
-        """Kernels in order; those that join the column sums of one's blocks side by side."""
+        """Kernels in order; side by side what joins column sums of one, or copies parts of one."""
+        beside = isinstance(step, CopyStep)
         for joins, some in groupby(step.kernels, lambda built: built.joins):
             kernels, start = list(some), len(self.work)
             for built in kernels:
                 self.add_loops(built, number)
             launches = [x for x in self.work[start:] if isinstance(x, Launch)]
-            if joins and len(launches) == len(kernels):  # none is several that wait for each other
+            if (joins or beside) and len(launches) == len(kernels):  # none waits for another
                 self.work[start:] = together(launches)
                 self._mark(number)
 
@@ -363,32 +369,7 @@ class Plan(Driver):
         if known is not None:
             places = [Memory(buffer) for buffer in built.buffers]
             return replace(known, arguments=[*places, *known.arguments[len(places) :]])
-        signature = Signature(loops)
-        arguments = Arguments()
-        arguments.loops(built, signature, form.wide)
-        rows, columns = size_of(loops.outer[form.split :]), size_of(loops.inner)
-        programs, second = -(-rows // form.rows), 1
-        if form.kind == "map":
-            programs *= -(-columns // form.columns)
-        elif form.kind == "blocks":
-            arguments.integer("rows_per_block", loops.rows_per_block, form.wide)
-            programs = -(-rows // loops.rows_per_block)
-            second = 1 if form.whole or form.in_memory else -(-columns // form.columns)
-        if form.split:
-            arguments.integer("span", span, form.wide)
-            second = loops.outer[0].extent
-        elif form.kind == "owners":
-            programs, second = columns, programs
-        elif form.kind == "sorted":
-            programs, second = owners.places_of(loops), programs
-        elif form.kind in ("marks", "keys"):
-            programs = -(-columns // SCAN)
-        for name, buffer in (memory or {}).items():
-            arguments.memory(name, int64 if name == "order" else int32, buffer)
-        text = kernel_text(signature.text, form)
-        source = arguments.source(text, constants_of(form), form.warps)
-        how = FORMS.get(form.kind, form.kind)
-        made = Launch(source, (programs, second), arguments.values, loops.size, form=how)
+        made = looped(built, form, span, memory or {})
         if memory is None:
             self.kernels[loops, form, span] = made
         return made
