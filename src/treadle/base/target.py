@@ -78,6 +78,7 @@ class Takes:
     many: int = 0  # elements of tiles, from which on that is so
     depth: int = 1 << 62  # of products that take longer than any number of arrays
     reads: Reads = lambda x: not x.guards  # of what lies so, what is better not copied before
+    copy: float = 32.0  # multiplications in the time that an element takes to be copied before
     given: int = 1 << 30  # arrays for tiles such as the program is given
     after: float = 1e9  # flops for an element of a large narrow product's tiles
     beside: Beside = lambda *_: False  # but what is done meanwhile

@@ -92,7 +92,7 @@ def sides_of(product: Node, left: Operand, right: Operand, turned: bool) -> tupl
 
 
 LEAST_WORK = 1 << 18  # multiplications: for fewer, tables of places do not pay
-COPY, CROSS = 32, 30  # multiplications in the time that an element takes to be copied, or stored
+CROSS = 30  # multiplications in the time that an element takes to be stored across lines
 FULL, HALF = 64, 32  # columns of tiles that keep a processor busy, and those that half do
 
 
@@ -115,21 +115,21 @@ def operands_of(product: Node, takes: Takes) -> tuple[Operand, Operand]:
         return left, right
     rows, columns = product.shape[-2:]
     options: list[tuple[float, tuple[Operand, Operand]]] = [
-        (_cost(work, columns, left, right), (left, right))
+        (_cost(work, columns, takes.copy, left, right), (left, right))
     ]
     if _copied(left) and (other := located(product.operands[0], (), takes.reads)):
-        options.append((_cost(work, columns, other, right), (other, right)))
+        options.append((_cost(work, columns, takes.copy, other, right), (other, right)))
     if _copied(right) and (other := located(product.operands[1], (), takes.reads)):
         stored = CROSS * product.type.size
-        options.append((_cost(work, rows, left, other) + stored, (left, other)))
+        options.append((_cost(work, rows, takes.copy, left, other) + stored, (left, other)))
     return min(options, key=lambda option: option[0])[1]
 
 
-def _cost(work: int, columns: int, *operands: Operand) -> float:
+def _cost(work: int, columns: int, copy: float, *operands: Operand) -> float:
     """Multiplications, more where tiles are narrow, and what is copied before."""
     whole = FULL if columns > HALF else HALF
     busy = columns / (-(-columns // whole) * whole) * (1.0 if columns > HALF else 0.75)
-    return work / max(busy, 1e-3) + COPY * sum(map(_copied, operands))
+    return work / max(busy, 1e-3) + copy * sum(map(_copied, operands))
 
 
 def _copied(operand: Operand) -> int:

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 from treadle.base.shapes import Shape
 from treadle.ops.contract import matrix_product
 from treadle.ops.elementwise import cast
+from treadle.ops.lines import lines_of
 from treadle.ops.movement import concat, flip, pad, slice_
 from treadle.ops.reduce import sum_
 from treadle.ops.windows import windows
 
 CHANNELS_LAST = ("cuda",)  # backends whose products want channels side by side
-LINE, GRAIN = 16, 8  # elements of the shortest line, and those between which lines begin
 MOST_TAPS = 32  # of a kernel for one channel: more are a reduction
 
 
@@ -175,49 +175,3 @@ def _by_lines(y: Any, x: Any, weight: Any, strides: Shape, dilations: Shape) -> 
     wanted = (outputs, *sizes, channels)
     slopes = slopes if slopes.shape == wanted else slice_(slopes, [(0, n, 1) for n in wanted])
     return slopes.permute((0, len(depth), *range(1, len(depth))))
-
-
-def lines_of(
-    x: Any, sizes: Shape, strides: Shape, dilations: Shape, places: Shape, groups: int = 1
-) -> Any:
-    """Windows at places of x (batch, channels, *spatial) as rows of a matrix, and how deep it is.
-
-    A row is taps times channels; where these are few, all taps of a line of the image are one, and
-    both are filled up with what is multiplied by zeros. Of several groups of channels, each is a
-    matrix.
-    """
-    batch, channels, *spatial = x.shape
-    channels //= groups
-    count, last = len(sizes), sizes[-1]
-    if channels % LINE and dilations[-1] == 1 and channels < LINE:
-        step, wide = strides[-1], channels
-        wide += next(n for n in range(LINE) if step * (channels + n) % GRAIN == 0)
-        last += next(n for n in range(LINE) if (last + n) * wide % LINE == 0)
-        long = max(spatial[-1], (places[-1] - 1) * step + last)
-        long += next(n for n in range(LINE) if (long + n) * wide % GRAIN == 0)
-        edges = [(0, 0)] * count + [(0, long - spatial[-1]), (0, wide - channels)]
-        x = pad(_by_groups(x, groups), [(0, 0)] * (groups > 1) + edges)
-        x = x.reshape((batch, groups, *spatial[:-1], long * wide))
-        seen = windows(x, (*sizes[:-1], last * wide), (*strides[:-1], step * wide), dilations)
-        channels = wide
-    else:
-        seen = windows(x, sizes, strides, dilations)
-    if seen.shape[-count:] != places:
-        seen = slice_(seen, [(0, n, 1) for n in (*seen.shape[:-count], *places)])
-    depth = (*sizes[:-1], last, channels)
-    if groups == 1:
-        seen = seen.permute((0, *range(2 + count, seen.ndim), *range(2, 2 + count), 1))
-        return seen.reshape((batch * prod(places), prod(depth))), depth
-    seen = seen.reshape((batch, groups, seen.shape[1] // groups, *seen.shape[2:]))
-    seen = seen.permute((1, 0, *range(3 + count, seen.ndim), *range(3, 3 + count), 2))
-    return seen.reshape((groups, batch * prod(places), prod(depth))), depth
-
-
-def _by_groups(x: Any, groups: int) -> Any:
-    """(batch, channels, *spatial) as (batch, *spatial, channels), of each group if several."""
-    lines = x.permute((0, *range(2, x.ndim), 1))
-    if groups == 1:
-        return lines
-    lines = lines.reshape((*lines.shape[:-1], groups, lines.shape[-1] // groups))
-    last = lines.ndim - 1
-    return lines.permute((0, last - 1, *range(1, last - 1), last))

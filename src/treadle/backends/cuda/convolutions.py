@@ -15,8 +15,9 @@ from treadle.ir.node import Node, definition
 from treadle.ir.pattern import Rule
 from treadle.ops.contract import matrix_product
 from treadle.ops.convolution import CONVOLUTIONS, edges_of
-from treadle.ops.deconvolution import is_by_taps, lines_of
+from treadle.ops.deconvolution import is_by_taps
 from treadle.ops.defs import Op
+from treadle.ops.lines import lines_of
 from treadle.ops.movement import pad
 from treadle.ops.windows import per_axis, spans_of
 

@@ -57,6 +57,7 @@ from treadle.kernel.steps import (
     Step,
 )  # fmt: skip
 
+COPY = 256.0  # multiplications by tensor cores in the time that an element is written and read
 AFTER = 8.0  # while tiles are looked at, nothing is multiplied
 GIVEN = 2  # what an optimizer keeps beside its parameters is more: tiles would wait for it
 UNKNOWN = 1 << 30  # kernels, where nobody knows how many
@@ -75,7 +76,7 @@ class Plan(Driver):
 
     takes = Takes(
         TEMPLATES, (float16, bfloat16, int8, uint8), ABLE, SEPARABLE, STREAMS, MANY, DEEP, is_read,
-        GIVEN, AFTER,
+        COPY, GIVEN, AFTER,
     )  # fmt: skip
     first_leaf = FIRST_LEAF
     ordered = False  # the programs of a grid run in any order: only equal positions share memory
