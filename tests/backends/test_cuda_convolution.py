@@ -58,10 +58,16 @@ CASES = {  # op, operands, options; how many products read windows: the result a
     "few channels": (conv2d, ((2, 3, 16, 16), (32, 3, 5, 5)), {"padding": 2, "stride": 2}, 2),
     "odd channels": (conv2d, ((2, 24, 8, 8), (20, 24, 3, 3)), {"padding": 1}, 3),
     "few channels, dilation": (
-        conv2d, ((2, 3, 12, 12), (24, 3, 3, 3)), {"padding": 2, "dilation": 2}, 2,
+        conv2d,
+        ((2, 3, 12, 12), (24, 3, 3, 3)),
+        {"padding": 2, "dilation": 2},
+        2,
     ),
     "odd groups, dilation": (
-        conv2d, ((2, 66, 9, 9), (34, 33, 3, 3), (34,)), {"dilation": (1, 2), "groups": 2}, 2,
+        conv2d,
+        ((2, 66, 9, 9), (34, 33, 3, 3), (34,)),
+        {"dilation": (1, 2), "groups": 2},
+        2,
     ),
     "groups": (conv2d, ((2, 32, 8, 8), (32, 16, 3, 3)), {"padding": 1, "groups": 2}, 1),
     "wide groups": (
