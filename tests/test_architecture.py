@@ -42,6 +42,7 @@ LONG_FUNCTIONS: dict[str, str] = {}
 # Modules that may import inside a function, and what that buys.
 LATE_IMPORTS = {
     "base/cache.py": "only the first look-up on disk asks where the cache is",
+    "ops/deconvolution.py": "lines of channels are looked for by a GPU's programs only",
     "tensor/creation.py": "NumPy is loaded by the first array",
     "tensor/keys.py": "NumPy is loaded by the first list that is an index",
     "tensor/triangles.py": "NumPy is loaded by the first array",

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 from treadle.base.shapes import Shape
 from treadle.ops.contract import matrix_product
 from treadle.ops.elementwise import cast
-from treadle.ops.lines import lines_of
 from treadle.ops.movement import concat, flip, pad, slice_
 from treadle.ops.reduce import sum_
 from treadle.ops.windows import windows
@@ -163,6 +162,8 @@ def weight_gradient(y: Any, x: Any, weight: Any, strides: Shape, dilations: Shap
 
 def _by_lines(y: Any, x: Any, weight: Any, strides: Shape, dilations: Shape) -> Any:
     """The same where taps of a window are whole lines of channels, and sums are as deep as wide."""
+    from treadle.ops.lines import lines_of
+
     outputs, channels, *sizes = weight.shape
     groups = x.shape[1] // channels
     lines, depth = lines_of(x, tuple(sizes), strides, dilations, y.shape[2:], groups)
