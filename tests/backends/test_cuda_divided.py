@@ -42,10 +42,10 @@ def texts(plan):
     return [x.source.text for x in plan.launches if MARK in x.source.text]
 
 
-def slope(x, y):
-    """Much that becomes of a product and of what was there before it, as backward."""
+def slope(x):
+    """Much that becomes of what was there before a product, or of a product itself."""
     t = activations.sigmoid(x * 1.5957691 * (1 + x * x * 0.044715))
-    return y * (t + x * t * (1 - t) * (1.5957691 + 0.2140644 * x * x))
+    return t + x * t * (1 - t) * (1.5957691 + 0.2140644 * x * x)
 
 
 CASES = {
@@ -75,7 +75,15 @@ CASES = {
         (4070, 776), (776, 3000),
     ),
     "backward": (
-        lambda a, b, x: [y := slope(x, a @ b), sum_(y, axis=0)],
+        lambda a, b, x: [y := slope(x) * (a @ b), sum_(y, axis=0)],
+        (16384, 768), (768, 3072), (16384, 3072),
+    ),
+    "with its slope": (
+        lambda a, b, c: [activations.gelu(y := a @ b + c, "tanh"), slope(y)],
+        (4096, 768), (768, 3072), (3072,),
+    ),
+    "a slope": (
+        lambda a, b, x: [y := (a @ b) * x, sum_(y, axis=0)],
         (16384, 768), (768, 3072), (16384, 3072),
     ),
     "long": (
@@ -96,6 +104,7 @@ SMALL = {
     "parts": ((640, 128), (640, 256)),
     "parts reduced": ((640, 128), (640, 256), (256,)),
     "a sum": ((128, 64), (64, 520), (128, 520)),
+    "a slope": ((250, 264), (264, 512), (250, 512)),
     "a row": ((200, 64), (64, 264), (264,)),
     "both": ((128, 64), (64, 256)),
     "reduced": ((250, 64), (64, 296)),
@@ -129,8 +138,8 @@ def test_run_by_threads(name, kind, monkeypatch):
 
 
 FINISHED = {
-    "long": ((200, 64), (64, 264), (264,)),
-    "odd columns and a row": ((250, 72), (301, 72), (301,)),
+    "long": ((200, 64), (64, 256), (256,)),
+    "with its slope": ((250, 72), (72, 768), (768,)),
     "both": ((640, 64), (64, 512)),
 }
 
@@ -266,12 +275,14 @@ def test_compiled(name):
 
 @compiled
 def test_much_becomes_of_tiles_beside_the_next_ones():
-    for name in ("long", "both", "odd columns and a row"):
+    for name in ("long", "both", "with its slope"):
         found = texts(plan_for(*CASES[name]))
         assert "finish(" in found[0], name
-    for name in ("plain", "a row", "parts and a row", "backward", "reduced"):
+    for name in ("plain", "a row", "parts and a row", "backward", "a slope", "reduced"):
         assert "finish(" not in texts(plan_for(*CASES[name]))[0]
+    assert "came" in texts(plan_for(*CASES["a slope"]))[0]  # what tiles meet is brought
     make, *_ = CASES["long"]
+    assert not texts(plan_for(make, (4096, 768), (768, 3000), (3000,)))[0].count("finish(")
     shallow = plan_for(make, (4096, 256), (256, 3072), (3072,))
     assert not any("finish(" in text for text in texts(shallow))
 

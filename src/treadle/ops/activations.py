@@ -225,12 +225,25 @@ def _gelu(np: Any, x: Any, approximate: str = "none") -> Any:
     return 0.5 * x * (1 + np.vectorize(math.erf, otypes=[np.float64])(x * math.sqrt(0.5)))
 
 
-@composite(_gelu, Samples(cases=(((4, 5), {}), ((4, 37), {"approximate": "tanh"}))))
+NORMAL, CUBIC = 2 * math.sqrt(2 / math.pi), 0.044715
+
+
+def _gelu_grad(g: Any, y: Any, x: Any) -> tuple[Any, ...]:
+    """The cotangent meets the slope once: what the slope is can be known before."""
+    if dict(y.arg[1])["approximate"] == "tanh":
+        s = sigmoid(x * (x * x * (NORMAL * CUBIC) + NORMAL))
+        return (g * (s + x * (s * (1.0 - s)) * (x * x * (3.0 * NORMAL * CUBIC) + NORMAL)),)
+    density = exp(x * x * -0.5) * (1.0 / math.sqrt(2.0 * math.pi))
+    return (g * (0.5 * (1.0 + erf(x * math.sqrt(0.5))) + x * density),)
+
+
+@composite(
+    _gelu, Samples(cases=(((4, 5), {}), ((4, 37), {"approximate": "tanh"}))), grad=_gelu_grad
+)
 def gelu(x: Any, /, approximate: str = "none") -> Any:
     """x times the normal distribution function of x; approximate="tanh" uses a cheaper form."""
     if approximate == "tanh":  # 0.5 (1 + tanh u) = sigmoid(2u): one exponential, one division
-        c = 2 * math.sqrt(2 / math.pi)
-        return x * sigmoid(x * (x * x * (c * 0.044715) + c))
+        return x * sigmoid(x * (x * x * (NORMAL * CUBIC) + NORMAL))
     if approximate != "none":
         raise ArgumentError(explain("gelu", "approximate is 'none' or 'tanh'", got=approximate))
     return 0.5 * x * (1.0 + erf(x * math.sqrt(0.5)))

@@ -10,6 +10,7 @@ first piece, so that programs that run together read the same lines of both oper
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from treadle.backends.cuda.copies import tensor_of
 from treadle.backends.cuda.epilogue import Finished
@@ -41,6 +42,7 @@ from treadle.kernel.parser import parse
 from treadle.kernel.steps import ProductStep
 
 WIDTH = 2  # bytes of elements that may lie folded
+SOON = 2  # steps of a tile, after which results of the one before have left
 HELD = 128  # columns that are looked at together, where much becomes of them
 
 
@@ -115,6 +117,7 @@ class Divided(Quick):
             if tensor is not None:
                 add_tensor(add, name, dtype, tensor)
         self.results: dict[int, Tensor] = {}
+        self.met: dict[int, Tensor] = {}
         epilogue = self.product.epilogue
         numbers = {"M": self.m, "N": self.n, "K": self.k}
         if self.pieces > 1:
@@ -124,8 +127,11 @@ class Divided(Quick):
             if epilogue is not None:
                 add.loops(epilogue, self._signature(), self.wide)
             self.results = self._leaving(epilogue)
-            for k, tensor in self.results.items():
-                add_tensor(add, f"c{k}", dtype, tensor)
+            self.met = self._met(epilogue)
+            for letter, tensors in (("c", self.results), ("e", self.met)):
+                for k, tensor in tensors.items():
+                    add_tensor(add, f"{letter}{k}", dtype, tensor)
+            self.held += ("came",) * bool(self.met)
             if epilogue is None and not self.results:
                 add.memory("c", dtype, self.node)
         for name, value in numbers.items():
@@ -145,6 +151,19 @@ class Divided(Quick):
         sides = [(self.m, self.n, self.tile.m), (self.n, 1, self.tile.n // self.slices())]
         found = {k: tensor_of(buffer, dtype, 0, sides) for k, buffer in leaves.items()}
         return {k: block for k, block in found.items() if block is not None}
+
+    def _met(self, epilogue: Built | None) -> dict[int, Tensor]:
+        """The array that tiles meet, where it can be brought into the room of the one result."""
+        if epilogue is None or len(self.results) != 1 or self._doors() != self.slices():
+            return {}
+        (result,) = self.results.values()
+        loops = epilogue.loops
+        places, found = linear([*loops.outer, *loops.inner]), {}
+        for ex in loops.order():
+            if ex.op == "load" and ex.data[1] == places and not ex.data[2]:
+                found[ex.data[0]] = replace(result, buffer=epilogue.buffers[ex.data[0]])
+        alike = all(loops.arguments[k].dtype is self.node.dtype for k in found)
+        return found if len(found) == 1 and alike else {}
 
     # ---- text
 
@@ -195,8 +214,11 @@ class Divided(Quick):
         """Shared memory that results leave through, if they do."""
         if not self.results:
             return ["room = full"]
-        shape = f"[{GROUPS * self._doors()}, BM, {self.tile.n // self.slices()}]"
-        return [f"room = gl.allocate_shared_memory({kind}, {shape}, c{min(self.results)}.layout)"]
+        doors = GROUPS * self._doors()
+        shape = f"[{doors}, BM, {self.tile.n // self.slices()}]"
+        layout = f"c{min(self.results)}.layout"
+        made = [f"room = gl.allocate_shared_memory({kind}, {shape}, {layout})"]
+        return made + [f"came = barriers({doors}, 1)"] * bool(self.met)
 
     def _started(self, given: str) -> list[str]:
         return started(given)
@@ -266,10 +288,35 @@ class Divided(Quick):
             f"        {', '.join(sums)} = warpgroup_mma_wait(0, deps=({', '.join(more)},))",
             "        free(empty.index(stage))",
             "        turn += 1",
+            *self._ask(),
             f"    high = pair * {GROUPS} + PART",
         ]
+        lines = ["come = 0", *lines] if self.met else lines
         finish = self._left() if self.pieces > 1 else [*self._finish(), "tma.store_wait(0)"]
         return ["    " + line for line in [*lines, *finish]]
+
+    def _ask(self) -> list[str]:
+        """What a tile meets is brought into the room that results of the one before have left."""
+        lines = [f"        if step == tl.minimum(low + {SOON}, last - 1):"] * bool(self.met)
+        lines += ["            tma.store_wait(0)", "            meet()"] * bool(self.met)
+        width = self.tile.n // self.slices()
+        for number in self.met:
+            for k in range(self.slices()):
+                door = f"PART * {self._doors()} + {k}"
+                at = f"(pair * {GROUPS} + PART) * BM, wide * BN + {k * width}"
+                nbytes = self.tile.m * width * self.node.dtype.size
+                lines += [
+                    f"            mbarrier.expect(came.index({door}), {nbytes})",
+                    f"            tma.async_copy_global_to_shared(e{number}, [{at}], "
+                    f"came.index({door}), room.index({door}))",
+                ]
+        return lines
+
+    def _come(self, k: int) -> list[str]:
+        """A slice of what a tile meets."""
+        door, grid = f"PART * {self._doors()} + {k}", f"GRID{self.tile.n // self.slices()}"
+        lines = [f"    mbarrier.wait(came.index({door}), come & 1)"] * bool(self.met)
+        return lines + [f"    e{x}_{k} = room.index({door}).load({grid})" for x in self.met]
 
     def _left(self) -> list[str]:
         grid = f"GRID{self.tile.n}"
@@ -291,8 +338,10 @@ class Divided(Quick):
                 f"    m = high * BM + gl.arange(0, BM, gl.SliceLayout(1, {grid}))[:, None]",
                 f"    start = wide * BN + {k * width}",
                 f"    n = start + gl.arange(0, {width}, gl.SliceLayout(0, {grid}))[None, :]",
+                *self._come(k),
             ]
             lines += self._slice(name, width, f"(wide * {count} + {k})", k)
+        lines += ["    come += 1"] * bool(self.met)
         return [in_gluon(line) for line in lines]
 
     def _sliced(self, count: int) -> tuple[list[str], list[str]]:
@@ -306,8 +355,9 @@ class Divided(Quick):
         if number not in self.results:
             return []
         room = f"room.index(PART * {self._doors()} + {self.gone % self._doors()})"
+        left = [] if self.met else [f"tma.store_wait({self._doors() - 1})"]
         lines = [
-            f"out{self.gone} = {value}", f"tma.store_wait({self._doors() - 1})", "meet()",
+            f"out{self.gone} = {value}", *left, "meet()",
             f"{room}.store(out{self.gone})", "fence_async_shared()", "meet()",
             f"tma.async_copy_shared_to_global(c{number}, [high * BM, start], {room})",
         ]  # fmt: skip
@@ -329,7 +379,8 @@ class Divided(Quick):
         form = Form("map", 0, 0, False, 0, exact_m, exact_n, wide=self.wide)
         at = Finished(name, "m", "n", "high", across, f"(BM, {width})")
         kernel = parse(self._signature().text)
-        emitter = GluonEpilogue(kernel, form, at, self._leave)
+        come = {x: f"e{x}_{k}" for x in self.met}
+        emitter = GluonEpilogue(kernel, form, at, self._leave, come)
         emitter.count = self.named  # names are used once: what lies nowhere yet cannot be changed
         lines = emitter.run("m < M", "n < N")
         self.named = emitter.count

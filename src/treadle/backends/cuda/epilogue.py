@@ -61,8 +61,10 @@ class EpilogueEmitter(Emitter):
             axes, block, mask, side = self.kernel.outer, self.at.across, self.row_mask, self.at.row
         else:
             kind = register_type(self.kernel.arguments[s.buffer].dtype)
-            rows = self.row_mask or f"({self.at.row} >= 0)"  # a row for all becomes one for each
-            value = self.name(f"tl.where({rows}, {value}, 0).to({kind})")
+            if self.row_mask or not s.value.axes & self.outer:  # a row for all becomes one for each
+                rows = self.row_mask or f"({self.at.row} >= 0)"
+                value = f"tl.where({rows}, {value}, 0)"
+            value = self.name(f"({value}).to({kind})")
             value = self.name(f"tl.sum({value}, 0, keep_dims=True)", "sum")
         line = " * ".join([block, *(text_of(axis.extent) for axis in axes)])
         pointer = f"b{s.buffer} + {line} + {self.index(s.position)}"

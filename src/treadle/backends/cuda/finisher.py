@@ -1,9 +1,9 @@
 """Products whose tiles are finished by groups of their own, while the next ones are multiplied.
 
 Where much becomes of a tile alone, the groups that multiply leave their sums in shared memory,
-rounded as they would be without anything after them, and go on. A finisher takes them slice by
-slice, in lines of whole rows. Tiles that meet others from memory are no work for it: four warps
-have too few reads on their way.
+rounded as they would be without anything after them, and go on. To each belongs a finisher, which
+takes them slice by slice, in lines of whole rows. Tiles that meet others from memory are no work
+for it: eight warps have too few reads on their way.
 """
 
 from __future__ import annotations
@@ -28,12 +28,11 @@ from treadle.kernel.parser import parse
 from treadle.kernel.steps import ProductStep
 from treadle.ops.defs import Kind
 
-WARPS = 4  # that finish what both groups have multiplied
+WARPS = 4  # that finish what a group has multiplied
 HALVES = 2
 AT_ONCE = 128  # columns of an instruction, which has no more registers than all threads begin with
-REGISTERS = 184, 120, 24  # of a thread that computes, one that finishes and one that brings
-WIDTH = 64  # columns of a slice: a line of shared memory
-MUCH = 20  # expressions: of more, threads hold half as many elements at once
+REGISTERS = 160, 64, 24  # of a thread that computes, one that finishes and one that brings
+WIDTH = 32  # columns of a slice: more would not fit into registers
 VECTOR = 8  # elements that a thread takes at once
 AHEAD = 2  # slices for which what lies in memory is on its way
 DEPTH = 512  # along k: of less, more time goes into what becomes of a tile than into its sums
@@ -53,7 +52,8 @@ def is_long(made: Divided) -> bool:
         return False
     loops = epilogue.loops
     alone = not bytes_read(loops) and all(s.mode == "set" for s in loops.stores())
-    return alone and not is_simple(loops) and least(made.k) >= DEPTH
+    whole = made.n % made.tile.n == 0  # masks would take too many registers
+    return alone and whole and not is_simple(loops) and least(made.k) >= DEPTH
 
 
 def is_beside(product: Node, maps: Sequence[Node], *, processors: int, architecture: int) -> bool:
@@ -67,7 +67,8 @@ def is_beside(product: Node, maps: Sequence[Node], *, processors: int, architect
         return False
     if not is_enough(product, depth, processors, architecture):
         return False
-    return chosen_for(product, depth, processors)[1] == 1
+    tile, pieces = chosen_for(product, depth, processors)
+    return pieces == 1 and product.shape[-1] % tile.n == 0
 
 
 class Finishing(Divided):
@@ -75,15 +76,9 @@ class Finishing(Divided):
 
     held = (*Divided.held, "left", "taken")
 
-    @property
-    def width(self) -> int:
-        """Columns of a slice."""
-        loops = needed("finisher", self.product.epilogue, "epilogue").loops
-        return WIDTH if len(loops.order()) <= MUCH else WIDTH // 2
-
     def slices(self) -> int:
-        """Of one line each, or half a line."""
-        return self.tile.n // self.width
+        """Of half a line each."""
+        return self.tile.n // WIDTH
 
     def _leaving(self, epilogue: Built | None) -> dict[int, Tensor]:
         del epilogue
@@ -98,29 +93,29 @@ class Finishing(Divided):
     # ---- text
 
     def _layouts(self) -> list[str]:
-        across = self.width // VECTOR
+        across = WIDTH // VECTOR
         shape = f"[1, {VECTOR}], [{32 // across}, {across}], [{WARPS}, 1], [1, 0]"
-        lying = f"swizzle_byte_width={2 * self.width}, element_bitwidth=16, rank=2"
+        lying = f"swizzle_byte_width={2 * WIDTH}, element_bitwidth=16, rank=2"
         return [
             f"LINES = gl.constexpr(gl.BlockedLayout({shape}))",
             f"LYING = gl.constexpr(gl.NVMMASharedLayout({lying}))",
         ]
 
     def _groups(self, given: str) -> dict[str, list[str]]:
-        head = f"finish({given})"
+        head = f"finish({given}, PART: gl.constexpr)"
         return {head: self._finisher(), **super()._groups(given)}
 
     def _ways_out(self, kind: str) -> list[str]:
-        shape = f"[{GROUPS * self.slices()}, BM, {self.width}]"
+        shape = f"[{GROUPS * self.slices()}, BM, {WIDTH}]"
         made = [f"room = gl.allocate_shared_memory({kind}, {shape}, LYING)"]
         return [*made, f"left = barriers({GROUPS}, 1)", f"taken = barriers({GROUPS}, 1)"]
 
     def _started(self, given: str) -> list[str]:
         computes, finishes, brings = REGISTERS
-        groups = [f"(compute, ({given}, {k}))" for k in range(GROUPS)]
-        groups.append(f"(finish, ({given}))")
-        warps = [*[4] * (GROUPS - 1), WARPS, 1]
-        registers = [*[computes] * (GROUPS - 1), finishes, brings]
+        groups = [f"({what}, ({given}, {k}))" for what in ("compute", "finish")
+                  for k in range(GROUPS)]  # fmt: skip
+        warps = [*[4] * (GROUPS - 1), *[WARPS] * GROUPS, 1]
+        registers = [*[computes] * (GROUPS - 1), *[finishes] * GROUPS, brings]
         start = f"[{', '.join(groups)}, (bring, ({given}))], {warps}, {registers}"
         return ["fence_async_shared()", f"gl.warp_specialize({start})"]
 
@@ -134,7 +129,7 @@ class Finishing(Divided):
         kind = memory_type(self.node.dtype)
         for k, name in enumerate(names):
             room = f"room.index(PART * {len(names)} + {k})"
-            tile = f"gl.convert_layout({name}, GRID{self.width})"
+            tile = f"gl.convert_layout({name}, GRID{WIDTH})"
             lines.append(f"    {room}.store({tile}.to({kind}))")
         return [*lines, "    free(left.index(PART))", "    done += 1"]
 
@@ -144,37 +139,32 @@ class Finishing(Divided):
         ahead, after = ([[in_gluon(x) for x in pair[k]] for pair in both] for k in (0, 1))
         lines = [
             *self._turns(),
-            f"    for part in range({GROUPS}):",
-            f"        high = pair * {GROUPS} + part",
-            "        m = high * BM + gl.arange(0, BM, gl.SliceLayout(1, LINES))[:, None]",
+            f"    high = pair * {GROUPS} + PART",
+            "    m = high * BM + gl.arange(0, BM, gl.SliceLayout(1, LINES))[:, None]",
             *(line for lines in ahead[:AHEAD] for line in lines),
-            "        mbarrier.wait(left.index(part), turn & 1)",
+            "    mbarrier.wait(left.index(PART), turn & 1)",
         ]
         ahead += [[]] * AHEAD
         for k in range(count):
-            room = f"room.index(part * {count} + {k})"
-            lines.append(f"        tile{k} = {room}.load(LINES).to(tl.float32)")
-            lines += ["        free(taken.index(part))"] * (k == count - 1)
+            room = f"room.index(PART * {count} + {k})"
+            lines.append(f"    tile{k} = {room}.load(LINES).to(tl.float32)")
+            lines += ["    free(taken.index(PART))"] * (k == count - 1)
             lines += [*ahead[k + AHEAD], *after[k]]
         return ["    " + line for line in [*lines, "    turn += 1"]]
 
     def _both(self, k: int) -> tuple[list[str], list[str]]:
         """Of a slice: lines that ask for what lies in memory, and what becomes of it."""
-        exact_m, exact_n = self.m % self.tile.m == 0, self.n % self.tile.n == 0
-        form = Form("map", 0, 0, False, 0, exact_m, exact_n, wide=self.wide)
+        form = Form("map", 0, 0, False, 0, self.m % self.tile.m == 0, True, wide=self.wide)
         across = f"(wide * {self.slices()} + {k})"
-        at = Finished(f"tile{k}", "m", f"n{k}", "high", across, f"(BM, {self.width})")
+        at = Finished(f"tile{k}", "m", f"n{k}", "high", across, f"(BM, {WIDTH})")
         emitter = SliceEmitter(parse(self._signature().text), form, at)
-        emitter.count, emitter.indent = self.named, 2  # names are used once
-        emitter.line(f"start{k} = wide * BN + {k * self.width}")
-        columns = f"gl.arange(0, {self.width}, gl.SliceLayout(0, LINES))[None, :]"
+        emitter.count, emitter.indent = self.named, 1  # names are used once
+        emitter.line(f"start{k} = wide * BN + {k * WIDTH}")
+        columns = f"gl.arange(0, {WIDTH}, gl.SliceLayout(0, LINES))[None, :]"
         emitter.line(f"n{k} = start{k} + {columns}")
         emitter.begin("m < M", f"n{k} < N")
         emitter.ask()
         ahead, emitter.lines = emitter.lines, []
         after = emitter.finish()
         self.named = emitter.count
-        if exact_n or not k:
-            return ahead, after
-        inside = ["    " + line for line in after]
-        return ahead, [f"        if start{k} < N:", *inside]
+        return ahead, after

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from treadle.backends.cuda.epilogue import EpilogueEmitter, Finished
 from treadle.backends.cuda.forms import Form
@@ -11,13 +11,22 @@ from treadle.kernel.abstract import Ex, Kernel, Store
 
 
 class GluonEpilogue(EpilogueEmitter):
-    """What runs on a finished tile; **leave**: lines by which a result does, by its number."""
+    """What runs on a finished tile.
+
+    - **leave**: lines by which a result does, by its number
+    - **come**: names of what has come already, likewise
+    """
 
     def __init__(
-        self, kernel: Kernel, form: Form, at: Finished, leave: Callable[[int, str], list[str]]
-    ) -> None:
+        self, kernel: Kernel, form: Form, at: Finished, leave: Callable[[int, str], list[str]],
+        come: Mapping[int, str],
+    ) -> None:  # fmt: skip
         super().__init__(kernel, form, at)
-        self.leave = leave
+        self.leave, self.come = leave, come
+
+    def _load(self, ex: Ex) -> str:
+        found = self.come.get(ex.data[0])
+        return super()._load(ex) if found is None else loaded(found, ex.dtype)
 
     def _store(self, s: Store) -> None:
         value = stored(self.value(s.value), self.kernel.arguments[s.buffer].dtype)
