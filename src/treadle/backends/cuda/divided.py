@@ -5,6 +5,9 @@ are at what becomes of a finished tile, blocks of the next one arrive. Where who
 processors without work, steps are dealt evenly to programs (see `dealt.py`). Where sizes are not
 known yet, tiles are cut along k, and pieces left in memory (see `joined.py`): first those of the
 first piece, so that programs that run together read the same lines of both operands.
+
+A result leaves through shared memory. Where a tile meets an array, that comes by the same room
+before, while the tile is multiplied.
 """
 
 from __future__ import annotations
@@ -297,20 +300,22 @@ class Divided(Quick):
 
     def _ask(self) -> list[str]:
         """What a tile meets is brought into the room that results of the one before have left."""
-        lines = [f"        if step == tl.minimum(low + {SOON}, last - 1):"] * bool(self.met)
-        lines += ["            tma.store_wait(0)", "            meet()"] * bool(self.met)
+        if not self.met:
+            return []
+        (number,) = self.met
         width = self.tile.n // self.slices()
-        for number in self.met:
-            for k in range(self.slices()):
-                door = f"PART * {self._doors()} + {k}"
-                at = f"(pair * {GROUPS} + PART) * BM, wide * BN + {k * width}"
-                nbytes = self.tile.m * width * self.node.dtype.size
-                lines += [
-                    f"            mbarrier.expect(came.index({door}), {nbytes})",
-                    f"            tma.async_copy_global_to_shared(e{number}, [{at}], "
-                    f"came.index({door}), room.index({door}))",
-                ]
-        return lines
+        lines = [f"if step == tl.minimum(low + {SOON}, last - 1):", "    tma.store_wait(0)"]
+        lines.append("    meet()")
+        for k in range(self.slices()):
+            door = f"PART * {self._doors()} + {k}"
+            given = [
+                f"e{number}", f"[(pair * {GROUPS} + PART) * BM, wide * BN + {k * width}]",
+                f"came.index({door})", f"room.index({door})",
+            ]  # fmt: skip
+            nbytes = self.tile.m * width * self.node.dtype.size
+            lines.append(f"    mbarrier.expect(came.index({door}), {nbytes})")
+            lines.append(f"    tma.async_copy_global_to_shared({', '.join(given)})")
+        return ["        " + line for line in lines]
 
     def _come(self, k: int) -> list[str]:
         """A slice of what a tile meets."""

@@ -20,7 +20,6 @@ from treadle.backends.cuda.gluon_tiles import chosen_for, is_enough
 from treadle.backends.cuda.launch import Tensor
 from treadle.backends.cuda.matmul import Tile
 from treadle.backends.cuda.narrow import memory_type
-from treadle.base.errors import needed
 from treadle.base.sizes import least
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
