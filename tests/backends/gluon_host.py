@@ -2,7 +2,9 @@
 
 Triton's interpreter does not know Gluon. Here barriers count arrivals and bytes and are waited for,
 and a product that nobody waits for yet is computed from what its operands hold by then: if a room
-were filled again too early, or a product used too early, results would be wrong or an error.
+were filled again too early, or a product used too early, results would be wrong or an error. So
+with copies: a block comes when somebody waits for it and leaves when somebody waits for that, and
+until then, and afterwards, its room holds no numbers.
 """
 
 from __future__ import annotations
@@ -105,6 +107,7 @@ class Barrier:
     def __init__(self, broken):
         self.changed, self.broken = threading.Condition(), broken
         self.count = self.left = self.missing = self.phase = 0
+        self.coming = []
 
     def init(self, count):
         self.count = self.left = count
@@ -119,13 +122,26 @@ class Barrier:
                 self.phase, self.left = self.phase + 1, self.count
             self.changed.notify_all()
 
+    def later(self, copy):
+        """A copy that is made when somebody waits."""
+        with self.changed:
+            self.coming.append(copy)
+            self.changed.notify_all()
+
     def wait(self, phase):
         def over():
             return self.phase % 2 != int(phase) or self.broken
 
-        with self.changed:
-            assert self.changed.wait_for(over, PATIENCE), "nobody comes"
-            assert not self.broken, "another group has failed"
+        while True:
+            with self.changed:
+                here = self.changed.wait_for(lambda: over() or self.coming, PATIENCE)
+                assert here, "nobody comes"
+                if over():
+                    break
+                coming, self.coming = self.coming, []
+            for copy in coming:
+                copy()
+        assert not self.broken, "another group has failed"
 
 
 class Product:
@@ -204,8 +220,8 @@ class Program:
         )
         copies = SimpleNamespace(
             async_copy_global_to_shared=bring,
-            async_copy_shared_to_global=lambda x, at, room: x.write(at, room.array),
-            store_wait=lambda _: None,
+            async_copy_shared_to_global=lambda *copy: self.own.leaving.append(copy),
+            store_wait=self.leave,
         )
         return {
             "libdevice": SimpleNamespace(fast_dividef=lambda x, y: np.float32(x) / y),
@@ -233,14 +249,21 @@ class Program:
         assert all(x is not None for x in found), "it is not there yet"
         return found[0] if len(found) == 1 else found
 
+    def leave(self, left):
+        while len(self.own.leaving) > left:
+            tensor, places, room = self.own.leaving.pop(0)
+            tensor.write(places, room.array)
+            room.array[...] = np.nan
+
     def specialize(self, groups, *_):
         failures = []
 
         def run(function, arguments):
-            self.own.asked = []
+            self.own.asked, self.own.leaving = [], []
             try:
                 with np.errstate(all="ignore"):
                     function(*arguments)
+                assert not self.own.leaving, "results are still there"
             except Exception as error:
                 failures.append(error)
                 self.broken.append(True)
@@ -255,8 +278,12 @@ class Program:
 
 
 def bring(tensor, places, barrier, room):
-    room.array[...] = tensor.read(places)
-    barrier.add(0, -room.array.nbytes)
+    def copy():
+        room.array[...] = tensor.read(places)
+        barrier.add(0, -room.array.nbytes)
+
+    room.array[...] = np.nan
+    barrier.later(copy)
 
 
 def load(pointer, mask=True, other=0, volatile=False, cache_modifier=""):

@@ -86,6 +86,11 @@ CASES = {
         lambda a, b, x: [y := (a @ b) * x, sum_(y, axis=0)],
         (16384, 768), (768, 3072), (16384, 3072),
     ),
+    "met twice": (
+        lambda a, b, x: [(a @ b) * x + slice_(x, [(0, 1, 1), (0, x.shape[1], 1)])],
+        (4096, 768), (768, 3072), (4096, 3072),
+    ),
+    "met across": (lambda a, b, x: [(a @ b) * x + x.T], (4096, 768), (768, 4096), (4096, 4096)),
     "long": (
         lambda a, b, c: [activations.gelu(a @ b + c, "tanh") * 2 + c],
         (4096, 768), (768, 3072), (3072,),
@@ -105,6 +110,8 @@ SMALL = {
     "parts reduced": ((640, 128), (640, 256), (256,)),
     "a sum": ((128, 64), (64, 520), (128, 520)),
     "a slope": ((250, 264), (264, 512), (250, 512)),
+    "met twice": ((128, 72), (72, 512), (128, 512)),
+    "met across": ((256, 72), (72, 256), (256, 256)),
     "a row": ((200, 64), (64, 264), (264,)),
     "both": ((128, 64), (64, 256)),
     "reduced": ((250, 64), (64, 296)),
@@ -156,6 +163,33 @@ def test_finished_by_threads(name, monkeypatch):
     plan, _ = plan_of(roots)
     (text,) = texts(plan)
     assert "finish(" in text
+    check(roots, 3e-3)
+
+
+STAYING = {
+    "plain": ((384, 72), (72, 512)),
+    "a sum": ((384, 72), (72, 512), (384, 512)),
+    "a slope": ((640, 200), (200, 512), (640, 512)),
+    "with its slope": ((384, 72), (72, 768), (768,)),
+}
+
+
+@interpreted
+@pytest.mark.parametrize("name", STAYING)
+@pytest.mark.parametrize("processors", [1, 2])
+def test_programs_go_from_tile_to_tile(name, processors, monkeypatch):
+    """Rooms are filled again: not before what was in them has left, or has been used."""
+    divide(monkeypatch)
+    monkeypatch.setattr(triton_host, "PROCESSORS", processors)
+    for limit in (gluon_tiles, "FEW"), (finisher, "DEPTH"):
+        monkeypatch.setattr(*limit, 0)
+    rng = np.random.default_rng(0)
+    roots = CASES[name][0](*[node_of(rng.standard_normal(x).astype(np.float16))
+                             for x in STAYING[name]])  # fmt: skip
+    plan, _ = plan_of(roots)
+    (launch,) = [x for x in plan.launches if MARK in x.source.text]
+    assert launch.grid == (processors, 1)
+    assert ("met" in launch.source.text) is (name in ("a sum", "a slope"))
     check(roots, 3e-3)
 
 
@@ -295,6 +329,7 @@ SINGLES = [
     "odd columns",
     "parts",
     "a sum",
+    "a slope",
     "reduced",
     "long",
 ]
@@ -312,6 +347,15 @@ def test_singles_by_tensor_cores_compiled(name):
         if MARK in launch.source.text:
             assert "STL" not in get_sass(code.cubin)
     assert not texts(plan_for(*CASES[name], dtype=float32))
+
+
+@compiled
+def test_a_depth_that_is_not_known_decides_nothing_that_it_must_not():
+    depth = unknown("depth", 2, 16384)
+    plan = plan_for(
+        lambda a, b, c: [activations.relu(a.T @ b + c)], (depth, 768), (depth, 3072), (768, 3072)
+    )
+    assert texts(plan)
 
 
 @compiled

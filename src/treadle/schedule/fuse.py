@@ -309,7 +309,7 @@ class Fusion:
         flops = sum(n.op.flops for n, span in other.members.items() if span == FULL)
         slow = product.dtype.is_storage and size >= LARGE and flops > self.takes.after
         slow = slow and (bool(large) or not self.takes.beside(product, maps))
-        deep = product.operands[0].shape[-1] >= self.takes.depth
+        deep = most(product.operands[0].shape[-1]) >= self.takes.depth
         few = touched <= self.takes.streams or deep or size < self.takes.many
         if few and given <= self.takes.given and not slow:
             return True

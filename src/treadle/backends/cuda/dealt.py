@@ -45,9 +45,9 @@ class Dealt(Divided):
         self.arguments.memory("left", int32, self.counts)
         super()._collect()
 
-    def _met(self, epilogue: Built | None) -> dict[int, Tensor]:
-        del epilogue
-        return {}  # few stretches end a tile
+    def _met(self, epilogue: Built | None) -> tuple[int, Tensor] | None:
+        del epilogue  # not every stretch ends a tile
+        return None
 
     # ---- text
 

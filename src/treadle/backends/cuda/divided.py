@@ -120,7 +120,7 @@ class Divided(Quick):
             if tensor is not None:
                 add_tensor(add, name, dtype, tensor)
         self.results: dict[int, Tensor] = {}
-        self.met: dict[int, Tensor] = {}
+        self.met: tuple[int, Tensor] | None = None
         epilogue = self.product.epilogue
         numbers = {"M": self.m, "N": self.n, "K": self.k}
         if self.pieces > 1:
@@ -130,11 +130,11 @@ class Divided(Quick):
             if epilogue is not None:
                 add.loops(epilogue, self._signature(), self.wide)
             self.results = self._leaving(epilogue)
+            for k, tensor in self.results.items():
+                add_tensor(add, f"c{k}", dtype, tensor)
             self.met = self._met(epilogue)
-            for letter, tensors in (("c", self.results), ("e", self.met)):
-                for k, tensor in tensors.items():
-                    add_tensor(add, f"{letter}{k}", dtype, tensor)
-            self.held += ("came",) * bool(self.met)
+            if self.met is not None:
+                add_tensor(add, "met", dtype, self.met[1])
             if epilogue is None and not self.results:
                 add.memory("c", dtype, self.node)
         for name, value in numbers.items():
@@ -155,30 +155,34 @@ class Divided(Quick):
         found = {k: tensor_of(buffer, dtype, 0, sides) for k, buffer in leaves.items()}
         return {k: block for k, block in found.items() if block is not None}
 
-    def _met(self, epilogue: Built | None) -> dict[int, Tensor]:
-        """The array that tiles meet, where it can be brought into the room of the one result."""
+    def _met(self, epilogue: Built | None) -> tuple[int, Tensor] | None:
+        """The array that tiles meet, by number of the argument, and how it is brought.
+
+        There is room for one, that of the one result, and it has to be read nowhere else.
+        """
         if epilogue is None or len(self.results) != 1 or self._doors() != self.slices():
-            return {}
-        (result,) = self.results.values()
-        loops = epilogue.loops
-        places, found = linear([*loops.outer, *loops.inner]), {}
-        for ex in loops.order():
-            if ex.op == "load" and ex.data[1] == places and not ex.data[2]:
-                found[ex.data[0]] = replace(result, buffer=epilogue.buffers[ex.data[0]])
-        alike = all(loops.arguments[k].dtype is self.node.dtype for k in found)
-        return found if len(found) == 1 and alike else {}
+            return None
+        (result,), loops = self.results.values(), epilogue.loops
+        places = linear([*loops.outer, *loops.inner])
+        loads = [ex for ex in loops.order() if ex.op == "load" and ex.axes]
+        there = {ex.data[0] for ex in loads if ex.data[1] == places and not ex.data[2]}
+        there -= {ex.data[0] for ex in loads if ex.data[1] != places or ex.data[2]}
+        if len(there) != 1 or loops.arguments[min(there)].dtype is not self.node.dtype:
+            return None
+        return min(there), replace(result, buffer=epilogue.buffers[min(there)])
 
     # ---- text
 
     def _text(self) -> str:
         names = [name for name, _ in self.arguments.types]
+        held = (*self.held, *["came"] * (self.met is not None))
         t, count, kind = self.tile, self.slices(), memory_type(self.node.dtype)
         numbers = {"BM": t.m, "BN": t.n, "BK": t.k, "STAGES": t.stages}
         lines = [f"{name} = gl.constexpr({value})" for name, value in numbers.items()]
         grids = {w: grid_of(w, self.node.dtype) for w in sorted({t.n // self.halves, t.n // count})}
         lines += [f"GRID{w} = gl.constexpr({grid})" for w, grid in grids.items()]
         lines += self._layouts()
-        given = ", ".join([*names, *self.held])
+        given = ", ".join([*names, *held])
         for head, body in self._groups(given).items():
             lines += ["", "", "@gluon.jit", f"def {head}:", *body]
         made = [f"{name}_room = gl.allocate_shared_memory({kind}, {shape}, {name}.layout)"
@@ -221,7 +225,7 @@ class Divided(Quick):
         shape = f"[{doors}, BM, {self.tile.n // self.slices()}]"
         layout = f"c{min(self.results)}.layout"
         made = [f"room = gl.allocate_shared_memory({kind}, {shape}, {layout})"]
-        return made + [f"came = barriers({doors}, 1)"] * bool(self.met)
+        return made + [f"came = barriers({doors}, 1)"] * (self.met is not None)
 
     def _started(self, given: str) -> list[str]:
         return started(given)
@@ -294,34 +298,38 @@ class Divided(Quick):
             *self._ask(),
             f"    high = pair * {GROUPS} + PART",
         ]
-        lines = ["come = 0", *lines] if self.met else lines
+        lines = lines if self.met is None else ["come = 0", *lines]
         finish = self._left() if self.pieces > 1 else [*self._finish(), "tma.store_wait(0)"]
         return ["    " + line for line in [*lines, *finish]]
 
     def _ask(self) -> list[str]:
         """What a tile meets is brought into the room that results of the one before have left."""
-        if not self.met:
+        if self.met is None:
             return []
-        (number,) = self.met
         width = self.tile.n // self.slices()
+        nbytes = self.tile.m * width * self.node.dtype.size
         lines = [f"if step == tl.minimum(low + {SOON}, last - 1):", "    tma.store_wait(0)"]
         lines.append("    meet()")
         for k in range(self.slices()):
-            door = f"PART * {self._doors()} + {k}"
-            given = [
-                f"e{number}", f"[(pair * {GROUPS} + PART) * BM, wide * BN + {k * width}]",
-                f"came.index({door})", f"room.index({door})",
-            ]  # fmt: skip
-            nbytes = self.tile.m * width * self.node.dtype.size
-            lines.append(f"    mbarrier.expect(came.index({door}), {nbytes})")
-            lines.append(f"    tma.async_copy_global_to_shared({', '.join(given)})")
+            at = f"[(pair * {GROUPS} + PART) * BM, wide * BN + {k * width}]"
+            given = f"met, {at}, came.index({self._door(k)}), room.index({self._door(k)})"
+            lines.append(f"    mbarrier.expect(came.index({self._door(k)}), {nbytes})")
+            lines.append(f"    tma.async_copy_global_to_shared({given})")
         return ["        " + line for line in lines]
 
     def _come(self, k: int) -> list[str]:
         """A slice of what a tile meets."""
-        door, grid = f"PART * {self._doors()} + {k}", f"GRID{self.tile.n // self.slices()}"
-        lines = [f"    mbarrier.wait(came.index({door}), come & 1)"] * bool(self.met)
-        return lines + [f"    e{x}_{k} = room.index({door}).load({grid})" for x in self.met]
+        if self.met is None:
+            return []
+        grid = f"GRID{self.tile.n // self.slices()}"
+        return [
+            f"    mbarrier.wait(came.index({self._door(k)}), come & 1)",
+            f"    met{k} = room.index({self._door(k)}).load({grid})",
+        ]
+
+    def _door(self, k: int) -> str:
+        """The room that a slice of a result leaves through, of those of its group."""
+        return f"PART * {self._doors()} + {k % self._doors()}"
 
     def _left(self) -> list[str]:
         grid = f"GRID{self.tile.n}"
@@ -346,7 +354,7 @@ class Divided(Quick):
                 *self._come(k),
             ]
             lines += self._slice(name, width, f"(wide * {count} + {k})", k)
-        lines += ["    come += 1"] * bool(self.met)
+        lines += ["    come += 1"] * (self.met is not None)
         return [in_gluon(line) for line in lines]
 
     def _sliced(self, count: int) -> tuple[list[str], list[str]]:
@@ -359,8 +367,8 @@ class Divided(Quick):
         """A result on its way to memory: into a room that an earlier one has left, and out."""
         if number not in self.results:
             return []
-        room = f"room.index(PART * {self._doors()} + {self.gone % self._doors()})"
-        left = [] if self.met else [f"tma.store_wait({self._doors() - 1})"]
+        room = f"room.index({self._door(self.gone)})"
+        left = [] if self.met is not None else [f"tma.store_wait({self._doors() - 1})"]
         lines = [
             f"out{self.gone} = {value}", *left, "meet()",
             f"{room}.store(out{self.gone})", "fence_async_shared()", "meet()",
@@ -384,7 +392,7 @@ class Divided(Quick):
         form = Form("map", 0, 0, False, 0, exact_m, exact_n, wide=self.wide)
         at = Finished(name, "m", "n", "high", across, f"(BM, {width})")
         kernel = parse(self._signature().text)
-        come = {x: f"e{x}_{k}" for x in self.met}
+        come = {} if self.met is None else {self.met[0]: f"met{k}"}
         emitter = GluonEpilogue(kernel, form, at, self._leave, come)
         emitter.count = self.named  # names are used once: what lies nowhere yet cannot be changed
         lines = emitter.run("m < M", "n < N")

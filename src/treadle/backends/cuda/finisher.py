@@ -28,7 +28,6 @@ from treadle.kernel.steps import ProductStep
 from treadle.ops.defs import Kind
 
 WARPS = 4  # that finish what a group has multiplied
-HALVES = 2
 AT_ONCE = 128  # columns of an instruction, which has no more registers than all threads begin with
 REGISTERS = 160, 64, 24  # of a thread that computes, one that finishes and one that brings
 WIDTH = 32  # columns of a slice: more would not fit into registers
@@ -86,7 +85,7 @@ class Finishing(Divided):
     def choose(self, tiles: Sequence[Tile]) -> Tile:
         """The tile of least estimated time."""
         tile = super().choose(tiles)
-        self.halves = max(1, min(HALVES, tile.n // AT_ONCE))
+        self.halves = tile.n // AT_ONCE
         return tile
 
     # ---- text
@@ -161,7 +160,7 @@ class Finishing(Divided):
         emitter.line(f"start{k} = wide * BN + {k * WIDTH}")
         columns = f"gl.arange(0, {WIDTH}, gl.SliceLayout(0, LINES))[None, :]"
         emitter.line(f"n{k} = start{k} + {columns}")
-        emitter.begin("m < M", f"n{k} < N")
+        emitter.begin("m < M", "")
         emitter.ask()
         ahead, emitter.lines = emitter.lines, []
         after = emitter.finish()
