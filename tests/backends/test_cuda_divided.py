@@ -48,6 +48,12 @@ def slope(x):
     return t + x * t * (1 - t) * (1.5957691 + 0.2140644 * x * x)
 
 
+def part(x, k):
+    """One half of the rows of an array, or the other one."""
+    rows = x.shape[0] // 2
+    return slice_(x, [(k * rows, (k + 1) * rows, 1), (0, x.shape[1], 1)])
+
+
 CASES = {
     "plain": (lambda a, b: [a @ b], (4096, 768), (768, 3072)),
     "left turned": (lambda a, b: [a.T @ b], (768, 4096), (768, 3072)),
@@ -90,7 +96,10 @@ CASES = {
         lambda a, b, x: [(a @ b) * x + slice_(x, [(0, 1, 1), (0, x.shape[1], 1)])],
         (4096, 768), (768, 3072), (4096, 3072),
     ),
-    "met across": (lambda a, b, x: [(a @ b) * x + x.T], (4096, 768), (768, 4096), (4096, 4096)),
+    "met in two parts": (
+        lambda a, b, x: [(a @ b) * part(x, 0) + part(x, 1)],
+        (4096, 768), (768, 3072), (8192, 3072),
+    ),
     "long": (
         lambda a, b, c: [activations.gelu(a @ b + c, "tanh") * 2 + c],
         (4096, 768), (768, 3072), (3072,),
@@ -111,7 +120,7 @@ SMALL = {
     "a sum": ((128, 64), (64, 520), (128, 520)),
     "a slope": ((250, 264), (264, 512), (250, 512)),
     "met twice": ((128, 72), (72, 512), (128, 512)),
-    "met across": ((256, 72), (72, 256), (256, 256)),
+    "met in two parts": ((128, 72), (72, 512), (256, 512)),
     "a row": ((200, 64), (64, 264), (264,)),
     "both": ((128, 64), (64, 256)),
     "reduced": ((250, 64), (64, 296)),
