@@ -202,15 +202,40 @@ def test_older_devices_read_windows_too(border):
 
 
 @interpreted
-def test_what_is_not_a_number_stays_where_it_is():
-    x = n(2, 32, 7, 6)
-    x.buffer[0, 3, 2, 2], x.buffer[1, 5, 6, 5] = np.nan, np.inf
-    y = conv2d(x, n(48, 32, 3, 3), padding=1)
+@pytest.mark.parametrize(("channels", "groups"), [(32, 1), (24, 1), (3, 1), (8, 2), (4, 4)])
+def test_what_is_not_a_number_stays_where_it_is(channels, groups):
+    x = n(2, channels, 7, 6)
+    x.buffer[0, 1, 2, 2], x.buffer[1, 0, 6, 5] = np.nan, np.inf
+    y = conv2d(x, n(2 * groups, channels // groups, 3, 3), padding=1, groups=groups)
     (found,) = check([y])
-    bad = ~np.isfinite(found.astype(np.float32)).all(axis=1)
-    assert bad.sum() == 9 + 4  # all around one inside, a quarter of that in a corner
-    assert bad[0, 1:4, 1:4].all()
-    assert bad[1, 5:, 4:].all()
+    bad = ~np.isfinite(found.astype(np.float32)).reshape(y.shape)
+    hit = bad.any(axis=1)
+    assert hit.sum() == 9 + 4  # all around one inside, a quarter of that in a corner
+    assert hit[0, 1:4, 1:4].all()
+    assert hit[1, 5:, 4:].all()
+    assert bad.sum() == 2 * hit.sum()  # two results of the group that it is in
+
+
+@interpreted
+@pytest.mark.parametrize("groups", [1, 2])
+def test_no_channels(groups):
+    x, weight = n(2, 0, 5, 5), n(4, 0, 3, 3)
+    y = conv2d(x, weight, n(4), groups=groups)
+    check([y, *gradients([y], [x, weight], [n(*y.shape)])])
+
+
+@compiled
+@pytest.mark.parametrize(
+    ("sizes", "outputs"), [((7, 7), 1), ((3, 3), 2), ((5, 5, 5), 1)], ids=["7x7", "two", "cube"]
+)
+def test_one_channel_for_each_group_is_not_filled_up(sizes, outputs):
+    x, weight = wide(2, 32, *(24,) * len(sizes)), wide(32 * outputs, 1, *sizes)
+    conv = conv2d if len(sizes) == 2 else conv3d
+    y = conv(x, weight, groups=32)
+    roots = [y, *gradients([y], [x, weight], [wide(*y.shape)])]
+    plan, _ = plan_of(roots)
+    windows = 2 * 32 * np.prod([24 - size + 1 for size in sizes]) * np.prod(sizes)
+    assert plan.layout.nbytes < 4 * windows * bfloat16.size  # of the result and of both slopes
 
 
 @interpreted

@@ -20,6 +20,7 @@ from treadle.ops.reduce import sum_
 from treadle.ops.windows import windows
 
 CHANNELS_LAST = ("cuda",)  # backends whose products want channels side by side
+LONG = 3  # axes of kernels along one line
 MOST_TAPS = 32  # of a kernel for one channel: more are a reduction
 
 
@@ -133,9 +134,17 @@ def is_by_taps(weight: Any, groups: int) -> bool:
     return channels == 1 and outputs == groups > 1 and prod(sizes) <= MOST_TAPS
 
 
+def is_by_lines(weight: Any, groups: int) -> bool:
+    """Are channels side by side lines to read? One channel is, if its neighbours are taps."""
+    channels = weight.shape[1]
+    return channels > 1 or (channels == 1 and (groups == 1 or weight.ndim == LONG))
+
+
 def weight_gradient(y: Any, x: Any, weight: Any, strides: Shape, dilations: Shape) -> Any:
     """The sum over windows of x, each times the cotangent y (batch, outputs, ...) at its place."""
     outputs, channels, *sizes = weight.shape
+    if not channels:
+        return weight  # which has no elements
     groups, points, batch = x.shape[1] // channels, prod(y.shape[2:]), x.shape[0]
     depth = channels * prod(sizes)
     if is_by_taps(weight, groups):
@@ -146,7 +155,7 @@ def weight_gradient(y: Any, x: Any, weight: Any, strides: Shape, dilations: Shap
             for _, seen in shifted(x, tuple(sizes), strides, dilations)
         ]
         return concat(sums, axis=1).reshape(weight.shape)
-    if x.device.backend in CHANNELS_LAST:
+    if x.device.backend in CHANNELS_LAST and is_by_lines(weight, groups):
         return _by_lines(y, x, weight, strides, dilations)
     seen = windows(x, tuple(sizes), strides, dilations)
     ranges = [(0, n, 1) for n in seen.shape[: -len(sizes)]] + [(0, n, 1) for n in y.shape[2:]]

@@ -18,17 +18,16 @@ def lines_of(
     """Windows at places of x (batch, channels, *spatial) as rows, and how deep each row is.
 
     Of several groups of channels each is a matrix. Channels that are no whole lines are filled up
-    with what is multiplied by zeros; where they are few, all taps of a line of the image are one,
-    filled up likewise.
+    with zeros; where they are few, all taps of a line of the image are one.
     """
     batch, channels, *spatial = x.shape
-    wide, count, last = channels // groups, len(sizes), sizes[-1]
+    wide, count = channels // groups, len(sizes)
     image = x.reshape((batch, groups, wide, *spatial)).permute((0, 1, *range(3, 3 + count), 2))
     if wide < LINE and dilations[-1] == 1:
-        image, last = _long_lines(image, last, strides[-1], places[-1])
+        image = _long_lines(image, sizes[-1], strides[-1])
         *spatial, wide = image.shape[2:]
         x = image.reshape((batch, groups, *spatial[:-1], spatial[-1] * wide))
-        taps, steps = (*sizes[:-1], last * wide), (*strides[:-1], strides[-1] * wide)
+        taps, steps = (*sizes[:-1], sizes[-1] * wide), (*strides[:-1], strides[-1] * wide)
     else:
         if prod(sizes) > 1:
             image = _filled(image, spatial[-1], -(-wide // LINE) * LINE)
@@ -40,19 +39,20 @@ def lines_of(
         seen = slice_(seen, [(0, n, 1) for n in (*seen.shape[:-count], *places)])
     seen = seen.reshape((batch, groups, seen.shape[1] // groups, *seen.shape[2:]))
     seen = seen.permute((1, 0, *range(3 + count, seen.ndim), *range(3, 3 + count), 2))
-    depth = (*sizes[:-1], last, wide)
+    depth = (*sizes, wide)
     rows = batch * prod(places), prod(depth)
     return seen.reshape(rows if groups == 1 else (groups, *rows)), depth
 
 
-def _long_lines(image: Any, taps: int, step: int, places: int) -> tuple[Any, int]:
-    """Images of few channels, whose taps along a line are one long one, and how many these are."""
+def _long_lines(image: Any, taps: int, step: int) -> Any:
+    """Images of few channels, whose taps along a line are one long one.
+
+    No taps are added: they would be pixels of other windows, and infinity times zero is NaN.
+    """
     long, wide = image.shape[-2:]
-    wide += next(n for n in range(LINE) if step * (wide + n) % GRAIN == 0)
-    taps += next(n for n in range(LINE) if (taps + n) * wide % LINE == 0)
-    long = max(long, (places - 1) * step + taps)
+    wide = next(n for n in range(wide, 2 * LINE) if taps * n % LINE == step * n % GRAIN == 0)
     long += next(n for n in range(LINE) if (long + n) * wide % GRAIN == 0)
-    return _filled(image, long, wide), taps
+    return _filled(image, long, wide)
 
 
 def _filled(image: Any, long: int, wide: int) -> Any:

@@ -15,7 +15,7 @@ from treadle.ir.node import Node, definition
 from treadle.ir.pattern import Rule
 from treadle.ops.contract import matrix_product
 from treadle.ops.convolution import CONVOLUTIONS, edges_of
-from treadle.ops.deconvolution import is_by_taps
+from treadle.ops.deconvolution import is_by_lines, is_by_taps
 from treadle.ops.defs import Op
 from treadle.ops.lines import lines_of
 from treadle.ops.movement import pad
@@ -48,7 +48,7 @@ def _convolved(
 ) -> Any:  # fmt: skip
     """Windows of x as rows of a matrix, times kernels, plus bias."""
     count = weight.ndim - 2
-    if is_by_taps(weight, groups):
+    if is_by_taps(weight, groups) or not is_by_lines(weight, groups):
         define = needed("row", row.define, row)
         return define(x, weight, bias, stride, padding, dilation, groups)
     strides = per_axis(row.name, "stride", stride, count, 1)
