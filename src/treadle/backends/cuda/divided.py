@@ -5,15 +5,11 @@ are at what becomes of a finished tile, blocks of the next one arrive. Where who
 processors without work, steps are dealt evenly to programs (see `dealt.py`). Where sizes are not
 known yet, tiles are cut along k, and pieces left in memory (see `joined.py`): first those of the
 first piece, so that programs that run together read the same lines of both operands.
-
-A result leaves through shared memory. Where a tile meets an array, that comes by the same room
-before, while the tile is multiplied.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from treadle.backends.cuda.copies import tensor_of
 from treadle.backends.cuda.epilogue import Finished
@@ -34,6 +30,7 @@ from treadle.backends.cuda.gluon_epilogue import GluonEpilogue
 from treadle.backends.cuda.gluon_tiles import DEPTH, chosen, is_enough, pairs_of, tiles_of
 from treadle.backends.cuda.launch import Tensor
 from treadle.backends.cuda.matmul import GROUP, Tile, sliced
+from treadle.backends.cuda.meeting import asked, come, met_by
 from treadle.backends.cuda.narrow import memory_type
 from treadle.backends.cuda.streamed import LITTLE, Matrix, Quick, is_brought
 from treadle.base.dtypes import float32
@@ -45,7 +42,6 @@ from treadle.kernel.parser import parse
 from treadle.kernel.steps import ProductStep
 
 WIDTH = 2  # bytes of elements that may lie folded
-SOON = 2  # steps of a tile, after which results of the one before have left
 HELD = 128  # columns that are looked at together, where much becomes of them
 
 
@@ -156,20 +152,10 @@ class Divided(Quick):
         return {k: block for k, block in found.items() if block is not None}
 
     def _met(self, epilogue: Built | None) -> tuple[int, Tensor] | None:
-        """The array that tiles meet, by number of the argument, and how it is brought.
-
-        There is room for one, that of the one result, and it has to be read nowhere else.
-        """
+        """The array that tiles meet, where there is room for it: that of the one result."""
         if epilogue is None or len(self.results) != 1 or self._doors() != self.slices():
             return None
-        (result,), loops = self.results.values(), epilogue.loops
-        places = linear([*loops.outer, *loops.inner])
-        loads = [ex for ex in loops.order() if ex.op == "load" and ex.axes]
-        there = {ex.data[0] for ex in loads if ex.data[1] == places and not ex.data[2]}
-        there -= {ex.data[0] for ex in loads if ex.data[1] != places or ex.data[2]}
-        if len(there) != 1 or loops.arguments[min(there)].dtype is not self.node.dtype:
-            return None
-        return min(there), replace(result, buffer=epilogue.buffers[min(there)])
+        return met_by(epilogue, *self.results.values(), self.node.dtype)
 
     # ---- text
 
@@ -295,37 +281,15 @@ class Divided(Quick):
             f"        {', '.join(sums)} = warpgroup_mma_wait(0, deps=({', '.join(more)},))",
             "        free(empty.index(stage))",
             "        turn += 1",
-            *self._ask(),
-            f"    high = pair * {GROUPS} + PART",
         ]
-        lines = lines if self.met is None else ["come = 0", *lines]
+        if self.met is not None:
+            width = self.tile.n // self.slices()
+            doors = [self._door(k) for k in range(self.slices())]
+            more = asked(doors, width, self.tile.m * width * self.node.dtype.size)
+            lines = ["come = 0", *lines, *("        " + line for line in more)]
+        lines.append(f"    high = pair * {GROUPS} + PART")
         finish = self._left() if self.pieces > 1 else [*self._finish(), "tma.store_wait(0)"]
         return ["    " + line for line in [*lines, *finish]]
-
-    def _ask(self) -> list[str]:
-        """What a tile meets is brought into the room that results of the one before have left."""
-        if self.met is None:
-            return []
-        width = self.tile.n // self.slices()
-        nbytes = self.tile.m * width * self.node.dtype.size
-        lines = [f"if step == tl.minimum(low + {SOON}, last - 1):", "    tma.store_wait(0)"]
-        lines.append("    meet()")
-        for k in range(self.slices()):
-            at = f"[(pair * {GROUPS} + PART) * BM, wide * BN + {k * width}]"
-            given = f"met, {at}, came.index({self._door(k)}), room.index({self._door(k)})"
-            lines.append(f"    mbarrier.expect(came.index({self._door(k)}), {nbytes})")
-            lines.append(f"    tma.async_copy_global_to_shared({given})")
-        return ["        " + line for line in lines]
-
-    def _come(self, k: int) -> list[str]:
-        """A slice of what a tile meets."""
-        if self.met is None:
-            return []
-        grid = f"GRID{self.tile.n // self.slices()}"
-        return [
-            f"    mbarrier.wait(came.index({self._door(k)}), come & 1)",
-            f"    met{k} = room.index({self._door(k)}).load({grid})",
-        ]
 
     def _door(self, k: int) -> str:
         """The room that a slice of a result leaves through, of those of its group."""
@@ -351,8 +315,9 @@ class Divided(Quick):
                 f"    m = high * BM + gl.arange(0, BM, gl.SliceLayout(1, {grid}))[:, None]",
                 f"    start = wide * BN + {k * width}",
                 f"    n = start + gl.arange(0, {width}, gl.SliceLayout(0, {grid}))[None, :]",
-                *self._come(k),
             ]
+            if self.met is not None:
+                lines += ["    " + line for line in come(self._door(k), k, width)]
             lines += self._slice(name, width, f"(wide * {count} + {k})", k)
         lines += ["    come += 1"] * (self.met is not None)
         return [in_gluon(line) for line in lines]
@@ -392,8 +357,8 @@ class Divided(Quick):
         form = Form("map", 0, 0, False, 0, exact_m, exact_n, wide=self.wide)
         at = Finished(name, "m", "n", "high", across, f"(BM, {width})")
         kernel = parse(self._signature().text)
-        come = {} if self.met is None else {self.met[0]: f"met{k}"}
-        emitter = GluonEpilogue(kernel, form, at, self._leave, come)
+        here = {} if self.met is None else {self.met[0]: f"met{k}"}
+        emitter = GluonEpilogue(kernel, form, at, self._leave, here)
         emitter.count = self.named  # names are used once: what lies nowhere yet cannot be changed
         lines = emitter.run("m < M", "n < N")
         self.named = emitter.count
