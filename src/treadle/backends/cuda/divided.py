@@ -155,7 +155,8 @@ class Divided(Quick):
         """The array that tiles meet, where there is room for it: that of the one result."""
         if epilogue is None or len(self.results) != 1 or self._doors() != self.slices():
             return None
-        return met_by(epilogue, *self.results.values(), self.node.dtype)
+        (result,) = self.results.values()
+        return met_by(epilogue, result, self.node.dtype)
 
     # ---- text
 
