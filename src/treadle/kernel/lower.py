@@ -203,7 +203,7 @@ class Lowering:
             return self.at(x, index, guards)
         checks = tuple([coarser(resolved(i), bound) for i, bound in checks])
         value = self.at(x, index, guards + checks)
-        if value.op == "load" and set(checks) <= set(value.data[2]) and _is_zero(other):
+        if value.op == "load" and set(checks) <= set(value.data[2]) and is_zero(other):
             return value  # so it is, where it is not read
         inside = self.make("inside", (), bool_, checks)
         return self.make(where.name, (inside, value, other), value.dtype)
@@ -282,7 +282,8 @@ def _fails(index: Index, bound: int | None) -> bool:
     return high < 0 if bound is None else low >= bound
 
 
-def _is_zero(ex: Ex) -> bool:
+def is_zero(ex: Ex) -> bool:
+    """Is it the number 0, and no -0.0?"""
     return ex.op == "const" and str(ex.data) in ("0", "0.0", "False")
 
 

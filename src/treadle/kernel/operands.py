@@ -13,9 +13,9 @@ from treadle.base.target import Reads, Takes
 from treadle.ir.node import LEAF, Call, Node, Type, new_node, placeholder
 from treadle.kernel.index import ZERO, Axis, Index, Quotient
 from treadle.kernel.loops import Guard
-from treadle.kernel.lower import Lowering
+from treadle.kernel.lower import Lowering, is_zero
 from treadle.ops.defs import Kind
-from treadle.ops.elementwise import cast
+from treadle.ops.elementwise import cast, where
 from treadle.schedule.keep import WRITTEN_OUT
 
 
@@ -185,7 +185,13 @@ def _position(node: Node, base: Node) -> tuple[list[Axis], Index, tuple[Guard, .
     found = Lowering(lambda n: 0 if n is base else None, ZERO, ZERO).at(node, index)
     if found.op == "cast" and found.dtype is node.dtype:
         (found,) = found.args
-    return (axes, *found.data[1:]) if found.op == "load" else None
+    more: tuple[Guard, ...] = ()
+    if found.op == where.name and found.args[0].op == "inside" and is_zero(found.args[2]):
+        more, found = found.args[0].data, found.args[1]
+    if found.op != "load":
+        return None
+    _, position, guards = found.data
+    return axes, position, (*more, *(guard for guard in guards if guard not in more))
 
 
 def _strided(node: Node, base: Node) -> Strided | None:

@@ -18,16 +18,16 @@ def lines_of(
     """Windows at places of x (batch, channels, *spatial) as rows, and how deep each row is.
 
     Of several groups of channels each is a matrix. Channels that are no whole lines are filled up
-    with zeros; where they are few, all taps of a line of the image are one.
+    with zeros; where they are few, all taps of a line of the image are one, filled up likewise.
     """
     batch, channels, *spatial = x.shape
-    wide, count = channels // groups, len(sizes)
+    wide, count, last = channels // groups, len(sizes), sizes[-1]
     image = x.reshape((batch, groups, wide, *spatial)).permute((0, 1, *range(3, 3 + count), 2))
     if wide < LINE and dilations[-1] == 1:
-        image = _long_lines(image, sizes[-1], strides[-1])
+        image, last = _long_lines(image, last, strides[-1], places[-1])
         *spatial, wide = image.shape[2:]
         x = image.reshape((batch, groups, *spatial[:-1], spatial[-1] * wide))
-        taps, steps = (*sizes[:-1], sizes[-1] * wide), (*strides[:-1], strides[-1] * wide)
+        taps, steps = (*sizes[:-1], last * wide), (*strides[:-1], strides[-1] * wide)
     else:
         if prod(sizes) > 1:
             image = _filled(image, spatial[-1], -(-wide // LINE) * LINE)
@@ -39,20 +39,31 @@ def lines_of(
         seen = slice_(seen, [(0, n, 1) for n in (*seen.shape[:-count], *places)])
     seen = seen.reshape((batch, groups, seen.shape[1] // groups, *seen.shape[2:]))
     seen = seen.permute((1, 0, *range(3 + count, seen.ndim), *range(3, 3 + count), 2))
-    depth = (*sizes, wide)
+    if last > sizes[-1]:
+        seen = _without(seen, (last - sizes[-1]) * wide)
+    depth = (*sizes[:-1], last, wide)
     rows = batch * prod(places), prod(depth)
     return seen.reshape(rows if groups == 1 else (groups, *rows)), depth
 
 
-def _long_lines(image: Any, taps: int, step: int) -> Any:
-    """Images of few channels, whose taps along a line are one long one.
+def _without(seen: Any, more: int) -> Any:
+    """Windows whose lines have 0 in so many last places instead of what is there.
 
-    No taps are added: they would be pixels of other windows, and infinity times zero is NaN.
+    It would be multiplied by zeros; but infinity times zero is NaN.
     """
+    *outer, line, last = seen.shape
+    kept = slice_(seen, [*((0, n, 1) for n in outer), (0, line - more, 1), (0, last, 1)])
+    return pad(kept, [*[(0, 0)] * len(outer), (0, more), (0, 0)])
+
+
+def _long_lines(image: Any, taps: int, step: int, places: int) -> tuple[Any, int]:
+    """Images of few channels, whose taps along a line are one long one, and how many these are."""
     long, wide = image.shape[-2:]
-    wide = next(n for n in range(wide, 2 * LINE) if taps * n % LINE == step * n % GRAIN == 0)
+    wide += next(n for n in range(LINE) if step * (wide + n) % GRAIN == 0)
+    taps += next(n for n in range(LINE) if (taps + n) * wide % LINE == 0)
+    long = max(long, (places - 1) * step + taps)
     long += next(n for n in range(LINE) if (long + n) * wide % GRAIN == 0)
-    return _filled(image, long, wide)
+    return _filled(image, long, wide), taps
 
 
 def _filled(image: Any, long: int, wide: int) -> Any:

@@ -110,6 +110,8 @@ def block_of(operand: Separable, along: bool) -> int:
         return 1
     run = run_of(one)
     for index, _ in operand.guards:
+        if index.axes() == {one[0]}:
+            continue  # each place of a block is looked at
         if index.axes() - {one[0], other[0]} or any(
             part_of(index, axis) is None for axis in (one[0], other[0])
         ):
@@ -213,7 +215,12 @@ class Windowed(Streamed):
 
         self.rows, self.steps = text(down, rows), text(along, steps)
         self.checks: dict[Index, tuple[str, str]] = {}  # along rows, and along the depth
+        inside, block = (steps, "BK") if self.across else (rows, "BM")
+        lanes = f"({names[inside]} + tl.arange(0, {block})[None, :])"
         for index, _ in self._windows().guards:
+            if index.axes() == {inside}:  # each place of a block for itself
+                self.checks[index] = "0", index_text(index, {inside: lanes}, str)
+                continue
             high, deep = (part_of(index, axis) or ZERO for axis in (rows, steps))
             self.checks[index] = text(high, rows), text(deep + index.constant, steps)
 
