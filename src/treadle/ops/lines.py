@@ -47,10 +47,7 @@ def lines_of(
 
 
 def _without(seen: Any, more: int) -> Any:
-    """Windows whose lines have 0 in so many last places instead of what is there.
-
-    It would be multiplied by zeros; but infinity times zero is NaN.
-    """
+    """Windows whose lines end in zeros: what is there, times zero, would be NaN if infinite."""
     *outer, line, last = seen.shape
     kept = slice_(seen, [*((0, n, 1) for n in outer), (0, line - more, 1), (0, last, 1)])
     return pad(kept, [*[(0, 0)] * len(outer), (0, more), (0, 0)])
