@@ -88,9 +88,11 @@ test-gpu:
 # The latter does not know the barriers by which Triton hands over to warps: what it names at the
 # lines of `def kernel` and `warp_specialize` is none.
 SANITIZER = compute-sanitizer --report-api-errors no --target-processes application-only
+PARTS ?= 8
+FORMS = $(PYTHON) tests/backends/every_form.py {} $(PARTS)
 sanitize-gpu:
-	PYTHONPATH=src $(SANITIZER) --tool memcheck --error-exitcode 9 $(PYTHON) tests/backends/every_form.py
-	PYTHONPATH=src $(SANITIZER) --tool racecheck $(PYTHON) tests/backends/every_form.py
+	seq $(PARTS) | PYTHONPATH=src xargs -P $(PARTS) -I{} $(SANITIZER) --tool memcheck --error-exitcode 9 $(FORMS)
+	seq $(PARTS) | PYTHONPATH=src xargs -P $(PARTS) -I{} $(SANITIZER) --tool racecheck --error-exitcode 9 $(FORMS)
 
 # Each kernel twice: run by Triton's interpreter on the CPU, and compiled for sm_90. A test that
 # belongs to one of the two skips itself in the other by looking at TRITON_INTERPRET.

@@ -133,6 +133,12 @@ SMALL = {
 """Shapes of the cases for threads of the host: each way through the text."""
 
 
+def roots_of(name, shapes, kind=np.float16):
+    """A case, of random numbers."""
+    rng = np.random.default_rng(0)
+    return CASES[name][0](*[node_of(rng.standard_normal(x).astype(kind)) for x in shapes])
+
+
 def divide(monkeypatch):
     """Small products too."""
     monkeypatch.setattr(gluon_tiles, "is_there", lambda: True)
@@ -148,10 +154,8 @@ def test_run_by_threads(name, kind, monkeypatch):
     monkeypatch.setattr(gluon_tiles, "LEAVING", 0 if name == "parts" else 100)
     monkeypatch.setattr(gluon_tiles, "LEFT", 1 << 40)
     monkeypatch.setattr(gluon_tiles, "FEW", 0)
-    rng = np.random.default_rng(0)
-    given = [node_of(rng.standard_normal(x).astype(kind)) for x in SMALL[name]]
     with override(tf32=int(kind is np.float32)):
-        roots = CASES[name][0](*given)
+        roots = roots_of(name, SMALL[name], kind)
         plan, _ = plan_of(roots)
         assert len(texts(plan)) == 1
         assert ("work" in texts(plan)[0]) is (name == "parts")
@@ -171,9 +175,7 @@ def test_finished_by_threads(name, monkeypatch):
     divide(monkeypatch)
     monkeypatch.setattr(gluon_tiles, "FEW", 0)
     monkeypatch.setattr(finisher, "DEPTH", 0)
-    rng = np.random.default_rng(0)
-    given = [node_of(rng.standard_normal(x).astype(np.float16)) for x in FINISHED[name]]
-    roots = CASES[name][0](*given)
+    roots = roots_of(name, FINISHED[name])
     plan, _ = plan_of(roots)
     (text,) = texts(plan)
     assert "finish(" in text
@@ -197,9 +199,7 @@ def test_programs_go_from_tile_to_tile(name, processors, monkeypatch):
     monkeypatch.setattr(triton_host, "PROCESSORS", processors)
     for limit in (gluon_tiles, "FEW"), (finisher, "DEPTH"):
         monkeypatch.setattr(*limit, 0)
-    rng = np.random.default_rng(0)
-    roots = CASES[name][0](*[node_of(rng.standard_normal(x).astype(np.float16))
-                             for x in STAYING[name]])  # fmt: skip
+    roots = roots_of(name, STAYING[name])
     plan, _ = plan_of(roots)
     (launch,) = [x for x in plan.launches if MARK in x.source.text]
     assert launch.grid == (processors, 1)
@@ -228,9 +228,7 @@ def test_dealt_to_programs(name, processors, monkeypatch):
     monkeypatch.setattr(triton_host, "PROCESSORS", processors)
     for limit, value in {"HANDED": -1000, "FEW": 1000}.items():
         monkeypatch.setattr(gluon_tiles, limit, value)
-    rng = np.random.default_rng(0)
-    roots = CASES[name][0](*[node_of(rng.standard_normal(x).astype(np.float16))
-                             for x in SMALL[name]])  # fmt: skip
+    roots = roots_of(name, SMALL[name])
     plan, _ = plan_of(roots)
     (launch,) = [x for x in plan.launches if MARK in x.source.text]
     assert launch.grid == (processors, 1)
