@@ -116,6 +116,19 @@ def test_pivots_count_from_one_as_lapack_has_them():
     np.testing.assert_allclose(x @ a, b.T, atol=1e-12)
 
 
+def test_pivots_of_rows_that_are_not_there():
+    a, b = drawn(3, 3), drawn(3, 2)
+    lu, pivots = LA.lu_factor(td.tensor(a))
+    for wrong in ([0, 2, 3], [1, 2, 4], [1, 2, 2**31 - 1], [-5, 2, 3]):
+        with pytest.raises(IndexError, match="lu_solve: an index is out of range"):
+            LA.lu_solve(lu, td.tensor(wrong, dtype=td.int32), td.tensor(b))
+    solve = td.compile(lambda far: LA.lu_solve(lu, pivots * 0 + far, td.tensor(b)))
+    for far in (0, 4, 2**31 - 1, -(2**31)):  # computed, they are no exchange, and nothing is read
+        found = solve(td.tensor(far, dtype=td.int32)).numpy()
+        wanted = LA.lu_solve(lu, td.tensor([1, 2, 3], dtype=td.int32), td.tensor(b)).numpy()
+        np.testing.assert_array_equal(found, wanted)
+
+
 def test_what_has_no_answer_is_nan_and_info_says_where():
     a = np.diag([1.0, 2.0, -1.0, 3.0])
     factor, info = LA.cholesky_ex(td.tensor(np.stack([a, np.abs(a)])))

@@ -32,7 +32,7 @@ def require_inside(
     least = -size if lowest is None else lowest
     if ignored is not None and not least <= ignored < size:
         found = found[found != ignored]
-    if not found.size or found.view(f"u{found.itemsize}").max() < size:
+    if not found.size or (least <= 0 and found.view(f"u{found.itemsize}").max() < size):
         return  # negative ones are the largest of all without a sign: mostly, one look is enough
     low, high = int(found.min()), int(found.max())
     if low < least or high >= size:

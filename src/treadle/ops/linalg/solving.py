@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from treadle.base.dtypes import float64, int32, int64
 from treadle.base.errors import ShapeError, explain
 from treadle.base.shapes import broadcast
+from treadle.ops.bounds import require_inside
 from treadle.ops.composite import composite, matmul
 from treadle.ops.defs import Samples
 from treadle.ops.elementwise import cast, eq, where
@@ -348,6 +349,7 @@ def lu_solve(lu: Any, pivots: Any, b: Any, /, left: bool = True, adjoint: bool =
     n = square_in("lu_solve", lu)
     if not left:
         return conjugate(lu_solve(lu, pivots, conjugate(b).mT, adjoint=not adjoint)).mT
+    require_inside("lu_solve", pivots, n + 1, lowest=1)
     lu, b = together("lu_solve", lu, b)
     order = row_order(cast(pivots, float64) - 1.0).expand((*lu.shape[:-2], n))
     if not adjoint:

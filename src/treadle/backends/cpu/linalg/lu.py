@@ -163,16 +163,18 @@ def lu_pack(a: Array, out: Array, scratch: Array, m: int, n: int, item: int) -> 
 
 
 def row_order(a: Array, out: Array, n: int, item: int) -> None:
-    """The order after exchanges, one after the other."""
+    """The order after exchanges, one after the other; one with a row that is not there is none."""
     exchanged = a + item * n
     order = out + item * n
     for i in range(n):
         order[i] = float(i)
     for i in range(n):
-        p = int(exchanged[i])
-        kept = order[i]
-        order[i] = order[p]
-        order[p] = kept
+        other = exchanged[i]
+        if other >= 0.0 and other < float(n):
+            p = int(other)
+            kept = order[i]
+            order[i] = order[p]
+            order[p] = kept
 
 
 def plan(node: Node, target: Target) -> Work:
