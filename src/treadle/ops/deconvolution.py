@@ -136,8 +136,7 @@ def is_by_taps(weight: Any, groups: int) -> bool:
 
 def is_by_lines(weight: Any, groups: int) -> bool:
     """Are channels side by side lines to read? One channel is, if its neighbours are taps."""
-    channels = weight.shape[1]
-    return channels > 1 or (channels == 1 and (groups == 1 or weight.ndim == LONG))
+    return weight.shape[1] > (0 if groups == 1 or weight.ndim == LONG else 1)
 
 
 def weight_gradient(y: Any, x: Any, weight: Any, strides: Shape, dilations: Shape) -> Any:

@@ -49,7 +49,7 @@ def lines_of(
 def _without(seen: Any, more: int) -> Any:
     """Windows whose lines end in zeros: what is there, times zero, would be NaN if infinite."""
     *outer, line, last = seen.shape
-    kept = slice_(seen, [*((0, n, 1) for n in outer), (0, line - more, 1), (0, last, 1)])
+    kept = slice_(seen, [(0, n, 1) for n in (*outer, line - more, last)])
     return pad(kept, [*[(0, 0)] * len(outer), (0, more), (0, 0)])
 
 
@@ -65,7 +65,7 @@ def _long_lines(image: Any, taps: int, step: int, places: int) -> tuple[Any, int
 
 def _filled(image: Any, long: int, wide: int) -> Any:
     """Images (..., length, channels) of such lines: what there was not is 0."""
-    more = [(0, long - image.shape[-2]), (0, wide - image.shape[-1])]
-    if more == [(0, 0), (0, 0)]:
+    if image.shape[-2:] == (long, wide):
         return image
+    more = [(0, long - image.shape[-2]), (0, wide - image.shape[-1])]
     return pad(image, [(0, 0)] * (image.ndim - 2) + more)
