@@ -255,15 +255,19 @@ class Program:
             tensor.write(places, room.array)
             room.array[...] = np.nan
 
+    def run(self, function, arguments):
+        """A group."""
+        self.own.asked, self.own.leaving = [], []
+        with np.errstate(all="ignore"):
+            function(*arguments)
+        assert not self.own.leaving, "results are still there"
+
     def specialize(self, groups, *_):
         failures = []
 
         def run(function, arguments):
-            self.own.asked, self.own.leaving = [], []
             try:
-                with np.errstate(all="ignore"):
-                    function(*arguments)
-                assert not self.own.leaving, "results are still there"
+                self.run(function, arguments)
             except Exception as error:
                 failures.append(error)
                 self.broken.append(True)
@@ -315,10 +319,10 @@ def run_gluon(launch, arrays):
     tree.body = [x for x in tree.body if not isinstance(x, ast.Import | ast.ImportFrom)]
     code = compile(tree, "gluon", "exec")
     for number in range(launch.grid[0]):
-        names = Program(number, launch.grid[0]).names()
+        program = Program(number, launch.grid[0])
+        names = program.names()
         exec(code, names)
-        with np.errstate(all="ignore"):
-            names["kernel"](*[argument(x, arrays) for x in launch.arguments])
+        program.run(names["kernel"], [argument(x, arrays) for x in launch.arguments])
 
 
 def argument(x, arrays):

@@ -11,7 +11,7 @@ from treadle.backends.cuda.chain_cuts import Cut, programs_of
 from treadle.backends.cuda.copies import tensor_of
 from treadle.backends.cuda.gluon import GROUPS, LANES, is_known
 from treadle.backends.cuda.launch import Tensor
-from treadle.base.dtypes import bool_
+from treadle.base.dtypes import bool_, float32
 from treadle.ir.node import Node
 from treadle.kernel.build import Built
 from treadle.kernel.chain import ONES, Chained, Frame, Operand
@@ -33,6 +33,13 @@ class Result(NamedTuple):
     room: int
 
 
+class Line(NamedTuple):
+    """Values along the stream that the program of a tile reads."""
+
+    operand: Operand
+    block: Tensor
+
+
 @dataclass(frozen=True)
 class Blocks:
     """A chain whose operands come by blocks, and whose tiles leave so.
@@ -49,6 +56,8 @@ class Blocks:
     results: list[Result | None]
     residents: int
     programs: int | None
+    alone: bool
+    lines: dict[Ex, Line]
 
 
 def in_blocks(chain: Chained, processors: int) -> Blocks | None:
@@ -63,19 +72,26 @@ def in_blocks(chain: Chained, processors: int) -> Blocks | None:
     fits = set(sides) <= WIDTHS
     if len(chain.sweeps) != 1 or chain.end or not columns or chain.dtype.size != 2 or not fits:
         return None
-    cut, residents = _cut(len(chain.producers), max(sides))
+    cut, residents = _cut(len(chain.producers), len(columns), max(sides))
+    alone = max(sides) == 64 and TRY[(len(chain.producers), len(columns))][2]
     whole = not (chain.frame.lane.extent % cut.lanes or chain.frame.stream.extent % cut.stream)
     at_once = processors * residents
     blocks = programs_of(chain, cut)
     if not whole or blocks < at_once or not _is_known(chain):
         return None
     rounds = blocks / (2 * at_once)  # a program that stays takes blocks by pairs
-    stay = residents > 1 and rounds >= FULL * ceil(rounds)
-    return _blocks(chain, cut, residents, at_once if stay else None)
+    stay = residents > 1 and rounds >= FULL * ceil(rounds) and not alone
+    return _blocks(chain, cut, residents, at_once if stay else None, alone)
 
 
-def _cut(producers: int, widest: int) -> tuple[Cut, int]:
+TRY = {(1, 1): (Cut(128, 64, 4, 3), 2, False), (2, 1): (Cut(64, 64, 4, 2), 3, False), (2, 2): (Cut(64, 64, 4, 2), 3, True)}
+
+
+def _cut(producers: int, sums: int, widest: int) -> tuple[Cut, int]:
     """The tile of a program, and how many programs a processor has at once."""
+    if widest < 128: return TRY[(producers, sums)][:2]
+    if sums > 1:
+        return (Cut(GROUPS * LANES, 64, 4, 2), 1)
     if widest == max(WIDTHS):
         return Cut(GROUPS * LANES, 128, 4, 3 if producers == 1 else 2), 1
     return (Cut(GROUPS * LANES, 64, 4, 3), 2) if producers == 1 else (Cut(LANES, 64, 4, 2), 3)
@@ -87,12 +103,13 @@ def _is_known(chain: Chained) -> bool:
     Two read a stream each, and what they are fed to reads one of these: for a third there is
     neither room, nor does anybody wait for it.
     """
-    ((consumer, *more),) = (sweep.consumers for sweep in chain.sweeps)
+    (consumers,) = (sweep.consumers for sweep in chain.sweeps)
     streams = [p.stream for p in chain.producers]
-    known = len(streams) <= 2 and not more and not consumer.across
+    known = len(streams) <= 2 and len(consumers) <= len(streams)
+    known = known and not any(c.across for c in consumers)
     if len(streams) == 2:
-        apart = streams[0] != streams[1] and consumer.operand in streams
-        known = known and consumer.factor == ONES and apart
+        plain = all(c.operand in streams and c.factor == ONES for c in consumers)
+        known = known and plain and streams[0] != streams[1]
     return known and all(_is_plain(x, chain.frame) for x in chain.programs())
 
 
@@ -113,7 +130,9 @@ def _is_plain(built: Built, frame: Frame) -> bool:
 # ---- blocks
 
 
-def _blocks(chain: Chained, cut: Cut, residents: int, programs: int | None) -> Blocks | None:
+def _blocks(
+    chain: Chained, cut: Cut, residents: int, programs: int | None, alone: bool
+) -> Blocks | None:
     (sweep,), frame = chain.sweeps, chain.frame
     held = [_block(frame, p.lane, p.depth, LANES, lanes=True) for p in chain.producers]
     streams = [(p.stream, p.depth) for p in chain.producers]
@@ -124,7 +143,7 @@ def _blocks(chain: Chained, cut: Cut, residents: int, programs: int | None) -> B
     results = list(_results(chain, mine))
     whole = all(x in others and others[x].block[-1] == n for x, n in streams)
     whole = whole and len(mine) == len(held) and len(results) == len(chain.last)
-    return Blocks(cut, mine, others, results, residents, programs) if whole else None
+    return Blocks(cut, mine, others, results, residents, programs, alone, dict(_lines(chain, cut))) if whole else None
 
 
 def _block(frame: Frame, x: Operand, columns: int, rows: int, lanes: bool) -> Tensor | None:
@@ -134,6 +153,23 @@ def _block(frame: Frame, x: Operand, columns: int, rows: int, lanes: bool) -> Te
     axes = [(axis.extent, step, 1) for axis, step in batch if step]
     axes += [(own.extent, x.along, rows), (columns, x.depth, columns)]
     return tensor_of(x.base, x.base.dtype, x.offset, axes)
+
+
+def _lines(chain: Chained, cut: Cut) -> Iterator[tuple[Ex, Line]]:
+    """What the copy engine can bring of the lines that are read along the stream."""
+    (sweep,), frame = chain.sweeps, chain.frame
+    loops, buffers = sweep.program.loops, sweep.program.buffers
+    (column,) = loops.inner
+    for ex in loops.order():
+        if ex.op != "load" or loops.arguments[ex.data[0]].local or column not in ex.axes:
+            continue
+        base, at = buffers[ex.data[0]], ex.data[1]
+        batch = tuple(at.coefficient(a) for a in frame.batch)
+        axes = [(a.extent, step, 1) for a, step in zip(frame.batch, batch, strict=True) if step]
+        axes.append((column.extent, at.coefficient(column), cut.stream))
+        block = tensor_of(base, base.dtype, at.constant, axes)
+        if isinstance(base, Node) and base.dtype is float32 and block is not None:
+            yield ex, Line(Operand(base, at.constant, batch, 1, 0), block)
 
 
 def _results(chain: Chained, held: list[Tensor]) -> Iterator[Result | None]:
@@ -173,10 +209,9 @@ def _stored(built: Built, frame: Frame) -> tuple[int, Operand] | None:
 # ---- as text
 
 
-def places(operand: Operand, row: str) -> str:
-    """Where a block begins."""
-    items = [f"d{k}" for k, step in enumerate(operand.batch) if step]
-    return ", ".join([*items, row, "0"])
+def places(operand: Operand, *place: str) -> str:
+    """Where a block of an item begins."""
+    return ", ".join([*(f"d{k}" for k, step in enumerate(operand.batch) if step), *place])
 
 
 def bytes_of(block: Tensor) -> int:

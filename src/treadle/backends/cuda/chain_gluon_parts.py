@@ -31,17 +31,26 @@ class GluonPart(Part):
 
     - **then**: also, by name of a buffer, how a finished tile gets there
     - **asking**: axes of what is being made
+    - **brought**: how that is read which came with the stream
     """
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self.asking: list[Axes] = []
+        self.brought: dict[Ex, str] = {}
         self.axes: dict[Ex, Axes] = {}
 
     def run(self) -> list[str]:
-        """Every pass; what comes from memory is asked for before anything is waited for."""
+        """Every pass; what comes from memory is asked for before anything is waited for.
+
+        But what a later tile alone is made of: registers are few.
+        """
+        stores = [s for step in self.kernel.passes for s in step.stores]
+        tiles = [s for s in stores if self._is_local(s) and self._is_tile(s.position.axes)]
+        below = [set(self._below(s.value, local=False)) for s in self._in_turn(tiles)]
+        later = set().union(*below[1:]).difference(*below[:1])
         for ex in self.kernel.order:
-            if ex.op == "load" and not self.kernel.arguments[ex.data[0]].local:
+            if ex.op == "load" and not self.kernel.arguments[ex.data[0]].local and ex not in later:
                 self.value(ex)
         return super().run()
 
@@ -81,6 +90,8 @@ class GluonPart(Part):
         self.asking.pop()
 
     def _make(self, ex: Ex) -> str:
+        if ex in self.brought:
+            return self.name(self.brought[ex])
         with self._asked(self._axes(ex)):
             indices = ex.op in COMPARED and all(arg.op == "index" for arg in ex.args)
             if not indices or self._known(ex) is not None:
@@ -108,6 +119,8 @@ class GluonPart(Part):
         if not local and name not in self.then:
             super()._store(s)
             return
+        for ex in self._below(s.value, local=False):
+            self.value(ex)
         with self._asked(s.position.axes):
             value = self.value(s.value)
         if local:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import inf, isfinite
 
 from treadle.backends.cuda.emit import Emitter
@@ -147,14 +147,18 @@ class Part(Emitter):
         """Tiles that need least first: they are used while others are computed."""
         tiles = [s for s in stores if s.position.axes & self.inner and self._is_local(s)]
         if len(tiles) == len(stores):
-            for s in sorted(stores, key=lambda s: len(self._below(s.value))):
+            for s in self._in_turn(tiles):
                 self._store(s)
         else:
             super()._stores(stores)
 
-    def _below(self, ex: Ex) -> set[int]:
-        """Scratch that a value is made of."""
-        found, stack, seen = set(), [ex], set()
+    def _in_turn(self, tiles: Iterable[Store]) -> list[Store]:
+        """Tiles as they are made."""
+        return sorted(tiles, key=lambda s: len(self._below(s.value, local=True)))
+
+    def _below(self, ex: Ex, *, local: bool) -> list[Ex]:
+        """What a value is made of: scratch, or what comes from memory."""
+        found, stack, seen = [], [ex], set()
         while stack:
             ex = stack.pop()
             if ex in seen:
@@ -163,8 +167,8 @@ class Part(Emitter):
             stack += ex.operands
             if ex.op == "reduced":
                 stack.append(ex.data.value)
-            elif ex.op == "load" and self.kernel.arguments[ex.data[0]].local:
-                found.add(ex.data[0])
+            elif ex.op == "load" and self.kernel.arguments[ex.data[0]].local is local:
+                found.append(ex)
         return found
 
     def _is_local(self, s: Store) -> bool:

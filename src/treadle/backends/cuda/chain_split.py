@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from treadle.backends.choices import Machine
 from treadle.backends.cuda.chain import ChainKernel, is_wide_chain, variable
+from treadle.backends.cuda.chain_alone import AloneKernel
 from treadle.backends.cuda.chain_blocks import in_blocks
 from treadle.backends.cuda.chain_cuts import Cut, programs_of, settled_cut
 from treadle.backends.cuda.chain_gluon import GluonKernel
@@ -32,6 +33,7 @@ def chain_launches(
         blocks = in_blocks(chain, processors)
         if blocks is not None:
             kind = GluonKernel if blocks.programs is None else StayingKernel
+            kind = AloneKernel if blocks.alone else kind
             return [kind(chain, blocks).launch()], {}
     cut = settled_cut(chain, machine)
     parts = _parts(chain, cut, processors)
