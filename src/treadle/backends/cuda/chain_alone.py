@@ -22,7 +22,7 @@ class AloneKernel(GluonKernel):
     alone = True
 
     def _registers(self) -> int:
-        return min(MOST, FILE // (self.blocks.residents * 128) // 8 * 8)
+        return min(MOST, FILE // (self.blocks.residents * 32 * self.warps) // 8 * 8)
 
     def _begin(self, first: Bound) -> None:
         """The first of all operands are on their way."""

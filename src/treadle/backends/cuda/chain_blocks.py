@@ -134,13 +134,14 @@ def _blocks(
     chain: Chained, cut: Cut, residents: int, programs: int | None, alone: bool
 ) -> Blocks | None:
     (sweep,), frame = chain.sweeps, chain.frame
-    held = [_block(frame, p.lane, p.depth, LANES, lanes=True) for p in chain.producers]
+    rows = cut.lanes if alone else LANES
+    held = [_block(frame, p.lane, p.depth, rows, lanes=True) for p in chain.producers]
     streams = [(p.stream, p.depth) for p in chain.producers]
     streams += [(c.operand, c.columns) for c in sweep.consumers]
     brought = {x: _block(frame, x, n, cut.stream, lanes=False) for x, n in streams}
     mine = [block for block in held if block is not None]
     others = {x: block for x, block in brought.items() if block is not None}
-    results = list(_results(chain, mine))
+    results = list(_results(chain, mine, rows))
     whole = all(x in others and others[x].block[-1] == n for x, n in streams)
     whole = whole and len(mine) == len(held) and len(results) == len(chain.last)
     return Blocks(cut, mine, others, results, residents, programs, alone, dict(_lines(chain, cut))) if whole else None
@@ -172,7 +173,7 @@ def _lines(chain: Chained, cut: Cut) -> Iterator[tuple[Ex, Line]]:
             yield ex, Line(Operand(base, at.constant, batch, 1, 0), block)
 
 
-def _results(chain: Chained, held: list[Tensor]) -> Iterator[Result | None]:
+def _results(chain: Chained, held: list[Tensor], rows: int) -> Iterator[Result | None]:
     """Tiles that programs store, each through a room of its own; it ends where one cannot."""
     rooms = dict(enumerate(held))
     for built in chain.last:
@@ -182,7 +183,7 @@ def _results(chain: Chained, held: list[Tensor]) -> Iterator[Result | None]:
         found = _stored(built, chain.frame)
         if found is None or found[1].base.dtype is not chain.dtype:
             return
-        block = _block(chain.frame, found[1], built.loops.inner[0].extent, LANES, lanes=True)
+        block = _block(chain.frame, found[1], built.loops.inner[0].extent, rows, lanes=True)
         free = [k for k, room in rooms.items() if block and room.block == block.block]
         if block is None or not free:
             return

@@ -64,7 +64,9 @@ class GluonKernel(ChainKernel):
         super().__init__(chain, False, blocks.cut, copies=True)
         (self.sweep,), self.blocks = chain.sweeps, blocks
         self.consumers = self.sweep.consumers
-        self.groups = self.cut.lanes // LANES
+        self.groups = 1 if self.alone else self.cut.lanes // LANES
+        self.lanes = self.cut.lanes // self.groups
+        self.warps = self.lanes // 16
         self.ahead = not self.alone and len(chain.producers) == 1 and blocks.residents == 1
         self.dtype = memory_type(chain.dtype)
         self.rooms: dict[str, tuple[Tensor, int]] = {}
@@ -93,7 +95,7 @@ class GluonKernel(ChainKernel):
         else:
             self._straight(bound, early)
         self._leave()
-        source = self.arguments.source(self._text(head), {}, 4, self.cut.stages, self._registers())
+        source = self.arguments.source(self._text(head), {}, self.warps, self.cut.stages, self._registers())
         grid = self.blocks.programs or programs_of(chain, self.cut)
         return Launch(source, (grid, 1), self.arguments.values, chain.size)
 
@@ -171,7 +173,7 @@ class GluonKernel(ChainKernel):
         lines = [f"mbarrier.expect({came}, {size})"]
         for k, producer in enumerate(self.chain.producers):
             for part in range(self.groups):
-                at = places(producer.lane, f"first_lane + {part * LANES}", "0")
+                at = places(producer.lane, f"first_lane + {part * self.lanes}", "0")
                 room = f"x{k}_room.index({self._room_of(str(part))})"
                 lines.append(f"{COPY}(x{k}, [{at}], {came}, {room})")
         return lines
@@ -412,9 +414,9 @@ class GluonKernel(ChainKernel):
 
     def _numbers(self) -> str:
         """Sizes, and how tiles of so many columns lie in registers."""
-        sizes = {"BM": LANES, "LANES": self.cut.lanes, "ROUNDS": self.rounds}
+        sizes = {"BM": self.lanes, "LANES": self.cut.lanes, "ROUNDS": self.rounds}
         sizes |= {"BN": self.cut.stream, "STAGES": self.cut.stages}
         numbers = {name: str(value) for name, value in sizes.items()}
         for n in sorted({self.cut.stream, *(c.columns for c in self.consumers)}):
-            numbers[f"GRID{n}"] = grid_of(n, self.chain.dtype)
+            numbers[f"GRID{n}"] = grid_of(n, self.chain.dtype).replace("[4, 1]", f"[{self.warps}, 1]")
         return "".join(f"{name} = gl.constexpr({text})\n" for name, text in numbers.items())
