@@ -37,6 +37,7 @@ def spread(x, like):
 """
 TILE = re.compile(r"\btile\d+\b")
 LATE = True
+REGS = {}
 COPY = "tma.async_copy_global_to_shared"
 
 
@@ -197,6 +198,9 @@ class GluonKernel(ChainKernel):
             self.line(f"{variable(c.into)} = {zeros}")
         self.lines += self._emitter(first, 1).run()
         self.line(f"mbarrier.wait({', '.join(self.came)})")
+        for k in REGS.get((len(self.chain.producers), len(self.consumers)), ()):
+            tile = self._tile(f"x{k}", self._room_of("PART"))
+            self.line(f"held{k} = {tile}.load(gl.DotOperandLayout(0, {grid}, 2))")
 
     def _begin_turn(self, turn: str, depth: int) -> None:
         layout = f"gl.SliceLayout(0, GRID{self.cut.stream})"
@@ -212,6 +216,8 @@ class GluonKernel(ChainKernel):
         """The product that makes a tile, under way."""
         name = self.streamed[self.chain.producers[k].stream]
         held = self._tile(f"x{k}", self._room_of("PART"))
+        if k in REGS.get((len(self.chain.producers), len(self.consumers)), ()):
+            held = f"held{k}"
         sides = f"{held}, {self._tile(name, 'stage')}.permute((1, 0))"
         self.line(f"tile{k} = warpgroup_mma({sides}, zero, use_acc=False, is_async=True)", depth)
 
@@ -349,6 +355,7 @@ class GluonKernel(ChainKernel):
         self.line("meet()")
         width = self.cut.stream
         rows = [variable(x) for x, n in self.chain.locals.items() if n == 1]
+        rows = [x for x in rows if "factor" not in x]
         for built, result in zip(self.chain.last, self.blocks.results, strict=True):
             columns = built.loops.inner[0].extent if built.loops.inner else 0
             if columns not in (0, width):
