@@ -1,82 +1,99 @@
-"""Chained products in Gluon by programs of one group each, which brings its operands itself.
+"""Chained products in Gluon whose tiles are fed to two others: a group a program, and nobody else.
 
-No registers are kept for a warp that only brings: where two sums take most of them, a processor has
-room for three such programs. What comes next comes into the rooms that a turn has left.
+Two sums take so many registers that a processor has room for three groups only if none are kept for
+a warp that brings operands. A group brings its own: the next block of a stream into the room that
+it has just used up. What else is read along the stream comes with it. A tile is asked for when the
+one before is no longer needed.
 """
 
 from __future__ import annotations
 
-from treadle.backends.cuda.chain import Bound
-from treadle.backends.cuda.chain_blocks import places
-from treadle.backends.cuda.chain_gluon import COPY, GluonKernel
+from treadle.backends.cuda.chain import Bound, variable
+from treadle.backends.cuda.chain_blocks import bytes_of, places
+from treadle.backends.cuda.chain_gluon import COPY, TILE, GluonKernel
 from treadle.backends.cuda.chain_parts import Part
 from treadle.backends.cuda.gluon import FILE
-from treadle.base.dtypes import DType
 
-MOST = 255  # registers of a thread
+WARPS = 4
 
 
 class AloneKernel(GluonKernel):
     """A chain whose programs are one group each."""
 
-    alone = True
-
     def _registers(self) -> int:
-        return min(MOST, FILE // (self.blocks.residents * 32 * self.warps) // 8 * 8)
+        return FILE // (self.blocks.residents * WARPS * 32) // 8 * 8
 
     def _begin(self, first: Bound) -> None:
         """The first of all operands are on their way."""
-        for k, (line, block) in enumerate(self.blocks.lines.values()):
-            kind = f"NVMMASharedLayout(swizzle_byte_width=0, element_bitwidth=32, rank={len(block.block)})"
-            self.arguments.tensor(f"r{k}", line.base.dtype, block, kind)
+        lines = self.blocks.lines.values()
+        for k, line in enumerate(lines):
+            lying = f"swizzle_byte_width=0, element_bitwidth=32, rank={len(line.block.block)}"
+            dtype, layout = line.operand.base.dtype, f"NVMMASharedLayout({lying})"
+            self.arguments.tensor(f"r{k}", dtype, line.block, layout)
         self.line("PART: gl.constexpr = 0")
-        for line in self._held():
-            self.line(line)
+        for text in self._bring_held():
+            self.line(text)
         self.line("for stage in range(0, tl.minimum(turns, STAGES)):")
-        self._bring_at("stage", 2)
+        self._bring_turn("stage", 2)
         super()._begin(first)
 
-    def _bring_at(self, turn: str, depth: int) -> None:
-        start = f"(edge {'-' if self.backwards else '+'} ({turn})) * BN"
-        full, lines = "full.index(stage)", self.blocks.lines.values()
-        size = sum(2 * x.block[-1] * x.block[-2] for x in self.blocks.streamed.values())
-        size += sum(4 * block.block[-1] for _, block in lines)
-        self.line(f"mbarrier.expect({full}, {size})", depth)
-        for operand, name in self.streamed.items():
-            at = places(operand, start, "0")
-            self.line(f"{COPY}({name}, [{at}], {full}, {name}_room.index(stage))", depth)
-        for k, (operand, _) in enumerate(lines):
-            at = places(operand, start)
-            self.line(f"{COPY}(r{k}, [{at}], {full}, r{k}_room.index(stage))", depth)
+    def _bring_turn(self, turn: str, depth: int) -> None:
+        """All that comes for a turn, at one barrier."""
+        lines = self.blocks.lines.values()
+        size = sum(map(bytes_of, self.blocks.streamed.values()))
+        size += sum(4 * line.block.block[-1] for line in lines)
+        self.line(f"begins = (edge {'-' if self.backwards else '+'} ({turn})) * BN", depth)
+        self.line(f"mbarrier.expect(full.index(stage), {size})", depth)
+        coming = [(name, places(x, "begins", "0")) for x, name in self.streamed.items()]
+        coming += [(f"r{k}", places(line.operand, "begins")) for k, line in enumerate(lines)]
+        for name, at in coming:
+            given = f"{name}, [{at}], full.index(stage), {name}_room.index(stage)"
+            self.line(f"{COPY}({given})", depth)
 
-    def _come(self, k: int, depth: int) -> None:
-        if k == self.sweep.producers[0]:
-            self.line("mbarrier.wait(full.index(stage), phase)", depth)
+    def _straight(self, bound: Bound, early: Part) -> None:
+        for low, high, free in self.sections:
+            self.line(f"for turn in range({low}, {high}):")
+            self._begin_turn("turn", 2)
+            self.line("mbarrier.wait(full.index(stage), phase)", 2)
+            self._awaited(self._program(bound, early, free, 2).run(), [], 2)
+            consumers = self.sweep.consumers
+            sums = ", ".join(f"sums{j}" for j in range(len(consumers)))
+            into = ", ".join(variable(c.into) for c in consumers)
+            self.line(f"{into} = warpgroup_mma_wait(0, deps=({sums}))", 2)
+            self.line("meet()", 2)
+            self.line("if turn + STAGES < turns:", 2)
+            self._bring_turn("turn + STAGES", 3)
 
     def _program(self, bound: Bound, early: Part, free: bool, depth: int) -> Part:
+        """The loop program of a tile, with what it is fed to and what came along."""
         part = super()._program(bound, early, free, depth)
-        parsed = dict(zip(self.sweep.program.loops.order(), bound.kernel.order, strict=True))
-        layout = f"gl.SliceLayout(0, GRID{self.cut.stream})"
-        part.brought = {parsed[ex]: f"r{k}_room.index(stage).reshape([{self.cut.stream}]).load({layout})"
-                        for k, ex in enumerate(self.blocks.lines)}
+        read = dict(zip(self.sweep.program.loops.order(), bound.kernel.order, strict=True))
+        how = f"reshape([BN]).load(gl.SliceLayout(0, GRID{self.cut.stream}))"
+        part.brought = {read[ex]: f"r{k}_room.index(stage).{how}"
+                        for k, ex in enumerate(self.blocks.lines)}  # fmt: skip
+        for j, c in enumerate(self.sweep.consumers):
+            added = f"sums{j} = {self._added(c, self._fed(c), 'stage')}"
+            part.then[variable(c.feed)] = ["    " * depth + added]
         return part
 
-    def _free(self, name: str, stage: str, depth: int) -> None:
-        """Rooms are filled again at the end of a turn."""
-
-    def _end_turn(self, depth: int) -> None:
-        self.line("meet()", depth)
-        self.line("if turn + STAGES < turns:", depth)
-        self._bring_at("turn + STAGES", depth + 1)
-
-    def _made(self) -> dict[str, str]:
-        made = {name: text for name, text in super()._made().items() if not name.endswith(("_free", "_full"))}
-        for k, (_, block) in enumerate(self.blocks.lines.values()):
-            made[f"r{k}_room"] = f"gl.allocate_shared_memory(tl.float32, {[self.cut.stages, *block.block]}, r{k}.layout)"
-        made["full"] = "barriers(STAGES, 1)"
-        return made
+    def _awaited(self, lines: list[str], asked: list[str], depth: int) -> None:
+        """Lines, with a product before the first that reads its tile."""
+        for line in lines:
+            for tile in TILE.findall(line):
+                if tile not in asked:
+                    asked.append(tile)
+                    self._multiply(int(tile.removeprefix("tile")), depth)
+                    self.line(f"{tile} = warpgroup_mma_wait(0, deps=({tile},))", depth)
+            self.lines.append(line)
 
     def _functions(self, head: list[str]) -> dict[str, list[str]]:
-        made = [f"    {name} = {text}" for name, text in self._made().items()]
         names = ", ".join(name for name, _ in self.arguments.types)
+        made = [f"    {name} = {text}" for name, text in self._made().items()]
         return {f"kernel({names})": [*made, "    fence_async_shared()", *head, *self.lines]}
+
+    def _made(self) -> dict[str, str]:
+        made = {name: x for name, x in super()._made().items() if name == "held" or "room" in name}
+        for k, line in enumerate(self.blocks.lines.values()):
+            given = f"gl.float32, {[self.cut.stages, *line.block.block]}, r{k}.layout"
+            made[f"r{k}_room"] = f"gl.allocate_shared_memory({given})"
+        return made | {"full": "barriers(STAGES, 1)"}

@@ -21,6 +21,13 @@ WIDTHS = {64, 128}
 FULL = 0.9  # of all rounds of programs that stay: else blocks one by one find room more evenly
 
 
+class Line(NamedTuple):
+    """Values along the stream that the program of a tile reads."""
+
+    operand: Operand
+    block: Tensor
+
+
 class Result(NamedTuple):
     """A tile that is left in memory: by which argument, and the number of the room it goes through.
 
@@ -33,13 +40,6 @@ class Result(NamedTuple):
     room: int
 
 
-class Line(NamedTuple):
-    """Values along the stream that the program of a tile reads."""
-
-    operand: Operand
-    block: Tensor
-
-
 @dataclass(frozen=True)
 class Blocks:
     """A chain whose operands come by blocks, and whose tiles leave so.
@@ -48,6 +48,7 @@ class Blocks:
     - **results**: of each program that runs at the end, unless it stores rows
     - **residents**: programs of a processor
     - **programs**: those that stay, and take blocks of lanes in turn; None: each block has its own
+    - **lines**: what else comes along the stream, as a tile's program reads it
     """
 
     cut: Cut
@@ -56,7 +57,6 @@ class Blocks:
     results: list[Result | None]
     residents: int
     programs: int | None
-    alone: bool
     lines: dict[Ex, Line]
 
 
@@ -65,33 +65,28 @@ def in_blocks(chain: Chained, processors: int) -> Blocks | None:
 
     On an H200, attention of width 128 does by a fifth, and its slopes along queries by a seventh;
     of width 64 both do by a seventh if programs stay, else by a few hundredths. Slopes along keys,
-    which are fed to two products, do not.
+    which are fed to two products, do by a quarter at width 64, and not at 128.
     """
     columns = [c.columns for sweep in chain.sweeps for c in sweep.consumers]
     sides = [*columns, *(p.depth for p in chain.producers)]
     fits = set(sides) <= WIDTHS
     if len(chain.sweeps) != 1 or chain.end or not columns or chain.dtype.size != 2 or not fits:
         return None
-    cut, residents = _cut(len(chain.producers), len(columns), max(sides))
-    alone = max(sides) == 64 and TRY[(len(chain.producers), len(columns))][2]
+    if len(columns) > 1 and max(sides) == max(WIDTHS):
+        return None
+    cut, residents = _cut(len(chain.producers), max(sides))
     whole = not (chain.frame.lane.extent % cut.lanes or chain.frame.stream.extent % cut.stream)
     at_once = processors * residents
     blocks = programs_of(chain, cut)
     if not whole or blocks < at_once or not _is_known(chain):
         return None
     rounds = blocks / (2 * at_once)  # a program that stays takes blocks by pairs
-    stay = residents > 1 and rounds >= FULL * ceil(rounds) and not alone
-    return _blocks(chain, cut, residents, at_once if stay else None, alone)
+    stay = len(columns) == 1 and residents > 1 and rounds >= FULL * ceil(rounds)
+    return _blocks(chain, cut, residents, at_once if stay else None)
 
 
-TRY = {(1, 1): (Cut(128, 64, 4, 3), 2, False), (2, 1): (Cut(64, 64, 4, 2), 3, False), (2, 2): (Cut(64, 64, 4, 2), 3, True)}
-
-
-def _cut(producers: int, sums: int, widest: int) -> tuple[Cut, int]:
+def _cut(producers: int, widest: int) -> tuple[Cut, int]:
     """The tile of a program, and how many programs a processor has at once."""
-    if widest < 128: return TRY[(producers, sums)][:2]
-    if sums > 1:
-        return (Cut(GROUPS * LANES, 64, 4, 2), 1)
     if widest == max(WIDTHS):
         return Cut(GROUPS * LANES, 128, 4, 3 if producers == 1 else 2), 1
     return (Cut(GROUPS * LANES, 64, 4, 3), 2) if producers == 1 else (Cut(LANES, 64, 4, 2), 3)
@@ -100,16 +95,15 @@ def _cut(producers: int, sums: int, widest: int) -> tuple[Cut, int]:
 def _is_known(chain: Chained) -> bool:
     """Is it one product fed to another, or two that are added up as they are, of known ops?
 
-    Two read a stream each, and what they are fed to reads one of these: for a third there is
+    Two read a stream each, and what they are fed to, one or two, reads these: for a third there is
     neither room, nor does anybody wait for it.
     """
     (consumers,) = (sweep.consumers for sweep in chain.sweeps)
     streams = [p.stream for p in chain.producers]
-    known = len(streams) <= 2 and len(consumers) <= len(streams)
-    known = known and not any(c.across for c in consumers)
+    known = len(consumers) <= len(streams) <= 2 and not any(c.across for c in consumers)
     if len(streams) == 2:
-        plain = all(c.operand in streams and c.factor == ONES for c in consumers)
-        known = known and plain and streams[0] != streams[1]
+        alone = all(c.operand in streams and c.factor == ONES for c in consumers)
+        known = known and alone and streams[0] != streams[1]
     return known and all(_is_plain(x, chain.frame) for x in chain.programs())
 
 
@@ -130,21 +124,19 @@ def _is_plain(built: Built, frame: Frame) -> bool:
 # ---- blocks
 
 
-def _blocks(
-    chain: Chained, cut: Cut, residents: int, programs: int | None, alone: bool
-) -> Blocks | None:
+def _blocks(chain: Chained, cut: Cut, residents: int, programs: int | None) -> Blocks | None:
     (sweep,), frame = chain.sweeps, chain.frame
-    rows = cut.lanes if alone else LANES
-    held = [_block(frame, p.lane, p.depth, rows, lanes=True) for p in chain.producers]
+    held = [_block(frame, p.lane, p.depth, LANES, lanes=True) for p in chain.producers]
     streams = [(p.stream, p.depth) for p in chain.producers]
     streams += [(c.operand, c.columns) for c in sweep.consumers]
     brought = {x: _block(frame, x, n, cut.stream, lanes=False) for x, n in streams}
     mine = [block for block in held if block is not None]
     others = {x: block for x, block in brought.items() if block is not None}
-    results = list(_results(chain, mine, rows))
+    results = list(_results(chain, mine))
     whole = all(x in others and others[x].block[-1] == n for x, n in streams)
     whole = whole and len(mine) == len(held) and len(results) == len(chain.last)
-    return Blocks(cut, mine, others, results, residents, programs, alone, dict(_lines(chain, cut))) if whole else None
+    lines = dict(_lines(chain, cut)) if len(sweep.consumers) > 1 else {}
+    return Blocks(cut, mine, others, results, residents, programs, lines) if whole else None
 
 
 def _block(frame: Frame, x: Operand, columns: int, rows: int, lanes: bool) -> Tensor | None:
@@ -157,7 +149,7 @@ def _block(frame: Frame, x: Operand, columns: int, rows: int, lanes: bool) -> Te
 
 
 def _lines(chain: Chained, cut: Cut) -> Iterator[tuple[Ex, Line]]:
-    """What the copy engine can bring of the lines that are read along the stream."""
+    """Of the lines that a tile's program reads along the stream, those that can be brought."""
     (sweep,), frame = chain.sweeps, chain.frame
     loops, buffers = sweep.program.loops, sweep.program.buffers
     (column,) = loops.inner
@@ -165,15 +157,17 @@ def _lines(chain: Chained, cut: Cut) -> Iterator[tuple[Ex, Line]]:
         if ex.op != "load" or loops.arguments[ex.data[0]].local or column not in ex.axes:
             continue
         base, at = buffers[ex.data[0]], ex.data[1]
-        batch = tuple(at.coefficient(a) for a in frame.batch)
-        axes = [(a.extent, step, 1) for a, step in zip(frame.batch, batch, strict=True) if step]
-        axes.append((column.extent, at.coefficient(column), cut.stream))
-        block = tensor_of(base, base.dtype, at.constant, axes)
-        if isinstance(base, Node) and base.dtype is float32 and block is not None:
-            yield ex, Line(Operand(base, at.constant, batch, 1, 0), block)
+        if isinstance(base, Node) and base.dtype is float32:
+            batch = tuple(at.coefficient(a) for a in frame.batch)
+            line = Operand(base, at.constant, batch, at.coefficient(column), 0)
+            axes = [(a.extent, n, 1) for a, n in zip(frame.batch, batch, strict=True) if n]
+            axes.append((column.extent, line.along, cut.stream))
+            block = tensor_of(base, base.dtype, line.offset, axes)
+            if block is not None:
+                yield ex, Line(line, block)
 
 
-def _results(chain: Chained, held: list[Tensor], rows: int) -> Iterator[Result | None]:
+def _results(chain: Chained, held: list[Tensor]) -> Iterator[Result | None]:
     """Tiles that programs store, each through a room of its own; it ends where one cannot."""
     rooms = dict(enumerate(held))
     for built in chain.last:
@@ -183,7 +177,7 @@ def _results(chain: Chained, held: list[Tensor], rows: int) -> Iterator[Result |
         found = _stored(built, chain.frame)
         if found is None or found[1].base.dtype is not chain.dtype:
             return
-        block = _block(chain.frame, found[1], built.loops.inner[0].extent, rows, lanes=True)
+        block = _block(chain.frame, found[1], built.loops.inner[0].extent, LANES, lanes=True)
         free = [k for k, room in rooms.items() if block and room.block == block.block]
         if block is None or not free:
             return

@@ -36,8 +36,6 @@ def spread(x, like):
 
 """
 TILE = re.compile(r"\btile\d+\b")
-LATE = True
-REGS = {}
 COPY = "tma.async_copy_global_to_shared"
 
 
@@ -57,18 +55,16 @@ class GluonKernel(ChainKernel):
     """
 
     part = GluonPart
-    alone = False
     rounds = 1
     came = "held.index(0)", "0"
 
     def __init__(self, chain: Chained, blocks: Blocks) -> None:
         super().__init__(chain, False, blocks.cut, copies=True)
         (self.sweep,), self.blocks = chain.sweeps, blocks
-        self.consumers = self.sweep.consumers
-        self.groups = 1 if self.alone else self.cut.lanes // LANES
-        self.lanes = self.cut.lanes // self.groups
-        self.warps = self.lanes // 16
-        self.ahead = not self.alone and len(chain.producers) == 1 and blocks.residents == 1
+        self.consumer = self.sweep.consumers[0]
+        self.into = variable(self.consumer.into)
+        self.groups = self.cut.lanes // LANES
+        self.ahead = len(chain.producers) == 1 and blocks.residents == 1
         self.dtype = memory_type(chain.dtype)
         self.rooms: dict[str, tuple[Tensor, int]] = {}
         self.streamed: dict[Operand, str] = {}
@@ -96,7 +92,8 @@ class GluonKernel(ChainKernel):
         else:
             self._straight(bound, early)
         self._leave()
-        source = self.arguments.source(self._text(head), {}, self.warps, self.cut.stages, self._registers())
+        text, most = self._text(head), self._registers()
+        source = self.arguments.source(text, {}, 4, self.cut.stages, most)
         grid = self.blocks.programs or programs_of(chain, self.cut)
         return Launch(source, (grid, 1), self.arguments.values, chain.size)
 
@@ -163,28 +160,25 @@ class GluonKernel(ChainKernel):
         """What the warp does that brings operands."""
         inside = self._at("turn")
         for operand, name in self.streamed.items():
-            inside.append(f"mbarrier.wait({name}_free.index(stage), phase ^ 1)")
-            inside += self._streamed(operand, "start")
-        lines = [*self._held(), "for turn in range(0, turns):", *("    " + x for x in inside)]
-        return ["    " + line for line in lines]
+            at, full = places(operand, "start", "0"), f"{name}_full.index(stage)"
+            inside += [
+                f"mbarrier.wait({name}_free.index(stage), phase ^ 1)",
+                f"mbarrier.expect({full}, {bytes_of(self.rooms[name][0])})",
+                f"{COPY}({name}, [{at}], {full}, {name}_room.index(stage))",
+            ]
+        lines = ["for turn in range(0, turns):", *("    " + line for line in inside)]
+        return ["    " + line for line in [*self._bring_held(), *lines]]
 
-    def _held(self) -> list[str]:
+    def _bring_held(self) -> list[str]:
         """The lines that bring what the lanes do."""
         size, came = self.groups * sum(map(bytes_of, self.blocks.held)), self.came[0]
         lines = [f"mbarrier.expect({came}, {size})"]
         for k, producer in enumerate(self.chain.producers):
             for part in range(self.groups):
-                at = places(producer.lane, f"first_lane + {part * self.lanes}", "0")
+                at = places(producer.lane, f"first_lane + {part * LANES}", "0")
                 room = f"x{k}_room.index({self._room_of(str(part))})"
                 lines.append(f"{COPY}(x{k}, [{at}], {came}, {room})")
         return lines
-
-    def _streamed(self, operand: Operand, start: str) -> list[str]:
-        """The lines that bring a block of the stream into the room of a stage."""
-        name = self.streamed[operand]
-        full, at = f"{name}_full.index(stage)", places(operand, start, "0")
-        expected = f"mbarrier.expect({full}, {bytes_of(self.rooms[name][0])})"
-        return [expected, f"{COPY}({name}, [{at}], {full}, {name}_room.index(stage))"]
 
     # ---- what the others do
 
@@ -193,31 +187,26 @@ class GluonKernel(ChainKernel):
         grid = f"GRID{self.cut.stream}"
         self.line(f"lane = first_lane + PART * BM + gl.arange(0, BM, gl.SliceLayout(1, {grid}))")
         self.line(f"zero = gl.zeros((BM, BN), gl.float32, {grid})")
-        for c in self.consumers:
+        for c in self.sweep.consumers:
             zeros = f"gl.zeros((BM, {c.columns}), gl.float32, GRID{c.columns})"
             self.line(f"{variable(c.into)} = {zeros}")
         self.lines += self._emitter(first, 1).run()
         self.line(f"mbarrier.wait({', '.join(self.came)})")
-        for k in REGS.get((len(self.chain.producers), len(self.consumers)), ()):
-            tile = self._tile(f"x{k}", self._room_of("PART"))
-            self.line(f"held{k} = {tile}.load(gl.DotOperandLayout(0, {grid}, 2))")
 
     def _begin_turn(self, turn: str, depth: int) -> None:
         layout = f"gl.SliceLayout(0, GRID{self.cut.stream})"
         for line in (*self._at(turn), f"stream = start + gl.arange(0, BN, {layout})"):
             self.line(line, depth)
 
-    def _come(self, k: int, depth: int) -> None:
-        """What streams by for a tile is there."""
+    def _ask(self, k: int, depth: int) -> None:
+        """The product that makes a tile, under way once its operand has come."""
         name = self.streamed[self.chain.producers[k].stream]
         self.line(f"mbarrier.wait({name}_full.index(stage), phase)", depth)
+        self._multiply(k, depth)
 
-    def _ask(self, k: int, depth: int) -> None:
-        """The product that makes a tile, under way."""
+    def _multiply(self, k: int, depth: int) -> None:
         name = self.streamed[self.chain.producers[k].stream]
         held = self._tile(f"x{k}", self._room_of("PART"))
-        if k in REGS.get((len(self.chain.producers), len(self.consumers)), ()):
-            held = f"held{k}"
         sides = f"{held}, {self._tile(name, 'stage')}.permute((1, 0))"
         self.line(f"tile{k} = warpgroup_mma({sides}, zero, use_acc=False, is_async=True)", depth)
 
@@ -229,28 +218,16 @@ class GluonKernel(ChainKernel):
         return part
 
     def _awaited(self, lines: list[str], asked: list[str], depth: int) -> None:
-        """Lines, each after the products whose tiles it reads; asked: what is under way.
-
-        A tile that nobody has asked for is asked for where it is read.
-        """
-        kept = {self.streamed[c.operand] for c in self.consumers}
-        there: set[str] = set()
+        """Lines, each after the products whose tiles it reads; asked: what is under way."""
         for line in lines:
-            for tile in dict.fromkeys(TILE.findall(line)):
-                number = int(tile[4:])
-                if tile not in asked and tile not in there:
-                    self._ask(number, depth)
-                    asked.append(tile)
+            for tile in TILE.findall(line):
                 if tile in asked:
                     left = len(asked) - 1 - asked.index(tile)
                     self.line(f"{tile} = warpgroup_mma_wait({left}, deps=({tile},))", depth)
-                    there.update(asked[: len(asked) - left])
                     asked = asked[len(asked) - left :]
-                    name = self.streamed[self.chain.producers[number].stream]
-                    if name not in kept:
+                    name = self.streamed[self.chain.producers[int(tile[4:])].stream]
+                    if name != self.streamed[self.consumer.operand]:
                         self._free(name, "stage", depth)
-            if line.lstrip().startswith("sums"):
-                asked.append(line.split()[0])
             self.lines.append(line)
 
     def _free(self, name: str, stage: str, depth: int) -> None:
@@ -268,61 +245,35 @@ class GluonKernel(ChainKernel):
 
     def _straight(self, bound: Bound, early: Part) -> None:
         """All of a tile before the next: the assembler lets no product go on into a new turn."""
-        late = LATE and len(self.consumers) > 1  # registers are few: a tile is asked for when it is read
         for low, high, free in self.sections:
             self.line(f"for turn in range({low}, {high}):")
             self._begin_turn("turn", 2)
             for k in self.sweep.producers:
-                self._come(k, 2)
-                if not late:
-                    self._ask(k, 2)
+                self._ask(k, 2)
             part = self._program(bound, early, free, 2)
-            for j, c in enumerate(self.consumers):
-                if c.factor == ONES:
-                    part.then[variable(c.feed)] = self._adding(j, c)
-            asked = [] if late else [f"tile{k}" for k in self.sweep.producers]
-            self._awaited(part.run(), asked, 2)
-            for j, c in enumerate(self.consumers):
-                if c.factor != ONES:
-                    self.lines += [*self._rescaled(c), *self._adding(j, c)]
-            self._wait_for_sums(2)
-            self._end_turn(2)
+            self._awaited(part.run(), [f"tile{k}" for k in self.sweep.producers], 2)
+            name = self.streamed[self.consumer.operand]
+            if self.consumer.operand not in [p.stream for p in self.chain.producers]:
+                self.line(f"mbarrier.wait({name}_full.index(stage), phase)", 2)
+            self._rescale(2)
+            self.line(f"sums = {self._added(self.consumer, self._fed(self.consumer), 'stage')}", 2)
+            self.line(f"{self.into} = warpgroup_mma_wait(0, deps=(sums,))", 2)
+            self._free(name, "stage", 2)
 
-    def _end_turn(self, depth: int) -> None:
-        """What was added is used up."""
-        for name in dict.fromkeys(self.streamed[c.operand] for c in self.consumers):
-            self._free(name, "stage", depth)
-
-    def _adding(self, j: int, consumer: Consumer) -> list[str]:
-        """The lines that ask for what is added for a tile."""
-        name, waits = self.streamed[consumer.operand], []
-        if not self.alone and consumer.operand not in [p.stream for p in self.chain.producers]:
-            waits = [f"mbarrier.wait({name}_full.index(stage), phase)"]
-        lines = [*waits, f"sums{j} = {self._added(consumer, self._fed(consumer), 'stage')}"]
-        return ["        " + line for line in lines]
-
-    def _wait_for_sums(self, depth: int) -> None:
-        """All that was added is there."""
-        into = ", ".join(variable(c.into) for c in self.consumers)
-        sums = "".join(f"sums{j}, " for j in range(len(self.consumers)))
-        self.line(f"{into} = warpgroup_mma_wait(0, deps=({sums.rstrip()}))", depth)
-
-    def _rescaled(self, consumer: Consumer) -> list[str]:
+    def _rescale(self, depth: int) -> None:
         """What was added up is made relative to a new maximum."""
-        if consumer.factor == ONES:
-            return []
-        layout, into = f"gl.SliceLayout(1, GRID{consumer.columns})", variable(consumer.into)
-        by = f"gl.convert_layout({variable(consumer.factor)}, {layout})[:, None]"
-        return [f"        {into} = {into} * {by}"]
+        factor = self.consumer.factor
+        if factor != ONES:
+            layout = f"gl.SliceLayout(1, GRID{self.consumer.columns})"
+            by = f"gl.convert_layout({variable(factor)}, {layout})[:, None]"
+            self.line(f"{self.into} = {self.into} * {by}", depth)
 
     def _pipelined(self, bound: Bound, early: Part) -> None:
         """The next tile is asked for before this one is added, and computed beside that."""
-        (consumer,) = self.consumers
-        name, into = self.streamed[consumer.operand], variable(consumer.into)
+        name = self.streamed[self.consumer.operand]
         rows = [bound.names[s.buffer] for s in bound.kernel.row_stores]
-        through = ", ".join([variable(consumer.feed), *rows])
+        through = ", ".join([variable(self.consumer.feed), *rows])
         self._begin_turn("0", 1)
-        self._come(0, 1)
         self._ask(0, 1)
         part = self._program(bound, early, not self.masked, 1)
         self._awaited(part.run(), ["tile0"], 1)
@@ -331,22 +282,21 @@ class GluonKernel(ChainKernel):
         for low, high, free in self.sections:
             self.line(f"for turn in range({low}, {high}):")
             self.line("before = (turn - 1) % STAGES", 2)
-            self.line(f"fed = {self._fed(consumer)}", 2)
+            self.line(f"fed = {self._fed(self.consumer)}", 2)
             self._begin_turn("turn", 2)
-            self._come(0, 2)
             self._ask(0, 2)
-            self.line(f"sums0 = {self._added(consumer, 'fed', 'before')}", 2)
+            self.line(f"sums = {self._added(self.consumer, 'fed', 'before')}", 2)
             part = self._program(bound, early, free, 2)
-            self._awaited(part.run(), ["tile0", "sums0"], 2)
+            self._awaited(part.run(), ["tile0", "sums"], 2)
             # What goes through the wait is computed before it, says Triton; the assembler would
             # still move it behind, but not behind a loop, as waiting for the next operand is.
             self.line(f"mbarrier.wait({name}_full.index(stage), phase)", 2)
-            self.line(f"{into}, {through} = warpgroup_mma_wait(0, deps=(sums0, {through}))", 2)
+            self.line(f"{self.into}, {through} = warpgroup_mma_wait(0, deps=(sums, {through}))", 2)
             self._free(name, "before", 2)
-            self.lines += self._rescaled(consumer)
-        last = self._added(consumer, self._fed(consumer), "(turns - 1) % STAGES")
-        self.line(f"sums0 = {last}")
-        self._wait_for_sums(1)
+            self._rescale(2)
+        last = self._added(self.consumer, self._fed(self.consumer), "(turns - 1) % STAGES")
+        self.line(f"sums = {last}")
+        self.line(f"{self.into} = warpgroup_mma_wait(0, deps=(sums,))")
 
     # ---- the end
 
@@ -355,7 +305,6 @@ class GluonKernel(ChainKernel):
         self.line("meet()")
         width = self.cut.stream
         rows = [variable(x) for x, n in self.chain.locals.items() if n == 1]
-        rows = [x for x in rows if "factor" not in x]
         for built, result in zip(self.chain.last, self.blocks.results, strict=True):
             columns = built.loops.inner[0].extent if built.loops.inner else 0
             if columns not in (0, width):
@@ -421,9 +370,9 @@ class GluonKernel(ChainKernel):
 
     def _numbers(self) -> str:
         """Sizes, and how tiles of so many columns lie in registers."""
-        sizes = {"BM": self.lanes, "LANES": self.cut.lanes, "ROUNDS": self.rounds}
+        sizes = {"BM": LANES, "LANES": self.cut.lanes, "ROUNDS": self.rounds}
         sizes |= {"BN": self.cut.stream, "STAGES": self.cut.stages}
         numbers = {name: str(value) for name, value in sizes.items()}
-        for n in sorted({self.cut.stream, *(c.columns for c in self.consumers)}):
-            numbers[f"GRID{n}"] = grid_of(n, self.chain.dtype).replace("[4, 1]", f"[{self.warps}, 1]")
+        for n in sorted({self.cut.stream, *(c.columns for c in self.sweep.consumers)}):
+            numbers[f"GRID{n}"] = grid_of(n, self.chain.dtype)
         return "".join(f"{name} = gl.constexpr({text})\n" for name, text in numbers.items())

@@ -31,26 +31,20 @@ class GluonPart(Part):
 
     - **then**: also, by name of a buffer, how a finished tile gets there
     - **asking**: axes of what is being made
-    - **brought**: how that is read which came with the stream
+    - **brought**: how that is read which a copy engine has brought
     """
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self.asking: list[Axes] = []
-        self.brought: dict[Ex, str] = {}
         self.axes: dict[Ex, Axes] = {}
+        self.brought: dict[Ex, str] = {}
 
     def run(self) -> list[str]:
-        """Every pass; what comes from memory is asked for before anything is waited for.
-
-        But what a later tile alone is made of: registers are few.
-        """
-        stores = [s for step in self.kernel.passes for s in step.stores]
-        tiles = [s for s in stores if self._is_local(s) and self._is_tile(s.position.axes)]
-        below = [set(self._below(s.value, local=False)) for s in self._in_turn(tiles)]
-        later = set().union(*below[1:]).difference(*below[:1])
+        """Every pass; what comes from memory is asked for before anything is waited for."""
         for ex in self.kernel.order:
-            if ex.op == "load" and not self.kernel.arguments[ex.data[0]].local and ex not in later:
+            local = ex.op == "load" and self.kernel.arguments[ex.data[0]].local
+            if ex.op == "load" and not local and ex not in self.brought:
                 self.value(ex)
         return super().run()
 

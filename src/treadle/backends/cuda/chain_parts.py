@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from math import inf, isfinite
 
 from treadle.backends.cuda.emit import Emitter
@@ -147,17 +147,13 @@ class Part(Emitter):
         """Tiles that need least first: they are used while others are computed."""
         tiles = [s for s in stores if s.position.axes & self.inner and self._is_local(s)]
         if len(tiles) == len(stores):
-            for s in self._in_turn(tiles):
+            for s in sorted(stores, key=lambda s: len(self._below(s.value, local=True))):
                 self._store(s)
         else:
             super()._stores(stores)
 
-    def _in_turn(self, tiles: Iterable[Store]) -> list[Store]:
-        """Tiles as they are made."""
-        return sorted(tiles, key=lambda s: len(self._below(s.value, local=True)))
-
     def _below(self, ex: Ex, *, local: bool) -> list[Ex]:
-        """What a value is made of: scratch, or what comes from memory."""
+        """What a value reads of scratch, or of memory."""
         found, stack, seen = [], [ex], set()
         while stack:
             ex = stack.pop()

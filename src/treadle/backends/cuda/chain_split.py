@@ -32,8 +32,9 @@ def chain_launches(
     if architecture == HOPPER and not wide and is_there():
         blocks = in_blocks(chain, processors)
         if blocks is not None:
-            kind = GluonKernel if blocks.programs is None else StayingKernel
-            kind = AloneKernel if blocks.alone else kind
+            kind = StayingKernel if blocks.programs else GluonKernel
+            if len(chain.sweeps[0].consumers) > 1:
+                kind = AloneKernel
             return [kind(chain, blocks).launch()], {}
     cut = settled_cut(chain, machine)
     parts = _parts(chain, cut, processors)
