@@ -93,6 +93,13 @@ def tempered(width=128):
     return with_slopes(softmax(q @ k.mT * (t * 0.05)) @ v, q, k, v)
 
 
+def fed_twice(width=128):
+    """A tile that is fed to two products."""
+    q, r, k, s = leaves(*[(2, 256, width)] * 4)
+    tile = (q @ k.mT) * (r @ s.mT) * 0.01
+    return [tile @ k, tile @ s]
+
+
 FORMS = {
     "causal": even,
     "full": partial(even, causal=False),
@@ -121,13 +128,14 @@ FORMS_64 = {
     "distances": partial(distances, 64),
     "without_softmax": partial(without_softmax, 64),
     "tempered": partial(tempered, 64),
+    "fed_twice": partial(fed_twice, 64),
 }
 """Of programs that stay, of which there are few here."""
 FORMS |= {f"{name}_64": form for name, form in FORMS_64.items()}
 KERNELS = {name: 3 if name.endswith("_64") else 2 for name in FORMS}
 KERNELS |= {"narrow_values": 1, "wide_values": 1, "odd_slopes_64": 2}
 KERNELS |= dict.fromkeys(("distances", "without_softmax"), 1)
-KERNELS |= dict.fromkeys(("distances_64", "without_softmax_64"), 1)
+KERNELS |= dict.fromkeys(("distances_64", "without_softmax_64", "fed_twice_64"), 1)
 TOLERANCES = dict.fromkeys(FORMS, 2e-3) | dict.fromkeys(("bfloat", "bfloat_64"), 1.5e-2)
 names = pytest.mark.parametrize("name", FORMS)
 
@@ -199,7 +207,9 @@ def test_products_are_under_way_beside_the_rest(anywhere):
             products, waits = text.count("HGMMA"), text.count("WARPGROUP.DEPBAR")
             assert products >= (32 if name == "causal" else 16)
             assert waits <= products // 4
-            assert text.count("STL") <= 8
+            inside = text.rindex("BRA", 0, text.rindex("HGMMA"))  # where no mask touches a tile
+            spilled = text.count("STL", inside) if "_64" in name else text.count("STL")
+            assert spilled <= 8
 
 
 def large(*shape, causal=True, kind=bfloat16):
@@ -242,8 +252,9 @@ def test_two_sums_are_made_by_groups_that_bring_their_operands_themselves(monkey
         q, k, v, g = given = [placeholder(type_of(shape, bfloat16)) for _ in range(4)]
         s = q @ k.mT
         p = softmax(s if add is None else s + add)
-        plan = Plan(simplify(gradients([p @ v], [k, v], [g]), ORDERS),
-                    [*given, *([] if add is None else [add])], {}, 132, architecture=90)  # fmt: skip
+        given += [] if add is None else [add]
+        roots = simplify(gradients([p @ v], [k, v], [g]), ORDERS)
+        plan = Plan(roots, given, {}, 132, architecture=90)
         return [x.source.text for x in in_gluon(plan) if "warp_specialize" not in x.source.text]
 
     (text,) = slopes(4, 16, 2048, 64)

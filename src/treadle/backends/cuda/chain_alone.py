@@ -51,6 +51,7 @@ class AloneKernel(GluonKernel):
             self.line(f"{COPY}({given})", depth)
 
     def _straight(self, bound: Bound, early: Part) -> None:
+        """All of a tile before the next, whose operands are on their way by then."""
         for low, high, free in self.sections:
             self.line(f"for turn in range({low}, {high}):")
             self._begin_turn("turn", 2)
@@ -65,7 +66,7 @@ class AloneKernel(GluonKernel):
             self._bring_turn("turn + STAGES", 3)
 
     def _program(self, bound: Bound, early: Part, free: bool, depth: int) -> Part:
-        """The loop program of a tile, with what it is fed to and what came along."""
+        """The loop program of a tile, with what came along and the products that it is fed to."""
         part = super()._program(bound, early, free, depth)
         read = dict(zip(self.sweep.program.loops.order(), bound.kernel.order, strict=True))
         how = f"reshape([BN]).load(gl.SliceLayout(0, GRID{self.cut.stream}))"
@@ -73,7 +74,7 @@ class AloneKernel(GluonKernel):
                         for k, ex in enumerate(self.blocks.lines)}  # fmt: skip
         for j, c in enumerate(self.sweep.consumers):
             added = f"sums{j} = {self._added(c, self._fed(c), 'stage')}"
-            part.then[variable(c.feed)] = ["    " * depth + added]
+            part.then.setdefault(variable(c.feed), []).append("    " * depth + added)
         return part
 
     def _awaited(self, lines: list[str], asked: list[str], depth: int) -> None:

@@ -31,14 +31,12 @@ class GluonPart(Part):
 
     - **then**: also, by name of a buffer, how a finished tile gets there
     - **asking**: axes of what is being made
-    - **brought**: how that is read which a copy engine has brought
     """
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self.asking: list[Axes] = []
         self.axes: dict[Ex, Axes] = {}
-        self.brought: dict[Ex, str] = {}
 
     def run(self) -> list[str]:
         """Every pass; what comes from memory is asked for before anything is waited for."""
@@ -84,8 +82,6 @@ class GluonPart(Part):
         self.asking.pop()
 
     def _make(self, ex: Ex) -> str:
-        if ex in self.brought:
-            return self.name(self.brought[ex])
         with self._asked(self._axes(ex)):
             indices = ex.op in COMPARED and all(arg.op == "index" for arg in ex.args)
             if not indices or self._known(ex) is not None:

@@ -19,6 +19,7 @@ class Part(Emitter):
     """A loop program of a chain; scratch is what variables hold.
 
     - **then**: lines that use a value, put where it is there
+    - **brought**: loads of what a copy engine has brought, and how they are written
     - **holds**: comparisons of indices whose outcome is the same all over these tiles
     """
 
@@ -32,6 +33,7 @@ class Part(Emitter):
         self.narrow = False
         self.values: list[float] = []  # of the slots
         self.then: dict[str, list[str]] = {}
+        self.brought: Mapping[Ex, str] = {}
         self.holds: Mapping[Ex, bool] = {}
         self.scaled: dict[Ex, tuple[str, str]] = {}
         self.factors: dict[Reduce, str] = {}
@@ -61,6 +63,8 @@ class Part(Emitter):
     def _make(self, ex: Ex) -> str:
         if ex.op == "load" and self.kernel.arguments[ex.data[0]].local:
             return self.names[ex.data[0]]
+        if ex in self.brought:
+            return self.name(self.brought[ex])
         if ex.op == "exp" and self.narrow:  # as exact as its operands, and few steps
             return self._power(ex.args[0])
         if (outcome := self._known(ex)) is not None:
