@@ -28,7 +28,7 @@ from treadle.base.dtypes import float32
 from treadle.base.knobs import override
 from treadle.ir.node import placeholder, type_of
 from treadle.ops.activations import gelu
-from treadle.ops.elementwise import cast, maximum, sqrt
+from treadle.ops.elementwise import cast, eq, maximum, sqrt, where
 from treadle.ops.movement import slice_
 from treadle.ops.neural import (
     layer_norm,
@@ -156,6 +156,17 @@ def test_a_root_takes_over_its_leaf():
     (found,) = run_interpreted(plan, [leaf.buffer for leaf in leaves])
     assert error_of(found, values * 2.0 + 1.0) == 0.0
     assert found is leaves[0].buffer
+
+
+def test_a_term_is_looked_up_by_all_threads_before_one_writes_there():
+    x, label = node_of(np.zeros((40, 4096), np.float32)), node_of(np.zeros((40, 1), np.int64))
+    found = sum_(where(eq(x.iota_like(-1), label), x, 0.0), axis=-1, keepdims=True)
+    number = plan_of([x - found])[1].index(x)
+    plan, _ = plan_of([x - found], {0: number})
+    (launch,) = plan.launches
+    text = launch.source.text
+    assert plan.outputs == [("leaf", number)]
+    assert text.index("mask=") < text.index("tl.debug_barrier()") < text.index("tl.store(")
 
 
 def test_an_overwritten_leaf_is_copied_out_first():

@@ -190,7 +190,10 @@ class Emitter(Values):
         self.known, self.column_mask = [rest | {self.kernel.inner[0]: at, "columns": at}], there
         value = self.value(x)
         self.known, self.column_mask = known, mask
-        return self.name(f"tl.where({there}, {value}, {zero}) + {zero}", "t")
+        found = self.name(f"tl.where({there}, {value}, {zero}) + {zero}", "t")
+        if any(s.position.axes & self.inner for step in self.kernel.passes for s in step.stores):
+            self.line("tl.debug_barrier()")  # results may lie where others still look
+        return found
 
     def _stays(self, key: object) -> bool:
         """Is what has a name the same for all columns?"""
