@@ -203,6 +203,13 @@ def sums_of_one_term():
     return [*_picks(37, 50), *_picks(3, 40000), *_picks(1, 5), *_picks(300, 1)]
 
 
+@case()
+def one_term_of_rows_that_are_written_and_added_up():
+    x, at = r(300, 200), integers(200, 300).reshape(300, 1)
+    found = sum_(where(eq(x.iota_like(-1), at), x, 0.0), axis=-1, keepdims=True)
+    return [x - found, sum_(x - found, axis=0)]
+
+
 @case(2e-2)
 def sums_of_one_narrow_term():
     return [*_picks(5, 20000, ml_dtypes.bfloat16), *_picks(70, 40, ml_dtypes.bfloat16)]
@@ -498,6 +505,14 @@ def attended(kind=np.float32, batch=2, rows=200, columns=250, depth=32, width=48
 @case(1e-5)
 def chained_attention():
     return attended(is_causal=True)
+
+
+@case(3e-3)
+def chained_and_looked_up():
+    q, k, v = (r(2, 256, 64, kind=np.float16) for _ in range(3))
+    s, at = q @ k.mT, integers(256, 512).reshape(2, 256, 1)
+    term = where(eq(s.iota_like(-1), at), s, 0.0)
+    return [neural.softmax(s * 0.1) @ v, sum_(term, axis=-1, keepdims=True)]
 
 
 @case(3e-3)

@@ -170,7 +170,7 @@ class Program:
             program_id=lambda _: value(np.int32(self.number)),
             num_programs=lambda _: value(np.int32(self.count)),
             cdiv=lambda x, y: -(-x // y),
-            minimum=np.minimum,
+            minimum=lambda x, y, propagate_nan=None: value(np.minimum(x, y)),
             maximum=lambda x, y, propagate_nan=None: value(np.maximum(x, y)),
             where=lambda c, x, y: value(np.where(c, np.float32(x), np.float32(y))),
             exp2=np.exp2,

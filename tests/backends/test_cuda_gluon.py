@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from math import inf
 
@@ -28,8 +29,9 @@ from treadle.base.dtypes import bfloat16, float16, float32
 from treadle.base.errors import DeviceError
 from treadle.base.sizes import unknown
 from treadle.ir.node import placeholder, type_of
-from treadle.ops.elementwise import cast, tanh, where
+from treadle.ops.elementwise import cast, eq, tanh, where
 from treadle.ops.neural import scaled_dot_product_attention, softmax
+from treadle.ops.reduce import sum_
 from treadle.passes.pipeline import simplify
 
 interpreted = pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
@@ -100,6 +102,15 @@ def fed_twice(width=128):
     return [tile @ k, tile @ s]
 
 
+def looked_up(width=128):
+    """A number of each row of tiles leaves as well, and is a sum of one term."""
+    q, k, v = leaves(*[(2, 256, width)] * 3)
+    label = node_of(np.random.default_rng(1).integers(0, 256, (2, 256, 1)))
+    s = q @ k.mT
+    term = where(eq(s.iota_like(-1), label), s, 0.0)
+    return [softmax(s * 0.1) @ v, sum_(term, axis=-1, keepdims=True)]
+
+
 FORMS = {
     "causal": even,
     "full": partial(even, causal=False),
@@ -129,13 +140,14 @@ FORMS_64 = {
     "without_softmax": partial(without_softmax, 64),
     "tempered": partial(tempered, 64),
     "fed_twice": partial(fed_twice, 64),
+    "looked_up": partial(looked_up, 64),
 }
 """Of programs that stay, of which there are few here."""
 FORMS |= {f"{name}_64": form for name, form in FORMS_64.items()}
 KERNELS = {name: 3 if name.endswith("_64") else 2 for name in FORMS}
 KERNELS |= {"narrow_values": 1, "wide_values": 1, "odd_slopes_64": 2}
 KERNELS |= dict.fromkeys(("distances", "without_softmax"), 1)
-KERNELS |= dict.fromkeys(("distances_64", "without_softmax_64", "fed_twice_64"), 1)
+KERNELS |= dict.fromkeys(("distances_64", "without_softmax_64", "fed_twice_64", "looked_up_64"), 1)
 TOLERANCES = dict.fromkeys(FORMS, 2e-3) | dict.fromkeys(("bfloat", "bfloat_64"), 1.5e-2)
 names = pytest.mark.parametrize("name", FORMS)
 
@@ -207,9 +219,10 @@ def test_products_are_under_way_beside_the_rest(anywhere):
             products, waits = text.count("HGMMA"), text.count("WARPGROUP.DEPBAR")
             assert products >= (32 if name == "causal" else 16)
             assert waits <= products // 4
-            inside = text.rindex("BRA", 0, text.rindex("HGMMA"))  # where no mask touches a tile
-            spilled = text.count("STL", inside) if "_64" in name else text.count("STL")
-            assert spilled <= 8
+            if "warp_specialize" not in launch.source.text:  # tiles that no mask touches come last
+                at = [x.start() for x in re.finditer("HGMMA", text)]
+                text = text[at[len(at) // 2] : at[-1]]
+            assert text.count("STL") <= 8
 
 
 def large(*shape, causal=True, kind=bfloat16):
@@ -316,7 +329,7 @@ def check_all_processors(full):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(chain_blocks, "FULL", full)
         roots = attention(*[(3, 61, 384, 64)] * 3, kind=ml_dtypes.bfloat16, causal=True)
-        assert len(in_gluon(Plan(*simplified(roots)[:2], {}, 132, architecture=90))) == 2
+        assert len(in_gluon(Plan(*simplified(roots)[:2], {}, 132, architecture=90))) == 3
         check_on(backend_of(device("cuda")), roots, TOLERANCES["bfloat"])
 
 

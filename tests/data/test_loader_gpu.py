@@ -11,7 +11,10 @@ from treadle import data
 pytest.importorskip("triton")
 pytest.importorskip("cuda.bindings")
 
-pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
+pytestmark = [
+    pytest.mark.gpu, pytest.mark.usefixtures("gpu"),
+    pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning"),  # JAX's, where it was imported
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -32,11 +35,8 @@ class Pictures(data.Dataset):
         return np.full((3, 64, 64), index, np.float32), index
 
 
-@pytest.mark.parametrize("workers", [0, 2])
-@pytest.mark.parametrize("persistent", [False, True])
+@pytest.mark.parametrize(("workers", "persistent"), [(0, False), (2, False), (2, True)])
 def test_batches_come_on_a_gpu(workers, persistent):
-    if persistent and not workers:
-        pytest.skip("nobody to persist")
     weight = td.ones((3 * 64 * 64, 8), device="cuda")
     float((weight @ td.ones((8, 8), device="cuda")).sum())  # the device is in use before the fork
     loader = data.DataLoader(

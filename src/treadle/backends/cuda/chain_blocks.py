@@ -72,7 +72,7 @@ def in_blocks(chain: Chained, processors: int) -> Blocks | None:
     fits = set(sides) <= WIDTHS
     if len(chain.sweeps) != 1 or chain.end or not columns or chain.dtype.size != 2 or not fits:
         return None
-    if len(columns) > 1 and max(sides) == max(WIDTHS):
+    if len(columns) > 1 and (max(sides) == max(WIDTHS) or not _is_map(chain.sweeps[0].program)):
         return None
     cut, residents = _cut(len(chain.producers), max(sides))
     whole = not (chain.frame.lane.extent % cut.lanes or chain.frame.stream.extent % cut.stream)
@@ -105,6 +105,12 @@ def _is_known(chain: Chained) -> bool:
         alone = all(c.operand in streams and c.factor == ONES for c in consumers)
         known = known and alone and streams[0] != streams[1]
     return known and all(_is_plain(x, chain.frame) for x in chain.programs())
+
+
+def _is_map(built: Built) -> bool:
+    """Does a program add nothing up? Totals are registers, too."""
+    loops = built.loops
+    return not loops.row_stores and not any(step.reduces for step in loops.passes)
 
 
 def _is_plain(built: Built, frame: Frame) -> bool:
@@ -209,6 +215,6 @@ def places(operand: Operand, *place: str) -> str:
     return ", ".join([*(f"d{k}" for k, step in enumerate(operand.batch) if step), *place])
 
 
-def bytes_of(block: Tensor) -> int:
-    """Of a block, whose elements have 16 bits."""
-    return 2 * prod(block.block)
+def bytes_of(block: Tensor, size: int = 2) -> int:
+    """Of a block, whose elements have 16 bits, or another number of bytes."""
+    return size * prod(block.block)

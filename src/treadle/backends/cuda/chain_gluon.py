@@ -49,6 +49,7 @@ class GluonKernel(ChainKernel):
     - **rounds**: blocks of lanes whose own operands shared memory holds at once
     - **came**: the barrier at which these have come, and its phase
     - **rooms**: by name of an operand, its blocks, and how many of them shared memory holds
+    - **kinds**: dtypes of those that are not as the chain's operands
     - **streamed**: names of the operands that stream by
     - **sections**: turns of the stream from and to, and are their tiles free of masks?
     - **results**: by name, blocks of what is left in memory
@@ -67,6 +68,7 @@ class GluonKernel(ChainKernel):
         self.ahead = len(chain.producers) == 1 and blocks.residents == 1
         self.dtype = memory_type(chain.dtype)
         self.rooms: dict[str, tuple[Tensor, int]] = {}
+        self.kinds: dict[str, DType] = {}
         self.streamed: dict[Operand, str] = {}
         self.sections: list[tuple[str, str, bool]] = []
         self.results: dict[str, Tensor] = {}
@@ -79,6 +81,9 @@ class GluonKernel(ChainKernel):
         for k, (operand, block) in enumerate(self.blocks.streamed.items()):
             self.streamed[operand] = f"y{k}"
             self._room(f"y{k}", block, self.cut.stages)
+        for k, line in enumerate(self.blocks.lines.values()):
+            self.kinds[f"r{k}"] = line.operand.base.dtype
+            self._room(f"r{k}", line.block, self.cut.stages, swizzle=0)
         first, bound = self._bound(chain.first), self._bound(self.sweep.program)
         self._place("LANES")
         self._turns(bound)
@@ -104,9 +109,10 @@ class GluonKernel(ChainKernel):
 
     # ---- operands
 
-    def _room(self, name: str, block: Tensor, count: int) -> None:
+    def _room(self, name: str, block: Tensor, count: int, swizzle: int = 128) -> None:
         self.rooms[name] = block, count
-        add_tensor(self.arguments, name, self.chain.dtype, block)
+        dtype = self.kinds.get(name, self.chain.dtype)
+        add_tensor(self.arguments, name, dtype, block, swizzle)
 
     def _memory(self, name: str, dtype: DType, buffer: object) -> None:
         if name in self.results:
@@ -361,12 +367,18 @@ class GluonKernel(ChainKernel):
         """How rooms and barriers are made, by name."""
         made = {"held": f"barriers({self.rounds}, 1)"}
         for name, (block, count) in self.rooms.items():
-            given = f"{self.dtype}, {[count, *block.block]}, {name}.layout"
+            dtype = memory_type(self.kinds.get(name, self.chain.dtype))
+            given = f"{dtype}, {[count, *block.block]}, {name}.layout"
             made[f"{name}_room"] = f"gl.allocate_shared_memory({given})"
-            if name in self.streamed.values():
-                made[f"{name}_full"] = f"barriers({count}, 1)"
-                made[f"{name}_free"] = f"barriers({count}, {self.groups})"
+            made |= self._barriers(name)
         return made
+
+    def _barriers(self, name: str) -> dict[str, str]:
+        """Those of what streams by."""
+        if name not in self.streamed.values():
+            return {}
+        full, free = (f"barriers({self.cut.stages}, {n})" for n in (1, self.groups))
+        return {f"{name}_full": full, f"{name}_free": free}
 
     def _numbers(self) -> str:
         """Sizes, and how tiles of so many columns lie in registers."""

@@ -8,7 +8,7 @@ from math import inf, isfinite
 
 from treadle.backends.cuda.emit import Emitter
 from treadle.backends.cuda.forms import Form
-from treadle.kernel.abstract import Axis, Ex, Kernel, Reduce, Slot, Store
+from treadle.kernel.abstract import Axis, Ex, Kernel, Pass, Reduce, Slot, Store
 
 COMPARED = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 LOG2_E = "1.4426950408889634"
@@ -51,6 +51,9 @@ class Part(Emitter):
         """The lines, with names that no other part has."""
         return [OWN.sub(rf"\g<1>{self.number}_\2", line) for line in self.lines]
 
+    def _without_picked(self, step: Pass) -> Pass:
+        return step  # all terms are there
+
     def load(self) -> None:
         """Read what is the same for all that streams by."""
         for ex in self.kernel.order:
@@ -64,7 +67,7 @@ class Part(Emitter):
         if ex.op == "load" and self.kernel.arguments[ex.data[0]].local:
             return self.names[ex.data[0]]
         if ex in self.brought:
-            return self.name(self.brought[ex])
+            return self.brought[ex]
         if ex.op == "exp" and self.narrow:  # as exact as its operands, and few steps
             return self._power(ex.args[0])
         if (outcome := self._known(ex)) is not None:
@@ -157,7 +160,7 @@ class Part(Emitter):
             super()._stores(stores)
 
     def _below(self, ex: Ex, *, local: bool) -> list[Ex]:
-        """What a value reads of scratch, or of memory."""
+        """The loads that a value is made of, of scratch or of memory."""
         found, stack, seen = [], [ex], set()
         while stack:
             ex = stack.pop()

@@ -169,10 +169,16 @@ class Emitter(Values):
         self._stores(self.kernel.row_stores)
 
     def _without_picked(self, step: Pass) -> Pass:
-        """A pass without its sums of one term, which are known then."""
+        """A pass without its sums of one term, which are known then.
+
+        Not where a program has rows one after the other, and writes them: its threads would meet at
+        each (see `_pick`), and nothing come ahead.
+        """
+        if self.form.split or (self.form.kind == "blocks" and self._writes_elements()):
+            return step
         left = []
         for r in step.reduces:
-            found = None if self.form.split else picked(r, self.kernel.inner)
+            found = picked(r, self.kernel.inner)
             if found:
                 self.known[-1][r] = self._pick(*found, number(0, accumulator(r.dtype)))
             else:
@@ -191,9 +197,13 @@ class Emitter(Values):
         value = self.value(x)
         self.known, self.column_mask = known, mask
         found = self.name(f"tl.where({there}, {value}, {zero}) + {zero}", "t")
-        if any(s.position.axes & self.inner for step in self.kernel.passes for s in step.stores):
+        if self._writes_elements():
             self.line("tl.debug_barrier()")  # results may lie where others still look
         return found
+
+    def _writes_elements(self) -> bool:
+        stores = [s for step in self.kernel.passes for s in step.stores]
+        return any(s.mode == "set" and s.position.axes & self.inner for s in stores)
 
     def _stays(self, key: object) -> bool:
         """Is what has a name the same for all columns?"""

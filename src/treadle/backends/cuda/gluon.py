@@ -91,10 +91,10 @@ def _is_known(ex: Ex) -> bool:
     return ex.op in KNOWN and not (ex.op == "load" and ex.data[2])
 
 
-def add_tensor(add: Arguments, name: str, dtype: DType, tensor: Tensor) -> None:
-    """An argument that is brought by blocks, which lie as the tensor cores read them."""
+def add_tensor(add: Arguments, name: str, dtype: DType, tensor: Tensor, swizzle: int = 128) -> None:
+    """An argument that is brought by blocks; they lie as tensor cores read them, or in order (0)."""
     bits, rank = 8 * dtype.size, len(tensor.block)
-    layout = f"swizzle_byte_width=128, element_bitwidth={bits}, rank={rank}"
+    layout = f"swizzle_byte_width={swizzle}, element_bitwidth={bits}, rank={rank}"
     add.tensor(name, dtype, tensor, f"NVMMASharedLayout({layout})")
 
 
