@@ -92,7 +92,7 @@ def _is_known(ex: Ex) -> bool:
 
 
 def add_tensor(add: Arguments, name: str, dtype: DType, tensor: Tensor, swizzle: int = 128) -> None:
-    """An argument that is brought by blocks; they lie as tensor cores read them, or in order (0)."""
+    """An argument brought by blocks, which lie as tensor cores read them, or in order (0)."""
     bits, rank = 8 * dtype.size, len(tensor.block)
     layout = f"swizzle_byte_width={swizzle}, element_bitwidth={bits}, rank={rank}"
     add.tensor(name, dtype, tensor, f"NVMMASharedLayout({layout})")
