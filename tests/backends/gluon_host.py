@@ -25,7 +25,14 @@ KINDS = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16, "float32": np.fl
 
 
 class Value(np.ndarray):
-    """A tile, a vector or a number."""
+    """A tile, a vector or a number: what meets has one number of axes, or none."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        assert len({np.ndim(x) for x in inputs} - {0}) <= 1, "rank mismatch"
+        plain = [x.view(np.ndarray) if isinstance(x, Value) else x for x in inputs]
+        if "out" in options:
+            options["out"] = tuple(x.view(np.ndarray) for x in options["out"])
+        return value(getattr(ufunc, method)(*plain, **options))
 
     def to(self, kind):
         return value(self.astype(kind))

@@ -120,6 +120,8 @@ def _is_plain(built: Built, frame: Frame) -> bool:
     def fits(ex: Ex) -> bool:
         if ex.op == "load" and not loops.arguments[ex.data[0]].local:
             return len(ex.axes & own) == 1 and ex.data[1].is_affine()
+        if ex.op in ("eq", "ne") and any(arg.op == "index" for arg in ex.args):
+            return False  # written for tiles, as vectors are not
         return ex.op != "const" or ex.dtype is not bool_
 
     reduces = [r for step in loops.passes for r in step.reduces]
