@@ -445,6 +445,22 @@ def windows_in_place():
     return [maximum(y, 0.0), convolution.conv2d(x, w, stride=2, dilation=2, padding=2)]
 
 
+@case(1e-5)
+def lines_beside_what_is_widened():
+    """Lines of one dtype in a product with another one, on either side."""
+    x, y = normal(3, 64, 48), normal(64, 32)
+    a, b = normal(3, 64, 48, kind=np.float16), normal(64, 32, kind=np.float16)
+    c = node_of(np.random.default_rng(0).integers(-9, 9, (64, 32)).astype(np.int8))
+    narrow, image = normal(24, 16, 3, 3, kind=np.float16), normal(2, 16, 12, 13)
+    found = [
+        x.mT @ cast(b, float32),
+        cast(a, float32).mT @ y,
+        cast(a, float32).mT @ cast(b, float32),
+    ]
+    found += [x.mT @ cast(c, float32), convolution.conv2d(image, cast(narrow, float32), padding=1)]
+    return found
+
+
 @case(2e-5)
 def windows_backwards():
     x, w = normal(2, 16, 11, 12), normal(20, 16, 3, 2)

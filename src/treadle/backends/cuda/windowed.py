@@ -174,21 +174,21 @@ class Windowed(Streamed):
 
     def _right(self) -> Tensor | None:
         """The other operand as the copy engine reads it, if there is one and it can."""
-        if self.architecture < COPIES:
+        if self.architecture < COPIES or self.y.dtype is not self.node.dtype:
             return None
         return self.y.tensor(self.batch, (self.tile.n, self.tile.k))
 
     def _collect(self) -> None:
-        add, dtype, right = self.arguments, self.node.dtype, self._right()
-        add.memory("a", dtype, self.a.operand.base)
+        add, right = self.arguments, self._right()
+        add.memory("a", self.x.dtype, self.a.operand.base)
         if right is not None:
-            add.tensor("b", dtype, right)
+            add.tensor("b", self.y.dtype, right)
         else:
-            add.memory("b", dtype, self.b.operand.base)
+            add.memory("b", self.y.dtype, self.b.operand.base)
         if self.product.epilogue and not self.loose:
             add.loops(self.product.epilogue, self._signature(), self.wide)
         elif not self.loose:
-            add.memory("c", dtype, self.node)
+            add.memory("c", self.node.dtype, self.node)
         if self.pieces > 1:
             add.memory("work", float32, self.work)
         if self.pieces > 1 and not self.loose:
@@ -246,7 +246,8 @@ class Windowed(Streamed):
         else:
             lines.append("    by = start + tl.arange(0, BK)[:, None]")
             mask = "" if exact else ", mask=by < K, other=0"
-            lines.append(f"    y = tl.load(b_at + by * b_k{mask})")
+            y = self._operand(f"tl.load(b_at + by * b_k{mask})", self.y.dtype)
+            lines.append(f"    y = {y}")
         return [*lines, f"    acc = tl.dot(x, y, acc{precision_of(self.node.dtype)})"]
 
     def _before_steps(self) -> list[str]:
@@ -284,6 +285,7 @@ class Windowed(Streamed):
         mask = f", mask={' & '.join(checks)}, other=0" if checks else ""
         if self.across:
             lines.append(f"tap = tl.multiple_of({self.steps}, {GRAIN})")
-            return [*lines, f"x = tl.load(a_at + tap{mask})"]
+            return [*lines, f"x = {self._operand(f'tl.load(a_at + tap{mask})', self.x.dtype)}"]
         lines.append(f"rows = tl.multiple_of({self.steps}, ({GRAIN}, {GRAIN}))")
-        return [*lines, f"x = tl.trans(tl.load(a_at + rows{mask}))"]
+        x = self._operand(f"tl.load(a_at + rows{mask})", self.x.dtype)
+        return [*lines, f"x = tl.trans({x})"]
