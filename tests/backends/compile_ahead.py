@@ -1,6 +1,6 @@
 """Kernels of the rows' tests on a device, compiled without one: they are most of those tests' time.
 
-    python tests/backends/compile_ahead.py FOLDER        (some 24,000: half an hour on two cores)
+    python tests/backends/compile_ahead.py FOLDER        (some 24,000: ten minutes on two cores)
     TREADLE_TEST_CACHE=FOLDER make test-gpu              (1 minute instead of 10)
 
 The same sources and the same release of Triton have to be there on both machines, and the folder

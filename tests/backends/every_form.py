@@ -19,7 +19,7 @@ os.environ |= {"TREADLE_CACHE_DIR": FOLDER, "TREADLE_CACHE_SECRET": f"{FOLDER}/s
 
 def cases():
     """Names, and what compares the results with the host's."""
-    import test_cuda_divided
+    import test_cuda_divided_gpu
     import test_cuda_gluon
     import test_cuda_gpu
     import test_cuda_suites
@@ -28,9 +28,9 @@ def cases():
         yield name, partial(test_cuda_gpu.run_case, name)
     for name in test_cuda_gluon.FORMS:
         yield f"chain {name}", partial(test_cuda_gluon.check_form, name)
-    for name in test_cuda_divided.EVERYWHERE:
+    for name in test_cuda_divided_gpu.EVERYWHERE:
         for kind in ("bfloat16", "float32"):
-            check = partial(test_cuda_divided.compare_on_the_device, name, kind)
+            check = partial(test_cuda_divided_gpu.compare_on_the_device, name, kind)
             yield f"product {name} {kind}", check
     for shape in ((3, 100_000), (500, 700)):
         yield f"lines {shape}", partial(test_cuda_suites.check_lines, shape, "float32")
